@@ -1,0 +1,169 @@
+/**
+ * Receipts: the hashes, identifiers and signatures that tie a paid execution to a result. Creators sign with it, the
+ * relay verifies with it before it settles, and callers check what they were given. Pure and synchronous.
+ *
+ * Ed25519 runs in OpenSSL through node:crypto, which is about a hundred times quicker than a JavaScript implementation;
+ * the rules that the chain adds to RFC 8032 (no small-order point, canonical encodings) are checked here first.
+ */
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import bs58 from 'bs58';
+import canonicalize from 'canonicalize';
+
+const RESULT_HASH = /^sha256:([0-9a-f]{64})$/;
+/** 64 bytes are between 64 (all zero) and 88 base58 characters. */
+const SIGNATURE = /^ed25519:([1-9A-HJ-NP-Za-km-z]{64,88})$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const EXECUTION_ID_DOMAIN = 'agent-marketplace:execution:v1';
+const EXECUTION_MESSAGE_DOMAIN = 'agent-marketplace:v1';
+
+/** `sha256:` and the lower-case hex SHA-256 of the UTF-8 bytes of `result`: the hash that is signed and committed. */
+export function hashResult(result: string): string {
+  return `sha256:${createHash('sha256').update(result, 'utf8').digest('hex')}`;
+}
+
+/** The 32 bytes in a result hash. Throws RangeError unless it is `sha256:` and 64 lower-case hex digits. */
+export function parseResultHash(resultHash: string): Uint8Array {
+  const hex = RESULT_HASH.exec(resultHash)?.[1];
+  if (!hex) throw new RangeError('result_hash must be "sha256:" and 64 lower-case hex digits');
+  return new Uint8Array(Buffer.from(hex, 'hex'));
+}
+
+/** The text form of 32 hash bytes, such as those of an ExecutionRecord. Throws RangeError on another length. */
+export function formatResultHash(hash: Uint8Array): string {
+  return `sha256:${Buffer.from(requireLength('a result hash', hash, 32)).toString('hex')}`;
+}
+
+/**
+ * What an execution's open commits to: SHA-256 of the RFC 8785 JSON `{"parameters":P,"task":T}`, 32 bytes.
+ * Absent parameters are `{}`. Throws on what has no canonical form: NaN, infinities, lone surrogates, cycles.
+ */
+export function requestHash(task: string, parameters: object = {}): Uint8Array {
+  const canonical = canonicalize({ parameters, task });
+  if (canonical === undefined) throw new TypeError('the request has no canonical JSON form');
+  return new Uint8Array(createHash('sha256').update(canonical, 'utf8').digest());
+}
+
+/**
+ * The 16 bytes of an execution id: the head of SHA-256(domain, caller, nonce) with the bits of UUID version 8. The
+ * program computes the same, so that only this caller can ever occupy the id.
+ */
+export function deriveExecutionId(caller: Uint8Array, nonce: Uint8Array): Uint8Array {
+  const hash = createHash('sha256')
+    .update(EXECUTION_ID_DOMAIN, 'utf8')
+    .update(requireLength('a caller', caller, 32))
+    .update(requireLength('a nonce', nonce, 16))
+    .digest();
+  const id = new Uint8Array(hash.subarray(0, 16));
+  id[6] = (id[6]! & 0x0f) | 0x80;
+  id[8] = (id[8]! & 0x3f) | 0x80;
+  return id;
+}
+
+/** 16 bytes as a lower-case UUID. Throws RangeError on another length. */
+export function formatUuid(id: Uint8Array): string {
+  const hex = Buffer.from(requireLength('an id', id, 16)).toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** The 16 bytes of a UUID of any version in its lower-case form with hyphens; null for any other text. */
+export function parseUuid(text: string): Uint8Array | null {
+  return UUID.test(text) ? new Uint8Array(Buffer.from(text.replaceAll('-', ''), 'hex')) : null;
+}
+
+/**
+ * The creator's signature over a result hash: `ed25519:` and base58. `secretKey` is the 64-byte form of Solana's tools,
+ * seed then public key. Throws RangeError on a wrong key length or a malformed hash.
+ */
+export function signResult(secretKey: Uint8Array, resultHash: string): string {
+  parseResultHash(resultHash);
+  return signMessage(secretKey, resultHash);
+}
+
+/**
+ * Whether `signature` is the creator's over `resultHash`, by the rules of the chain: S below the group order, canonical
+ * encodings, neither the key nor R of small order. Never throws on what a creator may send.
+ */
+export function verifyResultSignature(publicKey: Uint8Array, resultHash: string, signature: string): boolean {
+  return RESULT_HASH.test(resultHash) && verifyMessage(publicKey, resultHash, signature);
+}
+
+/** The Ed25519 signature over the UTF-8 bytes of `message`: `ed25519:` and base58. */
+export function signMessage(secretKey: Uint8Array, message: string): string {
+  const seed = requireLength('a secret key', secretKey, 64).subarray(0, 32);
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8_ED25519, seed]), format: 'der', type: 'pkcs8' });
+  return `ed25519:${bs58.encode(sign(null, Buffer.from(message, 'utf8'), key))}`;
+}
+
+/** Strict verification, as `verifyResultSignature` does it, of a signature over the UTF-8 bytes of any `message`. */
+export function verifyMessage(publicKey: Uint8Array, message: string, signature: string): boolean {
+  const bytes = parseSignature(signature);
+  if (!bytes || !isAdmissibleKey(publicKey)) return false;
+  // R must pass the same test as a key, and S must be reduced: otherwise a second signature could be made from a first.
+  if (!isAdmissibleKey(bytes.subarray(0, 32)) || !isBelow(bytes.subarray(32), GROUP_ORDER)) return false;
+  const key = createPublicKey({ key: Buffer.concat([SPKI_ED25519, publicKey]), format: 'der', type: 'spki' });
+  return verify(null, Buffer.from(message, 'utf8'), key, bytes);
+}
+
+/** The 64 bytes in `ed25519:` and base58, as the settling transaction carries them; null for any other text. */
+export function parseSignature(signature: string): Uint8Array | null {
+  const text = SIGNATURE.exec(signature)?.[1];
+  const bytes = text === undefined ? undefined : bs58.decodeUnsafe(text);
+  return bytes?.length === 64 ? bytes : null;
+}
+
+/**
+ * Whether the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, not one of the eight
+ * points of small order (whose signatures fit almost any message). An encoding that is no point at all passes here and
+ * then verifies nothing.
+ */
+export function isAdmissibleKey(publicKey: Uint8Array): boolean {
+  if (publicKey.length !== 32) return false;
+  const y = Uint8Array.from(publicKey);
+  // The top bit is the sign of x. Clearing it also covers the second, non-canonical encodings of x = 0.
+  y[31] = y[31]! & 0x7f;
+  return isBelow(y, FIELD_PRIME) && !SMALL_ORDER_Y.has(Buffer.from(y).toString('hex'));
+}
+
+/**
+ * What an `execution_signature` covers: a result bound to one execution of one program. `programId` is base58,
+ * `executionId` the UUID, `requestHashHex` 64 hex digits, `resultHash` with its `sha256:` prefix.
+ */
+export function executionMessage(
+  programId: string,
+  executionId: string,
+  requestHashHex: string,
+  resultHash: string,
+): string {
+  return [EXECUTION_MESSAGE_DOMAIN, programId, executionId, requestHashHex, resultHash].join(':');
+}
+
+/** DER headers that turn raw Ed25519 keys into what node:crypto reads (RFC 8410). */
+const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
+const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** 2^255 - 19 and L = 2^252 + 27742317777372353535851937790883648493 (RFC 8032, 5.1), little-endian. */
+const FIELD_PRIME = Buffer.from('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex');
+const GROUP_ORDER = Buffer.from('edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010', 'hex');
+
+/** The five y coordinates, sign bit cleared, of the eight points whose order divides 8. */
+const SMALL_ORDER_Y = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+]);
+
+/** Compares two little-endian numbers of 32 bytes. */
+function isBelow(value: Uint8Array, bound: Uint8Array): boolean {
+  for (let index = 31; index >= 0; index -= 1) {
+    const difference = value[index]! - bound[index]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+function requireLength(what: string, bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length !== length) throw new RangeError(`${what} must be ${length} bytes, not ${bytes.length}`);
+  return bytes;
+}

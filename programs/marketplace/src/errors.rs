@@ -1,0 +1,163 @@
+//! Every way an instruction says no. Grouped by account, append-only: a code, once published, keeps its meaning.
+
+use anchor_lang::prelude::*;
+
+/// The program's errors.
+#[error_code]
+pub enum MarketplaceError {
+    // Config
+    #[msg("Only the program's upgrade authority may create the marketplace")]
+    NotUpgradeAuthority,
+    #[msg("This account is not the program's own ProgramData account")]
+    WrongProgramData,
+    #[msg("The settlement mint must belong to the classic Token program and have six decimals")]
+    InvalidMint,
+    #[msg("fee_bps must be between 0 and 100")]
+    FeeOutOfBounds,
+    #[msg("min_price must be between 10000 and 1000000 base units")]
+    MinPriceOutOfBounds,
+    #[msg("dispute_window_seconds must be between 259200 and 2592000")]
+    DisputeWindowOutOfBounds,
+    #[msg("refund_grace_seconds must be between 300 and 3600")]
+    RefundGraceOutOfBounds,
+    #[msg("max_timeout_seconds must be between 60 and 86400")]
+    MaxTimeoutOutOfBounds,
+    #[msg("dispute_bond_lamports must be at most 1 SOL")]
+    BondOutOfBounds,
+    #[msg("There must be 1 to 4 collateral tiers, strictly increasing, none below min_price")]
+    InvalidTiers,
+    #[msg("Only the admin may do this")]
+    NotAdmin,
+    #[msg("Only the relay authority may do this")]
+    NotRelayAuthority,
+    #[msg("This is not the marketplace's settlement mint")]
+    WrongMint,
+    #[msg("New executions are paused")]
+    OpensPaused,
+
+    // AgentListing, SigningKey
+    #[msg("Only the listing's creator may do this")]
+    NotCreator,
+    #[msg("The price is below the marketplace's minimum")]
+    PriceBelowMinimum,
+    #[msg("The price is above the last collateral tier")]
+    PriceAboveTiers,
+    #[msg("Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= the marketplace's maximum")]
+    InvalidTimeouts,
+    #[msg("tag_mask must select 1 to 5 of the 10 standard tags")]
+    InvalidTags,
+    #[msg("metadata_uri must be at most 200 bytes")]
+    UriTooLong,
+    #[msg("The payout account must be a USDC account owned by the creator's wallet")]
+    InvalidPayout,
+    #[msg("The signing key is not a canonical Ed25519 key of large order")]
+    WeakSigningKey,
+    #[msg("This signing key already belongs to a listing")]
+    SigningKeyTaken,
+    #[msg("A listing moves only between active and paused, and from either to delisted")]
+    InvalidListingTransition,
+    #[msg("The listing is delisted")]
+    ListingDelisted,
+    #[msg("The listing is not active")]
+    ListingNotActive,
+
+    // CreatorCollateral
+    #[msg("The deposit account must be a USDC account owned by the creator's wallet")]
+    InvalidDepositSource,
+    #[msg("The listing's collateral is below what its price requires")]
+    CollateralBelowTier,
+    #[msg("The listing's exposure limit for this window is reached")]
+    ExposureLimitReached,
+    #[msg("The collateral vault does not cover its liabilities")]
+    CollateralInsolvent,
+
+    // KeyGrant
+    #[msg("Every limit of a grant must be above zero")]
+    GrantLimitZero,
+    #[msg("A grant must end in the future, at most a year from now")]
+    GrantExpiryOutOfBounds,
+    #[msg("Only the grant's wallet or the relay authority may revoke it")]
+    NotGrantAuthority,
+    #[msg("The grant is revoked")]
+    GrantRevoked,
+    #[msg("The grant has expired")]
+    GrantExpired,
+    #[msg("The price is above the grant's limit for one execution")]
+    GrantPerExecutionExceeded,
+    #[msg("The price does not fit what is left of the grant's period")]
+    GrantPeriodExceeded,
+    #[msg("The price does not fit what is left of the grant")]
+    GrantTotalExceeded,
+    #[msg("The grant's spend is above its limits")]
+    GrantOverspent,
+    #[msg("The wallet has not delegated enough USDC to its spender address")]
+    InsufficientAllowance,
+
+    // ExecutionRecord, escrow
+    #[msg("The execution id does not follow from the caller and the nonce")]
+    WrongExecutionId,
+    #[msg("The price is above max_price")]
+    PriceAboveMax,
+    #[msg("The listing has changed since listing_version")]
+    ListingVersionMismatch,
+    #[msg("The timeout is outside what the listing offers")]
+    TimeoutOutOfRange,
+    #[msg("This open is too late: open_before has passed")]
+    OpenTooLate,
+    #[msg("The paying account must be a USDC account owned by the caller")]
+    InvalidSource,
+    #[msg("The paying account holds less than the price")]
+    InsufficientBalance,
+    #[msg("The execution is not open")]
+    ExecutionNotOpen,
+    #[msg("From refund_at on an execution can only be refunded")]
+    SettleWindowClosed,
+    #[msg("Before refund_at only the relay authority may refund")]
+    RefundTooEarly,
+    #[msg("This listing is not the one that the execution was opened for")]
+    WrongListing,
+    #[msg("This is not the listing's payout account")]
+    WrongPayout,
+    #[msg("The payout account cannot receive: it is missing, frozen or no longer a USDC account")]
+    PayoutUnusable,
+    #[msg("Rent goes back to the account that paid it")]
+    WrongRentSponsor,
+    #[msg("A refund goes to the caller's associated token account, or to any USDC account of a caller who signs")]
+    WrongRefundDestination,
+    #[msg("The refund account cannot receive: it is missing, frozen or no longer the caller's")]
+    RefundDestinationUnusable,
+    #[msg("The record and its escrow do not agree")]
+    RecordUnsound,
+    #[msg("An amount is out of range")]
+    ArithmeticOverflow,
+
+    // Ed25519 instruction, one for each guard
+    #[msg("The instruction before this one must be an Ed25519 signature check")]
+    SignatureMissing,
+    #[msg("The instruction before this one is not of the Ed25519 program")]
+    SignatureWrongProgram,
+    #[msg("The Ed25519 instruction must carry exactly one signature")]
+    SignatureCount,
+    #[msg("The Ed25519 instruction's padding must be zero")]
+    SignaturePadding,
+    #[msg("The Ed25519 instruction's length does not fit its message")]
+    SignatureLength,
+    #[msg("The Ed25519 signature must lie in the instruction itself")]
+    SignatureForeignSignature,
+    #[msg("The Ed25519 key must lie in the instruction itself")]
+    SignatureForeignKey,
+    #[msg("The Ed25519 message must lie in the instruction itself")]
+    SignatureForeignMessage,
+    #[msg("The Ed25519 signature must start at byte 48")]
+    SignatureOffset,
+    #[msg("The Ed25519 key must start at byte 16")]
+    SignatureKeyOffset,
+    #[msg("The Ed25519 message must start at byte 112")]
+    SignatureMessageOffset,
+    #[msg("The Ed25519 signature is by another key")]
+    SignatureWrongKey,
+    #[msg("The Ed25519 signature is over another message")]
+    SignatureWrongMessage,
+    #[msg("Settling must be called at the top level of a transaction")]
+    NotTopLevel,
+}

@@ -1,0 +1,43 @@
+//! Ends a key's spending right for good. The wallet needs nobody's cooperation for it.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::GrantRevoked;
+use crate::state::{Config, KeyGrant};
+
+/// Accounts of `revoke_grant`.
+#[derive(Accounts)]
+pub struct RevokeGrant<'info> {
+    /// The grant's wallet, or the relay authority.
+    pub authority: Signer<'info>,
+    #[account(seeds = [CONFIG_SEED], bump = config.bump)]
+    pub config: Box<Account<'info, Config>>,
+    #[account(mut, seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump = grant.bump)]
+    pub grant: Box<Account<'info, KeyGrant>>,
+}
+
+impl RevokeGrant<'_> {
+    /// authority is the wallet or the relay authority; grant is at its address.
+    pub fn validate(&self) -> Result<()> {
+        let authority = self.authority.key();
+        require!(
+            authority == self.grant.wallet || authority == self.config.relay_authority,
+            MarketplaceError::NotGrantAuthority
+        );
+        Ok(())
+    }
+}
+
+/// Revoke it.
+pub fn revoke_grant_handler(ctx: Context<RevokeGrant>) -> Result<()> {
+    let grant = &mut ctx.accounts.grant;
+    grant.revoke()?;
+    emit!(GrantRevoked {
+        grant: grant.key(),
+        wallet: grant.wallet,
+        key_id: grant.key_id
+    });
+    Ok(())
+}

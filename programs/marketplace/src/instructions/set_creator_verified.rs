@@ -1,0 +1,70 @@
+//! Gives or takes a creator's verification badge, after an identity check made by people.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::CreatorVerificationChanged;
+use crate::state::{Config, CreatorProfile};
+
+/// Arguments of `set_creator_verified`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct SetCreatorVerifiedArgs {
+    /// The creator's wallet.
+    pub creator: Pubkey,
+    /// Whether the badge is shown from now on.
+    pub verified: bool,
+}
+
+/// Accounts of `set_creator_verified`.
+#[derive(Accounts)]
+#[instruction(args: SetCreatorVerifiedArgs)]
+pub struct SetCreatorVerified<'info> {
+    /// The admin.
+    pub admin: Signer<'info>,
+    /// Pays the profile's rent the first time.
+    #[account(mut)]
+    pub payer: Signer<'info>,
+    #[account(seeds = [CONFIG_SEED], bump = config.bump, has_one = admin @ MarketplaceError::NotAdmin)]
+    pub config: Box<Account<'info, Config>>,
+    /// Made here the first time. Profiles are never closed and every field is written each time, so that
+    /// none can be initialised twice into another state.
+    #[account(
+        init_if_needed,
+        payer = payer,
+        space = 8 + CreatorProfile::INIT_SPACE,
+        seeds = [CREATOR_SEED, args.creator.as_ref()],
+        bump
+    )]
+    pub profile: Box<Account<'info, CreatorProfile>>,
+    pub system_program: Program<'info, System>,
+}
+
+impl SetCreatorVerified<'_> {
+    /// Nothing beyond the constraints: admin by has_one, profile by its seeds.
+    pub fn validate(&self, _args: &SetCreatorVerifiedArgs) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Set the badge.
+pub fn set_creator_verified_handler(
+    ctx: Context<SetCreatorVerified>,
+    args: SetCreatorVerifiedArgs,
+) -> Result<()> {
+    let profile = &mut ctx.accounts.profile;
+    profile.set_inner(CreatorProfile {
+        version: ACCOUNT_VERSION,
+        bump: ctx.bumps.profile,
+        verified: false,
+        creator: args.creator,
+        verified_at: 0,
+    });
+    profile.set_verified(args.verified, Clock::get()?.unix_timestamp);
+    emit!(CreatorVerificationChanged {
+        creator: args.creator,
+        verified: profile.verified,
+        verified_at: profile.verified_at,
+    });
+    Ok(())
+}

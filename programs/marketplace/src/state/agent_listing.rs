@@ -1,0 +1,160 @@
+//! What a creator publishes: price, promise and where the money goes. Owned by its creator, never closed.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::state::Config;
+
+/// Whether a listing takes new executions.
+#[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ListingStatus {
+    /// Takes new executions.
+    Active,
+    /// Visible, but takes none.
+    Paused,
+    /// Gone for good; its collateral waits out the open windows.
+    Delisted,
+}
+
+impl ListingStatus {
+    /// The only moves there are: Active <-> Paused, and either to Delisted.
+    pub fn can_become(self, next: Self) -> bool {
+        use ListingStatus::*;
+        matches!(
+            (self, next),
+            (Active, Paused) | (Paused, Active) | (Active | Paused, Delisted)
+        )
+    }
+}
+
+/// The terms of a listing that its creator chooses.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug, PartialEq, Eq)]
+pub struct ListingTerms {
+    /// Price of one execution, base units of USDC.
+    pub price: u64,
+    /// Longest wait a caller can ask for, and the default, seconds.
+    pub timeout_seconds: u32,
+    /// Shortest wait a caller can ask for, seconds, at least 1.
+    pub min_timeout_seconds: u32,
+    /// One bit for each standard tag, 1 to 5 of them; see `STANDARD_TAG_COUNT`.
+    pub tag_mask: u16,
+    /// SHA-256 of the canonical JSON document that describes the agent.
+    pub metadata_hash: [u8; 32],
+    /// Where that document can be found; at most 200 bytes, may be empty.
+    pub metadata_uri: String,
+}
+
+impl ListingTerms {
+    /// The terms are within what the marketplace allows now.
+    pub fn validate(&self, config: &Config) -> Result<()> {
+        require!(
+            self.price >= config.min_price,
+            MarketplaceError::PriceBelowMinimum
+        );
+        config.tier_deposit(self.price)?;
+        require!(
+            self.min_timeout_seconds >= 1
+                && self.min_timeout_seconds <= self.timeout_seconds
+                && self.timeout_seconds <= config.max_timeout_seconds,
+            MarketplaceError::InvalidTimeouts
+        );
+        let tags = self.tag_mask.count_ones();
+        require!(
+            self.tag_mask >> STANDARD_TAG_COUNT == 0 && tags >= 1 && tags <= u32::from(MAX_TAGS),
+            MarketplaceError::InvalidTags
+        );
+        require!(
+            self.metadata_uri.len() <= usize::from(MAX_URI_LENGTH),
+            MarketplaceError::UriTooLong
+        );
+        Ok(())
+    }
+}
+
+/// One agent on offer.
+#[account]
+#[derive(InitSpace, Debug)]
+pub struct AgentListing {
+    /// Layout version, 1.
+    pub version: u8,
+    /// Whether it takes new executions.
+    pub status: ListingStatus,
+    /// Bump of this address.
+    pub bump: u8,
+    /// The creator's wallet.
+    pub creator: Pubkey,
+    /// Chosen by the creator; part of this address.
+    pub listing_id: [u8; 16],
+    /// USDC account that settlements pay; owned by the creator's wallet.
+    pub payout: Pubkey,
+    /// Ed25519 key that signs this listing's results from now on.
+    pub signing_key: Pubkey,
+    /// Price of one execution, base units.
+    pub price: u64,
+    /// Longest wait a caller can ask for, and the default, seconds.
+    pub timeout_seconds: u32,
+    /// Shortest wait a caller can ask for, seconds.
+    pub min_timeout_seconds: u32,
+    /// Starts at 1; grows by one with every change of the terms, so that a caller never pays for others than it saw.
+    pub listing_version: u32,
+    /// One bit for each standard tag.
+    pub tag_mask: u16,
+    /// SHA-256 of the metadata document.
+    pub metadata_hash: [u8; 32],
+    /// When it was listed, unix seconds.
+    pub listed_at: i64,
+    /// Where the metadata document can be found.
+    #[max_len(200)]
+    pub metadata_uri: String,
+}
+
+impl AgentListing {
+    /// Whether these terms differ from the present ones.
+    pub fn differs_from(&self, terms: &ListingTerms) -> bool {
+        self.price != terms.price
+            || self.timeout_seconds != terms.timeout_seconds
+            || self.min_timeout_seconds != terms.min_timeout_seconds
+            || self.tag_mask != terms.tag_mask
+            || self.metadata_hash != terms.metadata_hash
+            || self.metadata_uri != terms.metadata_uri
+    }
+
+    /// Take new terms; the version moves only if they differ.
+    pub fn apply_terms(&mut self, terms: ListingTerms) -> Result<()> {
+        if !self.differs_from(&terms) {
+            return Ok(());
+        }
+        self.listing_version = self
+            .listing_version
+            .checked_add(1)
+            .ok_or(MarketplaceError::ArithmeticOverflow)?;
+        self.price = terms.price;
+        self.timeout_seconds = terms.timeout_seconds;
+        self.min_timeout_seconds = terms.min_timeout_seconds;
+        self.tag_mask = terms.tag_mask;
+        self.metadata_hash = terms.metadata_hash;
+        self.metadata_uri = terms.metadata_uri;
+        Ok(())
+    }
+
+    /// Move to another status.
+    pub fn set_status(&mut self, next: ListingStatus) -> Result<()> {
+        require!(
+            self.status.can_become(next),
+            MarketplaceError::InvalidListingTransition
+        );
+        self.status = next;
+        Ok(())
+    }
+
+    /// The timeout lies within what this listing offers.
+    pub fn check_timeout(&self, timeout_seconds: u32) -> Result<()> {
+        require!(
+            (self.min_timeout_seconds..=self.timeout_seconds).contains(&timeout_seconds),
+            MarketplaceError::TimeoutOutOfRange
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! The marketplace's settings. One account, made once by the program's upgrade authority, kept for ever.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+
+/// How much collateral a listing of a given price must hold.
+#[derive(
+    AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, Default, PartialEq, Eq,
+)]
+pub struct CollateralTier {
+    /// Highest price of this tier, base units, inclusive.
+    pub max_price: u64,
+    /// Deposit that a listing of this tier must keep, base units.
+    pub deposit: u64,
+}
+
+/// Settings that instructions read. The admin changes them within the bounds of `constants.rs`.
+#[account]
+#[derive(InitSpace, Debug)]
+pub struct Config {
+    /// Layout version, 1.
+    pub version: u8,
+    /// Bump of this address.
+    pub bump: u8,
+    /// Bump of the treasury.
+    pub treasury_bump: u8,
+    /// True stops every new execution; settling and refunding go on.
+    pub opens_paused: bool,
+    /// The marketplace's share of a settled price, 0 to 100 basis points.
+    pub fee_bps: u16,
+    /// How many of `tiers` are in use, 1 to 4.
+    pub tier_count: u8,
+    /// Who may change settings, verify creators and resolve disputes.
+    pub admin: Pubkey,
+    /// Who may become admin by accepting; the zero key when nobody.
+    pub pending_admin: Pubkey,
+    /// Who must sign every settle, and opens on behalf of keys.
+    pub relay_authority: Pubkey,
+    /// The one settlement mint: six decimals, classic Token program. Fixed for ever.
+    pub usdc_mint: Pubkey,
+    /// Lowest price of a listing, base units.
+    pub min_price: u64,
+    /// Bond that opening a dispute takes, lamports.
+    pub dispute_bond_lamports: u64,
+    /// How long after its settle an execution can be disputed; copied into each record at open.
+    pub dispute_window_seconds: u32,
+    /// Time between an execution's deadline and the moment from which anyone may refund it.
+    pub refund_grace_seconds: u32,
+    /// Longest timeout a listing may offer.
+    pub max_timeout_seconds: u32,
+    /// The largest max_timeout + refund_grace + dispute_window ever in force; only grows.
+    pub longest_span_seconds: u32,
+    /// Prices opened in one dispute window may reach this multiple of a listing's collateral; 0 = no limit.
+    pub exposure_multiple: u32,
+    /// Collateral tiers, strictly increasing in both fields; unused ones are zero.
+    pub tiers: [CollateralTier; 4],
+}
+
+impl Config {
+    /// Deposit that a price requires, or an error where the price is above the last tier.
+    pub fn tier_deposit(&self, price: u64) -> Result<u64> {
+        self.used_tiers()
+            .iter()
+            .find(|tier| price <= tier.max_price)
+            .map(|tier| tier.deposit)
+            .ok_or_else(|| error!(MarketplaceError::PriceAboveTiers))
+    }
+
+    /// The tiers in use, lowest first.
+    pub fn used_tiers(&self) -> &[CollateralTier] {
+        self.tiers
+            .get(..usize::from(self.tier_count))
+            .unwrap_or(&[])
+    }
+
+    /// Longest time that money or a dispute of an execution opened now can stay open, seconds.
+    pub fn span_seconds(&self) -> u32 {
+        self.max_timeout_seconds
+            .saturating_add(self.refund_grace_seconds)
+            .saturating_add(self.dispute_window_seconds)
+    }
+
+    /// Every setting is within its bounds. Called after each change.
+    pub fn invariant(&self) -> Result<()> {
+        require!(
+            self.fee_bps <= MAX_FEE_BPS,
+            MarketplaceError::FeeOutOfBounds
+        );
+        require!(
+            (MIN_PRICE_FLOOR..=MIN_PRICE_CEILING).contains(&self.min_price),
+            MarketplaceError::MinPriceOutOfBounds
+        );
+        require!(
+            (DISPUTE_WINDOW_SECONDS_MIN..=DISPUTE_WINDOW_SECONDS_MAX)
+                .contains(&self.dispute_window_seconds),
+            MarketplaceError::DisputeWindowOutOfBounds
+        );
+        require!(
+            (REFUND_GRACE_SECONDS_MIN..=REFUND_GRACE_SECONDS_MAX)
+                .contains(&self.refund_grace_seconds),
+            MarketplaceError::RefundGraceOutOfBounds
+        );
+        require!(
+            (MAX_TIMEOUT_SECONDS_MIN..=MAX_TIMEOUT_SECONDS_MAX).contains(&self.max_timeout_seconds),
+            MarketplaceError::MaxTimeoutOutOfBounds
+        );
+        require!(
+            self.dispute_bond_lamports <= DISPUTE_BOND_LAMPORTS_MAX,
+            MarketplaceError::BondOutOfBounds
+        );
+        let tiers = self.used_tiers();
+        require!(!tiers.is_empty(), MarketplaceError::InvalidTiers);
+        require!(
+            tiers.iter().all(|tier| tier.max_price >= self.min_price),
+            MarketplaceError::InvalidTiers
+        );
+        for pair in tiers.windows(2) {
+            let [lower, upper] = pair else { continue };
+            require!(
+                lower.max_price < upper.max_price && lower.deposit < upper.deposit,
+                MarketplaceError::InvalidTiers
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! A listing's deposit, from which upheld disputes are paid. Its vault is a token account of its own.
+
+use anchor_lang::prelude::*;
+
+use crate::errors::MarketplaceError;
+
+/// Book-keeping of one collateral vault, all amounts in base units of USDC.
+#[account]
+#[derive(InitSpace, Debug)]
+pub struct CreatorCollateral {
+    /// Layout version, 1.
+    pub version: u8,
+    /// True once everything went back to the creator and the vault was closed.
+    pub returned: bool,
+    /// Bump of this address.
+    pub bump: u8,
+    /// Bump of the vault.
+    pub vault_bump: u8,
+    /// The listing this collateral stands for.
+    pub listing: Pubkey,
+    /// Ever deposited by the creator.
+    pub deposited: u64,
+    /// Ever taken by upheld disputes, whether paid out or still owed.
+    pub slashed: u64,
+    /// Slashed, but waiting for a caller's account that can receive it.
+    pub owed: u64,
+    /// Prices of the executions under open disputes.
+    pub disputed_amount: u64,
+    /// Prices opened since `exposure_window_start`.
+    pub exposure_opened: u64,
+    /// Start of the window over which exposure is counted, unix seconds.
+    pub exposure_window_start: i64,
+    /// When the deposit may go back, unix seconds; 0 before delisting.
+    pub returnable_at: i64,
+    /// How many disputes wait for an outcome.
+    pub open_disputes: u32,
+}
+
+impl CreatorCollateral {
+    /// What is left to slash or return.
+    pub fn available(&self) -> u64 {
+        self.deposited.saturating_sub(self.slashed)
+    }
+
+    /// The listing holds at least this deposit.
+    pub fn require_deposit(&self, deposit: u64) -> Result<()> {
+        require!(
+            self.available() >= deposit,
+            MarketplaceError::CollateralBelowTier
+        );
+        Ok(())
+    }
+
+    /// Count a price towards the exposure limit. A multiple of 0 means no limit and counts nothing.
+    pub fn add_exposure(
+        &mut self,
+        price: u64,
+        multiple: u32,
+        window_seconds: u32,
+        now: i64,
+    ) -> Result<()> {
+        if multiple == 0 {
+            return Ok(());
+        }
+        if now.saturating_sub(self.exposure_window_start) >= i64::from(window_seconds) {
+            self.exposure_window_start = now;
+            self.exposure_opened = 0;
+        }
+        let opened = self
+            .exposure_opened
+            .checked_add(price)
+            .ok_or(MarketplaceError::ArithmeticOverflow)?;
+        let limit = u128::from(self.available()) * u128::from(multiple);
+        require!(
+            u128::from(opened) <= limit,
+            MarketplaceError::ExposureLimitReached
+        );
+        self.exposure_opened = opened;
+        Ok(())
+    }
+
+    /// Slashing never exceeds the deposit, and the vault covers what is left and what is owed.
+    pub fn invariant(&self, vault_amount: u64) -> Result<()> {
+        require!(
+            self.slashed <= self.deposited,
+            MarketplaceError::CollateralInsolvent
+        );
+        let liability = u128::from(self.available()) + u128::from(self.owed);
+        require!(
+            self.returned || u128::from(vault_amount) >= liability,
+            MarketplaceError::CollateralInsolvent
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+//! One file per account: its fields, who owns it, its lifetime, its transitions and its invariant.
+
+pub mod agent_listing;
+pub mod config;
+pub mod creator_collateral;
+pub mod creator_profile;
+pub mod dispute;
+pub mod execution_record;
+pub mod key_grant;
+pub mod signing_key;
+
+pub use agent_listing::*;
+pub use config::*;
+pub use creator_collateral::*;
+pub use creator_profile::*;
+pub use dispute::*;
+pub use execution_record::*;
+pub use key_grant::*;
+pub use signing_key::*;

@@ -1,0 +1,382 @@
+/**
+ * Receipts against vectors made elsewhere: RFC 8032 and RFC 8785, node:crypto used directly, @noble/curves for group
+ * arithmetic and tweetnacl as a second verifier, so that no expectation is computed by the code under test.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import nacl from 'tweetnacl';
+import {
+  deriveExecutionId,
+  executionMessage,
+  formatResultHash,
+  formatUuid,
+  hashResult,
+  isAdmissibleKey,
+  parseResultHash,
+  parseSignature,
+  parseUuid,
+  requestHash,
+  signMessage,
+  signResult,
+  verifyMessage,
+  verifyResultSignature,
+} from '../../app/sdk/receipt.ts';
+
+const fromHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
+const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const asText = (signature: Uint8Array): string => `ed25519:${bs58.encode(signature)}`;
+
+const P = 2n ** 255n - 19n;
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+function littleEndian(value: bigint): Uint8Array {
+  return fromHex(value.toString(16).padStart(64, '0')).reverse();
+}
+
+function fromLittleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${toHex(Uint8Array.from(bytes).reverse())}`);
+}
+
+/** The eight points of small order, by repeated addition of the generator of the torsion group. */
+function smallOrderPoints(): Uint8Array[] {
+  const generator = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
+  const points = [ed25519.Point.ZERO];
+  for (let index = 1; index < 8; index += 1) points.push(points[index - 1]!.add(generator));
+  expect(points[7]!.add(generator).equals(ed25519.Point.ZERO)).to.equal(true);
+  return points.map((point) => point.toBytes());
+}
+
+/** Encodings that decoders accept although RFC 8032 never makes them: y of p and p + 1, and x = 0 with its sign bit. */
+const NON_CANONICAL_SMALL_ORDER = [
+  P,
+  P + 1n,
+  P + 2n ** 255n,
+  P + 1n + 2n ** 255n,
+  1n + 2n ** 255n,
+  P - 1n + 2n ** 255n,
+];
+
+describe('sdk/receipt: hashes', () => {
+  const TEXTS = [
+    '',
+    'abc',
+    'Grüße, 世界 🌍',
+    'line\r\nline\n',
+    '\u0000',
+    '\uFEFFbom',
+    'e\u0301',
+    'x'.repeat(1_000_000),
+  ];
+  for (const text of TEXTS) {
+    it(`hashes the UTF-8 bytes of ${JSON.stringify(text.slice(0, 20))} (${text.length} units)`, () => {
+      const digest = createHash('sha256').update(new TextEncoder().encode(text)).digest('hex');
+      expect(hashResult(text)).to.equal(`sha256:${digest}`);
+    });
+  }
+
+  it('gives the known SHA-256 of the empty string and of abc (FIPS 180-4)', () => {
+    expect(hashResult('')).to.equal('sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    expect(hashResult('abc')).to.equal('sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('reads and writes the text form', () => {
+    const bytes = Uint8Array.from({ length: 32 }, (_, index) => index * 8);
+    expect(formatResultHash(bytes)).to.equal(`sha256:${toHex(bytes)}`);
+    expect(parseResultHash(`sha256:${toHex(bytes)}`)).to.deep.equal(bytes);
+    expect(() => formatResultHash(bytes.subarray(1))).to.throw(RangeError, '32 bytes');
+  });
+
+  const hex = 'ab'.repeat(32);
+  const BAD_HASHES = [
+    '',
+    hex,
+    `sha256:${hex.toUpperCase()}`,
+    `SHA256:${hex}`,
+    `sha256:${hex}00`,
+    `sha256:${hex.slice(1)}`,
+    `sha256: ${hex}`,
+    `sha256:${hex}\n`,
+    `sha256:${hex.slice(1)}g`,
+    `sha512:${hex}`,
+  ];
+  for (const text of BAD_HASHES) {
+    it(`rejects: result hash ${JSON.stringify(text)}`, () => {
+      expect(() => parseResultHash(text)).to.throw(RangeError, 'result_hash');
+    });
+  }
+});
+
+describe('sdk/receipt: request hash', () => {
+  const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+  it('hashes {"parameters":P,"task":T} with {} for absent parameters', () => {
+    expect(toHex(requestHash('hello'))).to.equal(sha256('{"parameters":{},"task":"hello"}'));
+    expect(toHex(requestHash('hello', {}))).to.equal(sha256('{"parameters":{},"task":"hello"}'));
+  });
+
+  it('canonicalizes as RFC 8785 section 3.2.2 does its example', () => {
+    const parameters = JSON.parse(String.raw`{
+      "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+      "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+      "literals": [null, true, false] }`);
+    const canonical = String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`;
+    expect(toHex(requestHash('t', parameters))).to.equal(sha256(`{"parameters":${canonical},"task":"t"}`));
+  });
+
+  it('sorts keys by UTF-16 units as RFC 8785 section 3.2.3 does its example', () => {
+    const parameters = JSON.parse(String.raw`{"\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew",
+      "1": "One", "\ud83d\ude00": "Emoji", "\u0080": "Control", "\u00f6": "Latin"}`);
+    const canonical =
+      '{"\\r":"Carriage Return","1":"One","\u0080":"Control","ö":"Latin","€":"Euro Sign","😀":"Emoji","\ufb33":"Hebrew"}';
+    expect(toHex(requestHash('t', parameters))).to.equal(sha256(`{"parameters":${canonical},"task":"t"}`));
+  });
+
+  it('does not depend on key order or spacing, and depends on every value', () => {
+    const one = requestHash('t', JSON.parse('{"a":1,"b":{"c":[1,2],"d":null}}'));
+    expect(requestHash('t', JSON.parse('{ "b": {"d":null, "c":[1,2]}, "a":1.0 }'))).to.deep.equal(one);
+    expect(requestHash('t', JSON.parse('{"a":1,"b":{"c":[2,1],"d":null}}'))).to.not.deep.equal(one);
+    expect(requestHash('T', JSON.parse('{"a":1,"b":{"c":[1,2],"d":null}}'))).to.not.deep.equal(one);
+  });
+
+  it('keeps an own __proto__ key that JSON.parse made', () => {
+    expect(toHex(requestHash('t', JSON.parse('{"__proto__":1}')))).to.equal(
+      sha256('{"parameters":{"__proto__":1},"task":"t"}'),
+    );
+  });
+
+  it('rejects: what has no canonical form', () => {
+    expect(() => requestHash('\ud800')).to.throw();
+    expect(() => requestHash('t', { n: Number.NaN })).to.throw();
+    expect(() => requestHash('t', { n: Number.POSITIVE_INFINITY })).to.throw();
+  });
+});
+
+describe('sdk/receipt: execution ids', () => {
+  it('derives the head of SHA-256 with the bits of UUID version 8', () => {
+    for (let round = 0; round < 500; round += 1) {
+      const caller = randomBytes(32);
+      const nonce = randomBytes(16);
+      const expected = createHash('sha256')
+        .update(Buffer.concat([Buffer.from('agent-marketplace:execution:v1', 'latin1'), caller, nonce]))
+        .digest();
+      const id = deriveExecutionId(caller, nonce);
+      expect(id.length).to.equal(16);
+      const text = formatUuid(id);
+      expect(text).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      const bare = text.replaceAll('-', '');
+      const wanted = expected.toString('hex').slice(0, 32);
+      expect(bare.slice(0, 12) + bare.slice(13, 16)).to.equal(wanted.slice(0, 12) + wanted.slice(13, 16));
+      expect(Number.parseInt(bare[16]!, 16) & 3).to.equal(Number.parseInt(wanted[16]!, 16) & 3);
+      expect(bare.slice(17)).to.equal(wanted.slice(17));
+    }
+  });
+
+  it('gives a fixed id for caller 0x01... and nonce 0x02...', () => {
+    // printf domain, 32 x 01, 16 x 02 | sha256sum; then version and variant set by hand.
+    const id = deriveExecutionId(new Uint8Array(32).fill(1), new Uint8Array(16).fill(2));
+    expect(formatUuid(id)).to.equal('c1dc756c-ff4d-8d5c-91a6-11ec2f4e3a8b');
+  });
+
+  it('rejects: other lengths', () => {
+    expect(() => deriveExecutionId(new Uint8Array(31), new Uint8Array(16))).to.throw(RangeError, 'caller');
+    expect(() => deriveExecutionId(new Uint8Array(32), new Uint8Array(17))).to.throw(RangeError, 'nonce');
+    expect(() => formatUuid(new Uint8Array(15))).to.throw(RangeError, '16 bytes');
+  });
+
+  it('reads back what it writes', () => {
+    const id = fromHex('00112233445566778899aabbccddeeff');
+    expect(formatUuid(id)).to.equal('00112233-4455-6677-8899-aabbccddeeff');
+    expect(parseUuid('00112233-4455-6677-8899-aabbccddeeff')).to.deep.equal(id);
+  });
+
+  const BAD_UUIDS = [
+    '',
+    '00112233-4455-6677-8899-AABBCCDDEEFF',
+    '00112233445566778899aabbccddeeff',
+    '{00112233-4455-6677-8899-aabbccddeeff}',
+    'urn:uuid:00112233-4455-6677-8899-aabbccddeeff',
+    '00112233-4455-6677-8899-aabbccddeef',
+    '00112233-4455-6677-8899-aabbccddeeff0',
+    '00112233-4455-6677-8899-aabbccddeeff\n',
+    '001122334-455-6677-8899-aabbccddeeff',
+    'g0112233-4455-6677-8899-aabbccddeeff',
+  ];
+  for (const text of BAD_UUIDS) {
+    it(`rejects: UUID ${JSON.stringify(text)}`, () => {
+      expect(parseUuid(text)).to.equal(null);
+    });
+  }
+});
+
+describe('sdk/receipt: signatures', () => {
+  /** RFC 8032 section 7.1, the two whose message is text: seed, key, message, signature. */
+  const RFC_8032: [string, string, string, string][] = [
+    [
+      '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+      'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+      '',
+      'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b',
+    ],
+    [
+      '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb',
+      '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
+      '72',
+      '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
+    ],
+  ];
+  for (const [seed, key, message, signature] of RFC_8032) {
+    it(`agrees with RFC 8032 on the message ${message || '(empty)'}`, () => {
+      const text = Buffer.from(message, 'hex').toString('utf8');
+      expect(signMessage(fromHex(seed + key), text)).to.equal(asText(fromHex(signature)));
+      expect(verifyMessage(fromHex(key), text, asText(fromHex(signature)))).to.equal(true);
+    });
+  }
+
+  const pair = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(7));
+  const hash = hashResult('the work');
+  const message = Buffer.from(hash, 'utf8');
+  const good = nacl.sign.detached(message, pair.secretKey);
+
+  it('signs the UTF-8 bytes of the hash text, as tweetnacl does, and verifies it', () => {
+    expect(signResult(pair.secretKey, hash)).to.equal(asText(good));
+    expect(verifyResultSignature(pair.publicKey, hash, asText(good))).to.equal(true);
+    expect(parseSignature(asText(good))).to.deep.equal(good);
+  });
+
+  it('agrees with tweetnacl over 100 keys, and on each with one bit changed', () => {
+    for (let round = 0; round < 100; round += 1) {
+      const keys = nacl.sign.keyPair.fromSeed(createHash('sha256').update(`key ${round}`).digest());
+      const resultHash = hashResult(`result ${round}`);
+      const signature = signResult(keys.secretKey, resultHash);
+      const bytes = parseSignature(signature)!;
+      expect(nacl.sign.detached.verify(Buffer.from(resultHash), bytes, keys.publicKey)).to.equal(true);
+      expect(verifyResultSignature(keys.publicKey, resultHash, signature)).to.equal(true);
+      const bent = Uint8Array.from(bytes);
+      bent[(round * 5) % 64]! ^= 1 << (round % 8);
+      expect(verifyResultSignature(keys.publicKey, resultHash, asText(bent))).to.equal(false);
+    }
+  });
+
+  it('rejects: another key, another hash, and a hash that is not in its form', () => {
+    const other = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(8));
+    expect(verifyResultSignature(other.publicKey, hash, asText(good))).to.equal(false);
+    expect(verifyResultSignature(pair.publicKey, hashResult('other work'), asText(good))).to.equal(false);
+    const upper = `sha256:${hash.slice(7).toUpperCase()}`;
+    const overUpper = nacl.sign.detached(Buffer.from(upper), pair.secretKey);
+    expect(verifyMessage(pair.publicKey, upper, asText(overUpper))).to.equal(true);
+    expect(verifyResultSignature(pair.publicKey, upper, asText(overUpper))).to.equal(false);
+    expect(() => signResult(pair.secretKey, upper)).to.throw(RangeError, 'result_hash');
+    expect(() => signResult(pair.secretKey.subarray(0, 32), hash)).to.throw(RangeError, 'secret key');
+  });
+
+  it('rejects: a signature over the 32 hash bytes instead of the text', () => {
+    const overBytes = nacl.sign.detached(parseResultHash(hash), pair.secretKey);
+    expect(verifyResultSignature(pair.publicKey, hash, asText(overBytes))).to.equal(false);
+  });
+
+  const BAD_TEXTS: [string, string][] = [
+    ['nothing', ''],
+    ['no prefix', bs58.encode(good)],
+    ['an upper-case prefix', `ED25519:${bs58.encode(good)}`],
+    ['hex', `ed25519:${toHex(good)}`],
+    ['base64', `ed25519:${Buffer.from(good).toString('base64')}`],
+    ['63 bytes', asText(good.subarray(1))],
+    ['65 bytes', asText(Uint8Array.from([...good, 1]))],
+    ['a leading zero byte more', `ed25519:1${bs58.encode(good)}`],
+    ['a space in front', `ed25519: ${bs58.encode(good)}`],
+    ['a line end', `ed25519:${bs58.encode(good)}\n`],
+    ['a megabyte of base58', `ed25519:${'z'.repeat(1_000_000)}`],
+  ];
+  for (const [what, text] of BAD_TEXTS) {
+    it(`rejects: a signature text with ${what}`, () => {
+      expect(parseSignature(text)).to.equal(null);
+      expect(verifyResultSignature(pair.publicKey, hash, text)).to.equal(false);
+    });
+  }
+
+  it('rejects: S + L, which tweetnacl accepts as a second signature for the same text', () => {
+    const s = fromLittleEndian(good.subarray(32));
+    expect(s < L).to.equal(true);
+    const malleable = Uint8Array.from([...good.subarray(0, 32), ...littleEndian(s + L)]);
+    expect(nacl.sign.detached.verify(message, malleable, pair.publicKey)).to.equal(true);
+    expect(verifyResultSignature(pair.publicKey, hash, asText(malleable))).to.equal(false);
+  });
+
+  it('rejects: S at the group order and far above it', () => {
+    for (const s of [L, L + 1n, 2n ** 253n, 2n ** 256n - 1n]) {
+      const bytes = Uint8Array.from([...good.subarray(0, 32), ...littleEndian(s)]);
+      expect(verifyResultSignature(pair.publicKey, hash, asText(bytes)), `S = ${s}`).to.equal(false);
+    }
+  });
+
+  it('rejects: all 8 points of small order and their non-canonical encodings as keys', () => {
+    const encodings = [...smallOrderPoints(), ...NON_CANONICAL_SMALL_ORDER.map(littleEndian)];
+    expect(new Set(encodings.map(toHex)).size).to.equal(14);
+    for (const key of encodings) expect(isAdmissibleKey(key), toHex(key)).to.equal(false);
+  });
+
+  it('rejects: a forgery under each small-order key that tweetnacl takes for some text', () => {
+    // With A of small order and R = S*B, the equation holds whenever h*A is the identity: one text in eight or more.
+    const scalar = 12345n;
+    const R = ed25519.Point.BASE.multiply(scalar).toBytes();
+    const forged = Uint8Array.from([...R, ...littleEndian(scalar)]);
+    let accepted = 0;
+    for (const key of smallOrderPoints()) {
+      for (let attempt = 0; attempt < 12; attempt += 1) {
+        const text = hashResult(`attempt ${attempt}`);
+        if (nacl.sign.detached.verify(Buffer.from(text), forged, key)) accepted += 1;
+        expect(verifyResultSignature(key, text, asText(forged)), toHex(key)).to.equal(false);
+      }
+    }
+    expect(accepted).to.be.greaterThan(12);
+  });
+
+  it('rejects: R of small order, although the equation holds', () => {
+    // With S = h*a and R the identity, S*B = R + h*A: valid for RFC 8032's equation, refused by the chain.
+    const { scalar } = ed25519.utils.getExtendedPublicKey(pair.secretKey.subarray(0, 32));
+    const identity = littleEndian(1n);
+    const digest = createHash('sha512')
+      .update(Buffer.concat([identity, pair.publicKey, message]))
+      .digest();
+    const h = BigInt(`0x${toHex(Uint8Array.from(digest).reverse())}`) % L;
+    const signature = Uint8Array.from([...identity, ...littleEndian((h * scalar) % L)]);
+    expect(nacl.sign.detached.verify(message, signature, pair.publicKey)).to.equal(true);
+    expect(verifyResultSignature(pair.publicKey, hash, asText(signature))).to.equal(false);
+    for (const R of [...smallOrderPoints(), ...NON_CANONICAL_SMALL_ORDER.map(littleEndian)]) {
+      const bytes = Uint8Array.from([...R, ...good.subarray(32)]);
+      expect(verifyResultSignature(pair.publicKey, hash, asText(bytes)), toHex(R)).to.equal(false);
+    }
+  });
+
+  it('admits keys by length, canonical y and order only', () => {
+    expect(isAdmissibleKey(pair.publicKey)).to.equal(true);
+    expect(isAdmissibleKey(pair.publicKey.subarray(1))).to.equal(false);
+    expect(isAdmissibleKey(new Uint8Array(33))).to.equal(false);
+    expect(isAdmissibleKey(littleEndian(P - 2n))).to.equal(true);
+    for (let y = P; y < 2n ** 255n; y += 1n) {
+      expect(isAdmissibleKey(littleEndian(y)), `y = p + ${y - P}`).to.equal(false);
+      expect(isAdmissibleKey(littleEndian(y + 2n ** 255n)), `y = p + ${y - P}, sign`).to.equal(false);
+    }
+  });
+
+  it('verifies nothing under a key that is no point of the curve', () => {
+    let offCurve: Uint8Array | undefined;
+    for (let y = 2n; !offCurve; y += 1n) {
+      try {
+        ed25519.Point.fromBytes(littleEndian(y));
+      } catch {
+        offCurve = littleEndian(y);
+      }
+    }
+    expect(isAdmissibleKey(offCurve)).to.equal(true);
+    expect(verifyResultSignature(offCurve, hash, asText(good))).to.equal(false);
+  });
+
+  it('builds the text that binds a result to one execution', () => {
+    expect(executionMessage('Prog1', '00112233-4455-8677-8899-aabbccddeeff', 'ab'.repeat(32), hash)).to.equal(
+      `agent-marketplace:v1:Prog1:00112233-4455-8677-8899-aabbccddeeff:${'ab'.repeat(32)}:${hash}`,
+    );
+  });
+});

@@ -1,0 +1,99 @@
+/** USDC amounts: exact both ways, and every refusal names its rule. */
+import { expect } from 'chai';
+import { formatUsdc, parseUsdc, toUsdc } from '../../app/sdk/usdc.ts';
+
+/** Base units beside the decimal text that a person would write for them. */
+const AMOUNTS: [bigint, string][] = [
+  [0n, '0'],
+  [1n, '0.000001'],
+  [10n, '0.00001'],
+  [10_000n, '0.01'],
+  [123_456n, '0.123456'],
+  [999_999n, '0.999999'],
+  [1_000_000n, '1'],
+  [1_000_001n, '1.000001'],
+  [1_500_000n, '1.5'],
+  [5_000_000n, '5'],
+  [1_000_000_000n, '1000'],
+  [4_294_967_295_999_999n, '4294967295.999999'],
+  [8_589_934_591_999_999n, '8589934591.999999'],
+];
+
+describe('sdk/usdc', () => {
+  for (const [baseUnits, text] of AMOUNTS) {
+    it(`${baseUnits} base units are ${text} USDC in every form`, () => {
+      expect(formatUsdc(baseUnits)).to.equal(text);
+      expect(JSON.stringify(toUsdc(baseUnits))).to.equal(text);
+      expect(parseUsdc(text)).to.equal(baseUnits);
+      expect(parseUsdc(JSON.parse(text))).to.equal(baseUnits);
+    });
+  }
+
+  it('returns every amount unchanged through text and through a JSON number', () => {
+    // A fixed linear congruential sequence: 20,000 amounts spread over all magnitudes below 2^33 USDC.
+    let state = 20_261_121n;
+    for (let round = 0; round < 20_000; round += 1) {
+      state = (state * 6_364_136_223_846_793_005n + 1_442_695_040_888_963_407n) % 2n ** 64n;
+      const baseUnits = ((state >> 8n) % 10n ** BigInt(1 + (round % 16))) % 8_589_934_592_000_000n;
+      const json = JSON.stringify(toUsdc(baseUnits));
+      expect(json).to.match(/^\d+(\.\d{1,6})?$/);
+      expect(parseUsdc(JSON.parse(json))).to.equal(baseUnits);
+      expect(parseUsdc(formatUsdc(baseUnits))).to.equal(baseUnits);
+    }
+  });
+
+  it('holds all of u64 as text, and as a number still prints at most 6 places', () => {
+    const largest = 2n ** 64n - 1n;
+    expect(formatUsdc(largest)).to.equal('18446744073709.551615');
+    expect(parseUsdc('18446744073709.551615')).to.equal(largest);
+    expect(JSON.stringify(toUsdc(largest))).to.match(/^\d+(\.\d{1,6})?$/);
+  });
+
+  it('reads trailing zeros within 6 places', () => {
+    expect(parseUsdc('1.500000')).to.equal(1_500_000n);
+    expect(parseUsdc('0.0')).to.equal(0n);
+    expect(parseUsdc(-0)).to.equal(0n);
+  });
+
+  const REFUSED: [string | number, string][] = [
+    ['0.0000001', 'at most 6 decimal places'],
+    ['1.0000000', 'at most 6 decimal places'],
+    [0.1 + 0.2, 'at most 6 decimal places'],
+    [1e-7, 'at most 6 decimal places'],
+    ['-1', 'not be negative'],
+    ['-0', 'not be negative'],
+    [-0.5, 'not be negative'],
+    [Number.NaN, 'finite number'],
+    [Number.POSITIVE_INFINITY, 'finite number'],
+    [Number.NEGATIVE_INFINITY, 'finite number'],
+    ['18446744073709.551616', 'at most 18446744073709.551615'],
+    ['1'.repeat(1_000_000), 'at most 18446744073709.551615'],
+    [1e21, 'at most 18446744073709.551615'],
+    [2 ** 53, 'at most 18446744073709.551615'],
+    ['', 'plain decimal'],
+    [' 1', 'plain decimal'],
+    ['1 ', 'plain decimal'],
+    ['1\n', 'plain decimal'],
+    ['+1', 'plain decimal'],
+    ['.5', 'plain decimal'],
+    ['5.', 'plain decimal'],
+    ['01', 'plain decimal'],
+    ['1e3', 'plain decimal'],
+    ['1,5', 'plain decimal'],
+    ['0x10', 'plain decimal'],
+    ['1_000', 'plain decimal'],
+    ['١', 'plain decimal'],
+    ['NaN', 'plain decimal'],
+    ['Infinity', 'plain decimal'],
+  ];
+  for (const [value, rule] of REFUSED) {
+    it(`rejects: ${typeof value} ${JSON.stringify(String(value).slice(0, 24))}, naming "${rule}"`, () => {
+      expect(() => parseUsdc(value)).to.throw(RangeError, rule);
+    });
+  }
+
+  it('rejects: negative base units', () => {
+    expect(() => toUsdc(-1n)).to.throw(RangeError, 'not be negative');
+    expect(() => formatUsdc(-1n)).to.throw(RangeError, 'not be negative');
+  });
+});
