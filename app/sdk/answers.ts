@@ -12,6 +12,9 @@ interface Entry {
   expiresAt: number | null;
 }
 
+/** About what one entry costs beside its answer, so that many small answers are bounded too. */
+const ENTRY_BYTES = 512;
+
 export interface Answers {
   /** The answer for this id, made by `run` the first time only; null if the id came with another request before. */
   once(executionId: string, fingerprint: string, run: () => Promise<Buffer>): Promise<Buffer> | null;
@@ -40,8 +43,8 @@ export function createAnswers(rememberMs: number, rememberBytes: number): Answer
 
   async function runFirst(executionId: string, entry: Entry, run: () => Promise<Buffer>): Promise<Buffer> {
     const answer = await run();
-    entry.bytes = answer.length;
-    totalBytes += answer.length;
+    entry.bytes = answer.length + ENTRY_BYTES;
+    totalBytes += entry.bytes;
     use(executionId, entry);
     forgetOld();
     return answer;

@@ -1,0 +1,98 @@
+/**
+ * csv-analyst: one SQL question about one CSV text. The work is done by `csvWorker.mjs`, a process per execution that
+ * is killed when its time is up, so neither an endless query nor a hungry one can reach the server.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { ExecutionFailure, type ExecutionOutput, type ExecutionRequest } from '../../sdk/creator.ts';
+
+const WORKER = fileURLToPath(new URL('./csvWorker.mjs', import.meta.url));
+const MAX_CSV_BYTES = 1024 * 1024;
+const QUERY_MS = 2000;
+/** Reading the largest CSV takes about two seconds on a slow machine. */
+const LOAD_MS = 15_000;
+/**
+ * Limits that the operating system keeps even if this process is gone: 512 MiB of data, as SQLite has no bound of its
+ * own here, and 20 s of processor time. Where a system does not know one of them the others still hold.
+ */
+const LIMITED = 'ulimit -d 524288 2>/dev/null; ulimit -t 20 2>/dev/null; exec "$0" "$1"';
+/** More at once would only share the same processors. The rest wait in order. */
+const MAX_WORKERS = 2;
+
+type WorkerMessage = { type: 'loaded' } | { type: 'rows'; json: string } | { type: 'failure'; reason: string };
+
+const workers = new Set<ChildProcess>();
+const waiting: (() => void)[] = [];
+let taken = 0;
+
+process.on('exit', () => {
+  for (const worker of workers) worker.kill('SIGKILL');
+});
+
+/** Answers `{"columns", "rows", "row_count"}` as JSON text; every other outcome is an ExecutionFailure. */
+export async function analyseCsv(
+  { parameters }: ExecutionRequest,
+  { signal }: { signal: AbortSignal },
+): Promise<ExecutionOutput> {
+  const { csv, query } = parameters;
+  if (typeof csv !== 'string' || csv === '')
+    throw new ExecutionFailure('parameters.csv must be the text of a CSV file');
+  if (typeof query !== 'string' || query === '')
+    throw new ExecutionFailure('parameters.query must be an SQL statement');
+  if (Buffer.byteLength(csv) > MAX_CSV_BYTES) throw new ExecutionFailure('parameters.csv is larger than 1 MiB');
+  await takeTurn();
+  try {
+    signal.throwIfAborted();
+    return { result: await runWorker({ csv, query }, signal) };
+  } finally {
+    endTurn();
+  }
+}
+
+function runWorker(job: { csv: string; query: string }, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // An empty environment: the worker needs nothing of ours, and TypeScript's loader would only slow it down.
+    const worker = spawn('/bin/sh', ['-c', LIMITED, process.execPath, WORKER], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    workers.add(worker);
+    let timer = setTimeout(() => end(new ExecutionFailure('CSV: not read within 15 s')), LOAD_MS);
+    const onAbort = (): void => end(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+
+    function end(outcome: Error | string): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      worker.kill('SIGKILL');
+      if (typeof outcome === 'string') resolve(outcome);
+      else reject(outcome);
+    }
+
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'rows') return end(message.json);
+      if (message.type === 'failure') return end(new ExecutionFailure(message.reason));
+      clearTimeout(timer);
+      timer = setTimeout(() => end(new ExecutionFailure('SQL: the query was ended after 2 s')), QUERY_MS);
+    });
+    worker.on('error', end);
+    // After an answer this changes nothing; without one the worker was killed by its limits or broke.
+    worker.on('exit', () => {
+      workers.delete(worker);
+      end(new ExecutionFailure('the CSV and the query together need too much memory or time'));
+    });
+    worker.send(job);
+  });
+}
+
+async function takeTurn(): Promise<void> {
+  if (taken < MAX_WORKERS) taken += 1;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+/** Hands the turn to whoever waits longest. */
+function endTurn(): void {
+  const next = waiting.shift();
+  if (next) next();
+  else taken -= 1;
+}

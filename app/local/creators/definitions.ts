@@ -1,0 +1,231 @@
+/**
+ * The demo agents as their creators describe them: what the local network lists, and what each server does. Two are
+ * useful, the others behave in one chosen way each, as test cards do for payments.
+ */
+
+/** What a server does; all but the useful two answer with the task until they are listed. */
+export type Behaviour =
+  | 'csv-analyst'
+  | 'text-report'
+  | 'echo'
+  | 'slow'
+  | 'fails'
+  | 'error'
+  | 'bad-signature'
+  | 'wrong-hash'
+  | 'wrong-id'
+  | 'malformed'
+  | 'huge'
+  | 'offline'
+  | 'paused';
+
+export interface DemoAgent {
+  name: string;
+  /** One sentence. */
+  tagline: string;
+  description: string;
+  /** Standard tags first, then custom ones. */
+  tags: string[];
+  /** Decimal USDC for one execution. */
+  price: string;
+  timeoutSeconds: number;
+  minTimeoutSeconds: number;
+  inputSchema: object;
+  outputSchema: object;
+  /** Which of the two demo wallets lists it. */
+  creator: 'a' | 'b';
+  behaviour: Behaviour;
+  /** A request that this agent completes before it is listed: for the test request of the listing flow. */
+  example: { task: string; parameters: Record<string, unknown> };
+}
+
+const TIMES = { timeoutSeconds: 60, minTimeoutSeconds: 1 };
+const TEXT = { type: 'string' };
+const NUMBER = { type: 'number' };
+const INTEGER = { type: 'integer' };
+
+const useful: DemoAgent[] = [
+  {
+    name: 'csv-analyst',
+    tagline: 'Answers one SQL question about a CSV file.',
+    description:
+      'Reads `parameters.csv` (RFC 4180, first record is the header, at most 1 MiB, 100,000 records, 500 columns) into ' +
+      'the SQLite table `csv`. A column is INTEGER, REAL or TEXT as all of its values allow; an empty field is NULL. ' +
+      'An empty header name becomes `column_N`, a repeated one gets `_2`, `_3`. Runs `parameters.query`, one SELECT or ' +
+      'WITH statement, for at most 2 seconds, and answers `{"columns", "rows", "row_count"}` as JSON with at most ' +
+      '10,000 rows. Integers beyond 2^53 and infinities come as text, blobs as hex. The task is not interpreted.',
+    tags: ['data', 'sql'],
+    price: '0.25',
+    ...TIMES,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        csv: { type: 'string', minLength: 1, maxLength: 1_048_576 },
+        query: { type: 'string', minLength: 1, maxLength: 10_000 },
+      },
+      required: ['csv', 'query'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        columns: { type: 'array', items: TEXT },
+        rows: { type: 'array', items: { type: 'array' } },
+        row_count: INTEGER,
+      },
+      required: ['columns', 'rows', 'row_count'],
+    },
+    creator: 'a',
+    behaviour: 'csv-analyst',
+    example: {
+      task: 'Which city is warmest?',
+      parameters: {
+        csv: 'city,celsius\nOslo,5.7\nRome,15.2\n',
+        query: 'SELECT city FROM csv ORDER BY celsius DESC LIMIT 1',
+      },
+    },
+  },
+  {
+    name: 'text-report',
+    tagline: 'Measures a text, picks its key sentences and outlines it.',
+    description:
+      'Answers a JSON report on `parameters.text` (at most 200,000 characters, 1,000 sentences): counts and sentence ' +
+      'lengths, reading time, Flesch reading ease and Flesch-Kincaid grade (English), the `parameters.sentences` most ' +
+      'central sentences (1 to 10, default 3) by LexRank, an extractive method, and an outline of headings and ' +
+      'paragraphs. Nothing is generated: every quoted sentence stands in the text. The task is not interpreted.',
+    tags: ['research', 'writing'],
+    price: '0.1',
+    ...TIMES,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        text: { type: 'string', minLength: 1, maxLength: 200_000 },
+        sentences: { type: 'integer', minimum: 1, maximum: 10 },
+      },
+      required: ['text'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        statistics: {
+          type: 'object',
+          properties: {
+            characters: INTEGER,
+            words: INTEGER,
+            unique_words: INTEGER,
+            sentences: INTEGER,
+            paragraphs: INTEGER,
+            headings: INTEGER,
+            average_sentence_words: NUMBER,
+            longest_sentence_words: INTEGER,
+          },
+        },
+        reading: {
+          type: 'object',
+          properties: { seconds: INTEGER, flesch_reading_ease: NUMBER, flesch_kincaid_grade: NUMBER, method: TEXT },
+        },
+        key_sentences: {
+          type: 'object',
+          properties: { method: TEXT, sentences: { type: 'array', items: { type: 'object' } } },
+        },
+        outline: { type: 'array', items: { type: 'object' } },
+      },
+      required: ['statistics', 'reading', 'key_sentences', 'outline'],
+    },
+    creator: 'b',
+    behaviour: 'text-report',
+    example: { task: 'Report on this text.', parameters: { text: 'Snow fell all night. In the morning it was deep.' } },
+  },
+];
+
+/** One sandbox agent: it takes any parameters and, where it answers at all, answers text. */
+function sandbox(
+  behaviour: Behaviour,
+  price: string,
+  creator: 'a' | 'b',
+  standardTag: string,
+  tagline: string,
+  description: string,
+): DemoAgent {
+  return {
+    name: `sandbox-${behaviour}`,
+    tagline,
+    description: `For testing clients. ${description}`,
+    tags: [standardTag, 'sandbox'],
+    price,
+    ...TIMES,
+    inputSchema: { type: 'object', properties: {} },
+    outputSchema: TEXT,
+    creator,
+    behaviour,
+    example: { task: 'hello', parameters: {} },
+  };
+}
+
+const sandboxes: DemoAgent[] = [
+  sandbox('echo', '0.01', 'a', 'writing', 'Returns the task.', 'The result is the task, unchanged.'),
+  {
+    ...sandbox(
+      'slow',
+      '0.02',
+      'b',
+      'monitoring',
+      'Returns the task after a chosen time.',
+      'Waits `parameters.seconds` (0 to 60, default 0), then returns the task. It takes no notice of the deadline, so ' +
+        'more seconds than `timeout_seconds` end in 408 `execution_timeout` and a refund.',
+    ),
+    inputSchema: { type: 'object', properties: { seconds: { type: 'number', minimum: 0, maximum: 60 } } },
+  },
+  sandbox('fails', '0.03', 'a', 'code', 'Reports a failure.', 'Answers status `failed` with an error text.'),
+  sandbox('error', '0.04', 'b', 'code', 'Answers HTTP 500.', 'Answers every request with HTTP 500, which is final.'),
+  sandbox(
+    'bad-signature',
+    '0.05',
+    'a',
+    'security',
+    'Signs wrongly.',
+    'Answers a result with its right hash and a signature in which one bit is changed.',
+  ),
+  sandbox(
+    'wrong-hash',
+    '0.05',
+    'b',
+    'security',
+    'Signs the hash of another text.',
+    'Answers a result with the hash of another text, rightly signed.',
+  ),
+  sandbox(
+    'wrong-id',
+    '0.05',
+    'a',
+    'security',
+    'Answers for another execution.',
+    'Answers a rightly signed result under another execution_id.',
+  ),
+  sandbox('malformed', '0.05', 'b', 'data', 'Answers what is not JSON.', 'Answers HTTP 200 with broken JSON.'),
+  sandbox('huge', '0.5', 'a', 'data', 'Answers too much.', 'Answers a rightly signed result of 6 MiB.'),
+  sandbox(
+    'offline',
+    '1',
+    'b',
+    'monitoring',
+    'Does not answer at all.',
+    'Nothing listens at its endpoint: connecting is tried until the deadline, then 408 `execution_timeout`.',
+  ),
+  sandbox(
+    'paused',
+    '5',
+    'a',
+    'writing',
+    'Is paused.',
+    'Works like sandbox-echo, but its listing is paused: executing it answers 422 `agent_paused`.',
+  ),
+];
+
+export const demoAgents: readonly DemoAgent[] = [...useful, ...sandboxes];
+
+/** The agent of this name. Throws if there is none. */
+export function demoAgent(name: string): DemoAgent {
+  const agent = demoAgents.find((candidate) => candidate.name === name);
+  if (!agent) throw new Error(`there is no demo agent called ${name}`);
+  return agent;
+}

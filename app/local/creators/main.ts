@@ -1,0 +1,112 @@
+/**
+ * The process in which the demo creators run, apart from the marketplace as real creators are. The local network forks
+ * it and talks to it by messages:
+ *
+ *     in   {type: 'start', dataDir, agents: [{name, port, signingKeyPath, listed?}]}   port 0 picks a free one
+ *     out  {type: 'listening', agents: [{name, url, port, signingKey}]}
+ *     out  {type: 'error', name, port, code, message}     nothing listens; send 'start' again, with another port
+ *     in   {type: 'listed', name}                          out  {type: 'listed', name} when it is in force
+ */
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from '../../sdk/creator.ts';
+import { demoAgent } from './definitions.ts';
+import { createDemoServer, type DemoServer } from './server.ts';
+
+export interface StartMessage {
+  type: 'start';
+  /** Where relative key paths start. */
+  dataDir: string;
+  agents: {
+    name: string;
+    port: number;
+    /** Made, with mode 0600, where it does not exist. */
+    signingKeyPath: string;
+    /** Listed already, in an earlier run: misbehave at once. */
+    listed?: boolean;
+  }[];
+}
+
+export interface ListedMessage {
+  type: 'listed';
+  name: string;
+}
+
+export interface ListeningMessage {
+  type: 'listening';
+  agents: { name: string; url: string; port: number; signingKey: string }[];
+}
+
+export interface ErrorMessage {
+  type: 'error';
+  name: string;
+  port: number;
+  /** The system's error code, such as EADDRINUSE. */
+  code: string;
+  message: string;
+}
+
+/** What the parent sends and what it receives. */
+export type ToCreators = StartMessage | ListedMessage;
+export type FromCreators = ListeningMessage | ListedMessage | ErrorMessage;
+
+const HOST = '127.0.0.1';
+const running = new Map<string, DemoServer>();
+
+/** Starts every agent in turn; the first that cannot start stops the others and is reported. */
+async function start({ agents, dataDir }: StartMessage): Promise<ListeningMessage | ErrorMessage> {
+  const listening: ListeningMessage['agents'] = [];
+  for (const agent of agents) {
+    try {
+      listening.push(await startAgent(agent, dataDir));
+    } catch (error) {
+      for (const { server } of running.values()) server.close();
+      running.clear();
+      const { code = 'FAILED', message } = error as NodeJS.ErrnoException;
+      const reason = code === 'EADDRINUSE' ? `port ${agent.port} is in use by another program` : message;
+      return { type: 'error', name: agent.name, port: agent.port, code, message: `${agent.name}: ${reason}` };
+    }
+  }
+  return { type: 'listening', agents: listening };
+}
+
+async function startAgent(agent: StartMessage['agents'][number], dataDir: string) {
+  const keyPath = resolve(dataDir, agent.signingKeyPath);
+  if (!existsSync(keyPath)) {
+    mkdirSync(dirname(keyPath), { recursive: true });
+    saveSigningKey(keyPath, generateSigningKey());
+  }
+  const signingKey = loadSigningKey(keyPath);
+  const definition = demoAgent(agent.name);
+  const demo = createDemoServer(definition, signingKey);
+  // An agent that is offline keeps its address; nothing may listen there.
+  const staysOffline = definition.behaviour === 'offline' && agent.listed === true && agent.port !== 0;
+  const port = staysOffline ? agent.port : await listen(demo.server, agent.port);
+  running.set(agent.name, demo);
+  if (agent.listed) await demo.listed();
+  return { name: agent.name, url: `http://${HOST}:${port}/execute`, port, signingKey: signingKeyAddress(signingKey) };
+}
+
+/** Resolves to the port, rejects with the system's error. */
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, HOST);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function answer(message: ToCreators): Promise<FromCreators> {
+  if (message.type === 'start') return start(message);
+  await running.get(message.name)?.listed();
+  return message;
+}
+
+process.on('message', (message: ToCreators) => {
+  answer(message).then((reply) => process.send?.(reply));
+});
+// Without its parent the process has no purpose. Ctrl-C reaches the whole group, and there the parent decides.
+process.on('disconnect', () => process.exit(0));
+process.on('SIGTERM', () => process.exit(0));
+process.on('SIGINT', () => {});

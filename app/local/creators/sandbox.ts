@@ -1,0 +1,78 @@
+/**
+ * The sandbox agents: what each does for real, and how it answers on purpose once it is listed. A misbehaviour is a
+ * pure function of the request, so a repeated execution_id gets the same bytes here too.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import bs58 from 'bs58';
+import {
+  type CompletedAnswer,
+  ExecutionFailure,
+  type ExecutionOutput,
+  type ExecutionRequest,
+  failedAnswer,
+} from '../../sdk/creator.ts';
+import { hashResult, parseSignature, signResult } from '../../sdk/receipt.ts';
+import type { Behaviour } from './definitions.ts';
+
+/** An HTTP answer as a misbehaving server gives it. */
+export interface RawAnswer {
+  status: number;
+  body: string;
+}
+
+/** Turns the answer that an honest server would give into this agent's. */
+export type Misbehaviour = (request: ExecutionRequest, honest: CompletedAnswer, signingKey: Uint8Array) => RawAnswer;
+
+/** One MiB more than the marketplace reads. */
+const HUGE_BYTES = 6 * 1024 * 1024;
+
+export const misbehaviours: Partial<Record<Behaviour, Misbehaviour>> = {
+  fails: ({ executionId }) => json(failedAnswer(executionId, 'sandbox-fails fails on purpose')),
+  error: () => ({
+    status: 500,
+    body: '{"error":{"code":"internal_error","message":"sandbox-error breaks on purpose"}}',
+  }),
+  'bad-signature': (_, honest) => json({ ...honest, signature: withOneBitChanged(honest.signature) }),
+  'wrong-hash': (_, honest, signingKey) => {
+    const resultHash = hashResult(`${honest.result} (another text)`);
+    return json({ ...honest, result_hash: resultHash, signature: signResult(signingKey, resultHash) });
+  },
+  'wrong-id': (_, honest) => json({ ...honest, execution_id: withLastDigitChanged(honest.execution_id) }),
+  malformed: (_, honest) => ({ status: 200, body: JSON.stringify(honest).slice(0, -1) }),
+  huge: (_, honest, signingKey) => {
+    const result = 'x'.repeat(HUGE_BYTES);
+    const resultHash = hashResult(result);
+    return json({ ...honest, result, result_hash: resultHash, signature: signResult(signingKey, resultHash) });
+  },
+};
+
+/** `sandbox-echo`, and every other sandbox agent before it is listed. */
+export function echo({ task }: ExecutionRequest): ExecutionOutput {
+  return { result: task };
+}
+
+/** `sandbox-slow`: the task after `parameters.seconds`, whatever the deadline. */
+export async function echoSlowly({ task, parameters }: ExecutionRequest): Promise<ExecutionOutput> {
+  const { seconds = 0 } = parameters;
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= 60)) {
+    throw new ExecutionFailure('parameters.seconds must be a number from 0 to 60');
+  }
+  await delay(seconds * 1000);
+  return { result: task };
+}
+
+function json(answer: object): RawAnswer {
+  return { status: 200, body: JSON.stringify(answer) };
+}
+
+/** Changes the lowest bit of S, so that the signature stays well formed and only its verification fails. */
+function withOneBitChanged(signature: string): string {
+  const bytes = Uint8Array.from(parseSignature(signature)!);
+  bytes[32]! ^= 1;
+  return `ed25519:${bs58.encode(bytes)}`;
+}
+
+function withLastDigitChanged(executionId: string): string {
+  const last = Number.parseInt(executionId.slice(-1), 16);
+  return executionId.slice(0, -1) + (last ^ 1).toString(16);
+}

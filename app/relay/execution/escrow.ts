@@ -1,0 +1,147 @@
+// Before money moves: can this key pay, and the signed transaction that makes it pay. Balance, allowance and
+// caps are reserved in memory from here until the open's fate is known, so that calls racing for the last USDC
+// are refused here and not by a transaction that costs a fee.
+
+import { PublicKey } from '@solana/web3.js';
+import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import {
+  decodeAccount,
+  findGrant,
+  findSpender,
+  findTokenAccount,
+  type KeyGrant,
+  openExecutionWithGrant,
+} from '../../sdk/program.ts';
+import { parseUuid } from '../../sdk/receipt.ts';
+import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
+import type { Chain } from '../chain.ts';
+import { ApiError } from '../errors.ts';
+import type { ExecutionRow, SignedTransaction } from '../store.ts';
+
+/** How long after the check the escrow may still be funded, seconds of the chain's clock. */
+export const OPEN_WINDOW_SECONDS = 60n;
+
+interface Payer {
+  wallet: string;
+  keyId: string;
+}
+
+/** What is promised to opens whose fate is not known yet, in base units, by wallet and by key. */
+export interface Reservations {
+  /** Take `amount` now; the returned function gives it back, once. */
+  reserve(payer: Payer, amount: bigint): () => void;
+  /** What others than the asking call have reserved. */
+  ofWallet(payer: Payer): bigint;
+  ofKey(payer: Payer): bigint;
+}
+
+export function createReservations(): Reservations {
+  const amounts = new Map<string, bigint>();
+  const add = (name: string, amount: bigint) => {
+    const next = (amounts.get(name) ?? 0n) + amount;
+    if (next === 0n) amounts.delete(name);
+    else amounts.set(name, next);
+  };
+  const walletName = (payer: Payer) => `wallet:${payer.wallet}`;
+  const keyName = (payer: Payer) => `key:${payer.wallet}:${payer.keyId}`;
+  return {
+    reserve(payer, amount) {
+      add(walletName(payer), amount);
+      add(keyName(payer), amount);
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        add(walletName(payer), -amount);
+        add(keyName(payer), -amount);
+      };
+    },
+    ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
+    ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
+  };
+}
+
+/** The limits that can refuse a payment, in the order in which they are checked. */
+type Limit = 'balance' | 'allowance' | 'per_execution' | 'period' | 'total';
+
+const LIMIT_TEXT: Record<Limit, string> = {
+  balance: 'holds',
+  allowance: 'has delegated to its spender address',
+  per_execution: "'s API key may spend per execution",
+  period: "'s API key has left in this period",
+  total: "'s API key has left in all",
+};
+
+function insufficient(limit: Limit, payer: Payer, have: bigint, need: bigint): ApiError {
+  const verb = LIMIT_TEXT[limit];
+  const subject = verb.startsWith("'") ? `Wallet ${payer.wallet}${verb}` : `Wallet ${payer.wallet} ${verb}`;
+  const available = have > 0n ? have : 0n;
+  return new ApiError('insufficient_balance', `${subject} ${formatUsdc(available)} USDC; ${formatUsdc(need)} USDC are needed`, {
+    details: { limit, wallet: payer.wallet, have_usdc: toUsdc(available), need_usdc: toUsdc(need) },
+  });
+}
+
+/** What is left of the grant's present period, before reservations. Periods follow one another from created_at. */
+function periodLeft(grant: KeyGrant, now: bigint): bigint {
+  const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
+  return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
+}
+
+/**
+ * Check that the key can pay `price` now, from the accounts themselves, counting what is reserved for others.
+ * Returns the chain's clock. Throws ApiError 402 naming the limit, or 401 where the grant is no longer live.
+ * Must be called with the own amount already reserved.
+ */
+export async function checkFunds(
+  chain: Chain,
+  reservations: Reservations,
+  payer: Payer,
+  usdcMint: PublicKey,
+  price: bigint,
+): Promise<bigint> {
+  const wallet = new PublicKey(payer.wallet);
+  const keyId = Buffer.from(payer.keyId, 'hex');
+  const read = await chain.read([findTokenAccount(wallet, usdcMint), findGrant(wallet, keyId)]);
+  const [tokenAccount, grantAccount] = read.accounts;
+  const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
+  if (!grant || grant.revoked || grant.expiresAt <= read.now) {
+    throw new ApiError('unauthorized', 'The API key is not valid');
+  }
+  const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
+  const othersOfWallet = reservations.ofWallet(payer) - price;
+  const othersOfKey = reservations.ofKey(payer) - price;
+  const delegated = token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n;
+  const available: [Limit, bigint][] = [
+    ['balance', (token?.amount ?? 0n) - othersOfWallet],
+    ['allowance', delegated - othersOfWallet],
+    ['per_execution', grant.perExecutionMax],
+    ['period', periodLeft(grant, read.now) - othersOfKey],
+    ['total', grant.totalMax - grant.totalSpent - othersOfKey],
+  ];
+  for (const [limit, have] of available) {
+    if (have < price) throw insufficient(limit, payer, have, price);
+  }
+  return read.now;
+}
+
+/** Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. */
+export function signOpen(chain: Chain, row: ExecutionRow, usdcMint: PublicKey, openBefore: bigint): Promise<SignedTransaction> {
+  const executionId = parseUuid(row.execution_id);
+  if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
+  const instruction = openExecutionWithGrant({
+    relayAuthority: chain.authority,
+    payer: chain.authority,
+    listing: new PublicKey(row.listing),
+    wallet: new PublicKey(row.wallet),
+    keyId: Buffer.from(row.key_id, 'hex'),
+    usdcMint,
+    nonce: Buffer.from(row.nonce, 'hex'),
+    executionId,
+    maxPrice: row.price,
+    listingVersion: Number(row.listing_version),
+    timeoutSeconds: Number(row.timeout_seconds),
+    requestHash: Buffer.from(row.request_hash, 'hex'),
+    openBefore,
+  });
+  return chain.sign([instruction]);
+}

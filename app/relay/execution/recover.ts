@@ -1,0 +1,75 @@
+// After a crash or a lost disk: the journal's unfinished rows are carried on by the engine itself; here are the
+// records that the chain holds and the journal does not know.
+
+import bs58 from 'bs58';
+import type { Logger } from 'pino';
+import {
+  accountDiscriminator,
+  decodeAccount,
+  EXECUTION_STATUS_BYTE,
+  type ExecutionRecord,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+} from '../../sdk/program.ts';
+import { formatUuid } from '../../sdk/receipt.ts';
+import type { Chain } from '../chain.ts';
+import type { ClaimedExecution, Journal } from '../store.ts';
+import type { Engine } from './execute.ts';
+
+/** How often unfinished rows that nobody works on are looked at. */
+const RECOVERY_INTERVAL_MS = 2_000;
+
+function toRow(record: ExecutionRecord): ClaimedExecution {
+  return {
+    execution_id: formatUuid(record.executionId),
+    wallet: record.caller.toBase58(),
+    key_id: Buffer.from(record.keyId).toString('hex'),
+    listing: record.listing.toBase58(),
+    listing_version: BigInt(record.listingVersion),
+    // What was asked is lost; only its hash is on the chain.
+    metadata_hash: '',
+    nonce: '',
+    price: record.price,
+    max_cost: record.price,
+    timeout_seconds: record.deadline - record.openedAt,
+    task: '',
+    parameters: '{}',
+    request_hash: Buffer.from(record.requestHash).toString('hex'),
+  };
+}
+
+/**
+ * Find all open records whose rent we paid and whose row is missing, and give each a parked row: it is refunded
+ * once its deadline has passed. Returns how many there were.
+ */
+export async function adoptOrphans(chain: Chain, journal: Journal, log: Logger): Promise<number> {
+  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
+  const found = await chain.connection.getProgramAccounts(PROGRAM_ID, {
+    commitment: 'confirmed',
+    filters: [
+      equal(0, accountDiscriminator('ExecutionRecord')),
+      equal(RECORD_OFFSETS.status, Uint8Array.of(EXECUTION_STATUS_BYTE.open)),
+      equal(RECORD_OFFSETS.rentSponsor, chain.authority.toBytes()),
+    ],
+  });
+  let adopted = 0;
+  for (const { account } of found) {
+    const record = decodeAccount('ExecutionRecord', account.data);
+    const row = toRow(record);
+    if (await journal.get(row.execution_id)) continue;
+    await journal.adopt(row, record, Date.now());
+    log.warn({ execution_id: row.execution_id }, 'an open record without a row will be refunded after its deadline');
+    adopted += 1;
+  }
+  return adopted;
+}
+
+/** Carry on unfinished rows now and every few seconds; the returned function ends it. */
+export function startRecovery(engine: Pick<Engine, 'recover'>, log: Logger): () => void {
+  const look = () => {
+    engine.recover().catch((error) => log.error({ error: String(error) }, 'recovery failed; it will be tried again'));
+  };
+  look();
+  const timer = setInterval(look, RECOVERY_INTERVAL_MS);
+  return () => clearInterval(timer);
+}

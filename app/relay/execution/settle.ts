@@ -1,0 +1,111 @@
+// The two ways money leaves an escrow, as signed transactions, and the record account that says which was taken.
+
+import { PublicKey } from '@solana/web3.js';
+import {
+  type AgentListing,
+  decodeAccount,
+  ed25519Instruction,
+  type ExecutionRecord,
+  findExecution,
+  findTokenAccount,
+  refundExecution,
+  type RefundReason,
+  settleExecution,
+} from '../../sdk/program.ts';
+import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt.ts';
+import type { Chain } from '../chain.ts';
+import type { ExecutionRow, ResultRow, SignedTransaction } from '../store.ts';
+
+/** An execution as the chain has it at one moment; `record` is null where there is none. */
+export interface Snapshot {
+  record: ExecutionRecord | null;
+  listing: AgentListing | null;
+  /** Unix seconds of the chain's clock. */
+  now: bigint;
+}
+
+function idBytes(executionId: string): Uint8Array {
+  const bytes = parseUuid(executionId);
+  if (!bytes) throw new Error(`${executionId} is not an execution id`);
+  return bytes;
+}
+
+/** The chain's word on an execution. Money moves on this and never on an index row. */
+export async function readSnapshot(
+  chain: Chain,
+  row: Pick<ExecutionRow, 'execution_id' | 'listing'>,
+  commitment: 'confirmed' | 'finalized' = 'confirmed',
+): Promise<Snapshot> {
+  const keys = [findExecution(idBytes(row.execution_id)), new PublicKey(row.listing)];
+  const read = await chain.read(keys, commitment);
+  const [record, listing] = read.accounts;
+  return {
+    record: record ? decodeAccount('ExecutionRecord', record.data) : null,
+    listing: listing ? decodeAccount('AgentListing', listing.data) : null,
+    now: read.now,
+  };
+}
+
+/** What a settled record paid to each side, base units. */
+export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platformAmount: bigint } {
+  const platformAmount = (record.price * BigInt(record.feeBps)) / 10_000n;
+  return { creatorAmount: record.price - platformAmount, platformAmount };
+}
+
+/** Sign the settle of a verified result: the creator's signature, and directly after it the release. */
+export function signSettle(
+  chain: Chain,
+  record: ExecutionRecord,
+  listing: AgentListing,
+  result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
+): Promise<SignedTransaction> {
+  const signature = parseSignature(result.signature);
+  if (!signature) throw new Error('a stored signature is malformed');
+  return chain.sign([
+    ed25519Instruction({
+      publicKey: record.signingKey.toBytes(),
+      message: Buffer.from(result.result_hash),
+      signature,
+    }),
+    settleExecution({
+      relayAuthority: chain.authority,
+      executionId: record.executionId,
+      listing: record.listing,
+      payout: listing.payout,
+      rentSponsor: record.rentSponsor,
+      resultHash: parseResultHash(result.result_hash),
+      executionTimeMs: Number(result.execution_time_ms),
+    }),
+  ]);
+}
+
+/** Sign the refund of a record to its caller's associated token account. */
+export function signRefund(
+  chain: Chain,
+  record: ExecutionRecord,
+  usdcMint: PublicKey,
+  reason: RefundReason,
+): Promise<SignedTransaction> {
+  return chain.sign([
+    refundExecution({
+      authority: chain.authority,
+      executionId: record.executionId,
+      caller: record.caller,
+      keyId: record.keyId,
+      destination: findTokenAccount(record.caller, usdcMint),
+      rentSponsor: record.rentSponsor,
+      reason,
+    }),
+  ]);
+}
+
+/** Why a refund cannot arrive: `claimable` where the caller's account is missing, `blocked` where it is unusable. */
+export async function refundObstacle(
+  chain: Chain,
+  record: ExecutionRecord,
+  usdcMint: PublicKey,
+): Promise<'claimable' | 'blocked'> {
+  const { accounts } = await chain.read([findTokenAccount(record.caller, usdcMint)]);
+  const account = accounts[0];
+  return account && account.data.length > 0 ? 'blocked' : 'claimable';
+}

@@ -1,0 +1,230 @@
+/**
+ * Reads the program's accounts: bytes in, typed values out. The layouts come from the generated IDL; big numbers leave
+ * as bigint, 32-byte keys as PublicKey, other byte arrays as Uint8Array, enums as lower-camel-case names.
+ */
+
+import type { Idl } from '@coral-xyz/anchor';
+import anchor from '@coral-xyz/anchor';
+import { PublicKey } from '@solana/web3.js';
+import idlJson from './idl/marketplace.json' with { type: 'json' };
+
+/** The program's interface, as generated. */
+export const idl = idlJson as unknown as Idl;
+/** Where the program is deployed, on every cluster. */
+export const PROGRAM_ID = new PublicKey(idlJson.address);
+/** Codes arguments, accounts and events by the IDL, in the IDL's own spelling. */
+export const coder = new anchor.BorshCoder(idl);
+
+export type ListingStatus = 'active' | 'paused' | 'delisted';
+export type ExecutionStatus = 'open' | 'completed' | 'refunded' | 'disputed' | 'disputeUpheld';
+
+export interface CollateralTier {
+  maxPrice: bigint;
+  deposit: bigint;
+}
+
+export interface Config {
+  version: number;
+  bump: number;
+  treasuryBump: number;
+  opensPaused: boolean;
+  feeBps: number;
+  tierCount: number;
+  admin: PublicKey;
+  pendingAdmin: PublicKey;
+  relayAuthority: PublicKey;
+  usdcMint: PublicKey;
+  minPrice: bigint;
+  disputeBondLamports: bigint;
+  disputeWindowSeconds: number;
+  refundGraceSeconds: number;
+  maxTimeoutSeconds: number;
+  longestSpanSeconds: number;
+  exposureMultiple: number;
+  /** Always four; only the first `tierCount` are in use. */
+  tiers: CollateralTier[];
+}
+
+export interface CreatorProfile {
+  version: number;
+  bump: number;
+  verified: boolean;
+  creator: PublicKey;
+  verifiedAt: bigint;
+}
+
+export interface AgentListing {
+  version: number;
+  status: ListingStatus;
+  bump: number;
+  creator: PublicKey;
+  listingId: Uint8Array;
+  payout: PublicKey;
+  signingKey: PublicKey;
+  price: bigint;
+  timeoutSeconds: number;
+  minTimeoutSeconds: number;
+  listingVersion: number;
+  tagMask: number;
+  metadataHash: Uint8Array;
+  listedAt: bigint;
+  metadataUri: string;
+}
+
+export interface SigningKey {
+  version: number;
+  bump: number;
+  key: PublicKey;
+  listing: PublicKey;
+}
+
+export interface CreatorCollateral {
+  version: number;
+  returned: boolean;
+  bump: number;
+  vaultBump: number;
+  listing: PublicKey;
+  deposited: bigint;
+  slashed: bigint;
+  owed: bigint;
+  disputedAmount: bigint;
+  exposureOpened: bigint;
+  exposureWindowStart: bigint;
+  returnableAt: bigint;
+  openDisputes: number;
+}
+
+export interface KeyGrant {
+  version: number;
+  revoked: boolean;
+  bump: number;
+  wallet: PublicKey;
+  keyId: Uint8Array;
+  perExecutionMax: bigint;
+  periodMax: bigint;
+  totalMax: bigint;
+  periodSeconds: number;
+  expiresAt: bigint;
+  createdAt: bigint;
+  periodStart: bigint;
+  periodSpent: bigint;
+  totalSpent: bigint;
+  executionCount: bigint;
+}
+
+export interface ExecutionRecord {
+  version: number;
+  status: ExecutionStatus;
+  bump: number;
+  escrowBump: number;
+  executionId: Uint8Array;
+  listing: PublicKey;
+  caller: PublicKey;
+  signingKey: PublicKey;
+  /** All zero when the wallet opened the execution itself. */
+  keyId: Uint8Array;
+  rentSponsor: PublicKey;
+  price: bigint;
+  requestHash: Uint8Array;
+  resultHash: Uint8Array;
+  openedAt: bigint;
+  deadline: bigint;
+  refundAt: bigint;
+  settledAt: bigint;
+  disputeWindowSeconds: number;
+  listingVersion: number;
+  executionTimeMs: number;
+  feeBps: number;
+}
+
+export interface Accounts {
+  Config: Config;
+  CreatorProfile: CreatorProfile;
+  AgentListing: AgentListing;
+  SigningKey: SigningKey;
+  CreatorCollateral: CreatorCollateral;
+  KeyGrant: KeyGrant;
+  ExecutionRecord: ExecutionRecord;
+}
+
+/** An account's fields. Throws when the data is not of an account of this name. */
+export function decodeAccount<Name extends keyof Accounts>(name: Name, data: Uint8Array): Accounts[Name] {
+  return fromBorsh(coder.accounts.decode(name, Buffer.from(data))) as Accounts[Name];
+}
+
+/** The 8 bytes that begin every account of this name. */
+export function accountDiscriminator(name: keyof Accounts): Uint8Array {
+  const account = idlJson.accounts.find((candidate) => candidate.name === name);
+  if (!account) throw new RangeError(`the program has no account ${name}`);
+  return Uint8Array.from(account.discriminator);
+}
+
+/** Byte offsets of an ExecutionRecord's fields, for `memcmp` filters of getProgramAccounts. */
+export const RECORD_OFFSETS = {
+  status: 9,
+  executionId: 12,
+  listing: 28,
+  caller: 60,
+  signingKey: 92,
+  keyId: 124,
+  rentSponsor: 140,
+  price: 172,
+  requestHash: 180,
+  resultHash: 212,
+  openedAt: 244,
+  deadline: 252,
+  refundAt: 260,
+  settledAt: 268,
+} as const;
+
+/** The byte that stands for each status of an ExecutionRecord. */
+export const EXECUTION_STATUS_BYTE: Record<ExecutionStatus, number> = {
+  open: 0,
+  completed: 1,
+  refunded: 2,
+  disputed: 3,
+  disputeUpheld: 4,
+};
+
+/** Byte offsets of an AgentListing's fields. */
+export const LISTING_OFFSETS = { status: 9, creator: 11, listingId: 43, payout: 59, signingKey: 91 } as const;
+
+/** Byte offsets of a KeyGrant's fields. */
+export const GRANT_OFFSETS = { revoked: 9, wallet: 11, keyId: 43 } as const;
+
+/** Values as Anchor decodes them, in the form that this package uses. */
+export function fromBorsh(value: unknown): unknown {
+  if (anchor.BN.isBN(value)) return BigInt(String(value));
+  if (value instanceof PublicKey || value instanceof Uint8Array || typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    return value.every((item) => typeof item === 'number') ? Uint8Array.from(value) : value.map(fromBorsh);
+  }
+  const entries = Object.entries(value);
+  const [first] = entries;
+  // A fieldless enum arrives as { Variant: {} }; no struct of ours has an upper-case field.
+  if (entries.length === 1 && first && /^[A-Z]/.test(first[0])) return lowerFirst(first[0]);
+  return Object.fromEntries(entries.map(([key, item]) => [toCamel(key), fromBorsh(item)]));
+}
+
+/** Arguments in the form that this package uses, as Anchor encodes them. Enums go as { Variant: {} }. */
+export function toBorsh(value: unknown): unknown {
+  if (typeof value === 'bigint') return new anchor.BN(value.toString());
+  if (value instanceof Uint8Array) return Array.from(value);
+  if (value instanceof PublicKey || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(toBorsh);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [toSnake(key), toBorsh(item)]));
+}
+
+function toCamel(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function toSnake(name: string): string {
+  return /^[A-Z]/.test(name) ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function lowerFirst(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}

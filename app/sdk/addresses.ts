@@ -1,0 +1,85 @@
+/**
+ * Where things are: the program's limits and every address that follows from its seeds, both read from the generated IDL,
+ * so that client and program cannot disagree. Part of program.ts, which exports all of it again.
+ */
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from './accounts.ts';
+import idlJson from './idl/marketplace.json' with { type: 'json' };
+
+const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+
+function bytesConstant(name: string): Buffer {
+  return Buffer.from(JSON.parse(constantText(name)) as number[]);
+}
+
+function constantText(name: string): string {
+  const constant = idlJson.constants.find((candidate) => candidate.name === name);
+  if (!constant) throw new RangeError(`the program has no constant ${name}`);
+  return constant.value;
+}
+
+const SEEDS = {
+  config: bytesConstant('CONFIG_SEED'),
+  treasury: bytesConstant('TREASURY_SEED'),
+  creator: bytesConstant('CREATOR_SEED'),
+  listing: bytesConstant('LISTING_SEED'),
+  key: bytesConstant('KEY_SEED'),
+  collateral: bytesConstant('COLLATERAL_SEED'),
+  collateralVault: bytesConstant('COLLATERAL_VAULT_SEED'),
+  grant: bytesConstant('GRANT_SEED'),
+  spender: bytesConstant('SPENDER_SEED'),
+  execution: bytesConstant('EXECUTION_SEED'),
+  escrow: bytesConstant('ESCROW_SEED'),
+  dispute: bytesConstant('DISPUTE_SEED'),
+};
+
+/** Precedes a listing's 32 bytes in the message that proves possession of a signing key. */
+export const REGISTER_DOMAIN = bytesConstant('REGISTER_DOMAIN');
+
+/** The program's limits, from the IDL. Amounts are base units of USDC, times seconds. */
+export const constants = {
+  bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),
+  maxFeeBps: Number(constantText('MAX_FEE_BPS')),
+  usdcDecimals: Number(constantText('USDC_DECIMALS')),
+  minPriceFloor: BigInt(constantText('MIN_PRICE_FLOOR')),
+  minPriceCeiling: BigInt(constantText('MIN_PRICE_CEILING')),
+  disputeWindowSecondsMin: Number(constantText('DISPUTE_WINDOW_SECONDS_MIN')),
+  disputeWindowSecondsMax: Number(constantText('DISPUTE_WINDOW_SECONDS_MAX')),
+  refundGraceSecondsMin: Number(constantText('REFUND_GRACE_SECONDS_MIN')),
+  refundGraceSecondsMax: Number(constantText('REFUND_GRACE_SECONDS_MAX')),
+  maxTimeoutSecondsMin: Number(constantText('MAX_TIMEOUT_SECONDS_MIN')),
+  maxTimeoutSecondsMax: Number(constantText('MAX_TIMEOUT_SECONDS_MAX')),
+  disputeBondLamportsMax: BigInt(constantText('DISPUTE_BOND_LAMPORTS_MAX')),
+  maxCollateralTiers: Number(constantText('MAX_COLLATERAL_TIERS')),
+  maxUriLength: Number(constantText('MAX_URI_LENGTH')),
+  standardTagCount: Number(constantText('STANDARD_TAG_COUNT')),
+  maxTags: Number(constantText('MAX_TAGS')),
+  maxGrantSeconds: Number(constantText('MAX_GRANT_SECONDS')),
+  refundedRecordSeconds: Number(constantText('REFUNDED_RECORD_SECONDS')),
+  disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
+} as const;
+
+const find = (...seeds: Uint8Array[]): PublicKey => PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[0];
+
+export const findConfig = (): PublicKey => find(SEEDS.config);
+export const findTreasury = (): PublicKey => find(SEEDS.treasury);
+export const findCreator = (wallet: PublicKey): PublicKey => find(SEEDS.creator, wallet.toBytes());
+export const findListing = (creator: PublicKey, listingId: Uint8Array): PublicKey =>
+  find(SEEDS.listing, creator.toBytes(), listingId);
+export const findSigningKey = (key: PublicKey): PublicKey => find(SEEDS.key, key.toBytes());
+export const findCollateral = (listing: PublicKey): PublicKey => find(SEEDS.collateral, listing.toBytes());
+export const findCollateralVault = (listing: PublicKey): PublicKey => find(SEEDS.collateralVault, listing.toBytes());
+export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
+  find(SEEDS.grant, wallet.toBytes(), keyId);
+/** The address, without data, that a wallet approves as its SPL delegate. */
+export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
+export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
+export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
+export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
+/** The associated token account; the wallet may be an address of a program. */
+export const findTokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey =>
+  getAssociatedTokenAddressSync(mint, wallet, true);
+/** The loader's account that says who may upgrade the program. */
+export const findProgramData = (): PublicKey =>
+  PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], BPF_LOADER_UPGRADEABLE)[0];

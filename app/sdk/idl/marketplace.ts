@@ -1,0 +1,4422 @@
+/**
+ * Program IDL in camelCase format in order to be used in JS/TS.
+ *
+ * Note that this is only a type helper and is not the actual IDL. The original
+ * IDL can be found at `marketplace.json` beside this file.
+ */
+export type Marketplace = {
+  "address": "6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo",
+  "metadata": {
+    "name": "marketplace",
+    "version": "0.1.0",
+    "spec": "0.1.0",
+    "description": "Escrow for paid agent executions, released only against the creator's signed result"
+  },
+  "docs": [
+    "The instructions, in the order in which a marketplace meets them."
+  ],
+  "instructions": [
+    {
+      "name": "createGrant",
+      "docs": [
+        "Give an API key a capped right to spend from the signing wallet. It works only together with an SPL",
+        "approval of the wallet's `Spender` address.",
+        "",
+        "Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds."
+      ],
+      "discriminator": [
+        19,
+        119,
+        176,
+        223,
+        45,
+        142,
+        225,
+        156
+      ],
+      "accounts": [
+        {
+          "name": "wallet",
+          "docs": [
+            "The wallet whose USDC the key may spend."
+          ],
+          "signer": true
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the grant's rent."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "grant",
+          "docs": [
+            "The grant, made here."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "wallet"
+              },
+              {
+                "kind": "arg",
+                "path": "args.keyId"
+              }
+            ]
+          }
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "createGrantArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "initializeConfig",
+      "docs": [
+        "Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.",
+        "",
+        "Authority: the program's upgrade authority. Emits `ConfigInitialized`.",
+        "Errors: NotUpgradeAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers."
+      ],
+      "discriminator": [
+        208,
+        127,
+        21,
+        1,
+        194,
+        190,
+        196,
+        70
+      ],
+      "accounts": [
+        {
+          "name": "authority",
+          "docs": [
+            "The program's upgrade authority."
+          ],
+          "signer": true
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the rent."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "config",
+          "docs": [
+            "The settings, made here."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "treasury",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  116,
+                  114,
+                  101,
+                  97,
+                  115,
+                  117,
+                  114,
+                  121
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "usdcMint"
+        },
+        {
+          "name": "programData",
+          "docs": [
+            "The loader's account about this program; says who may upgrade it."
+          ],
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  88,
+                  67,
+                  153,
+                  128,
+                  144,
+                  150,
+                  4,
+                  149,
+                  172,
+                  32,
+                  128,
+                  9,
+                  192,
+                  217,
+                  202,
+                  196,
+                  63,
+                  54,
+                  214,
+                  155,
+                  112,
+                  21,
+                  1,
+                  130,
+                  154,
+                  206,
+                  108,
+                  245,
+                  107,
+                  161,
+                  159,
+                  206
+                ]
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                2,
+                168,
+                246,
+                145,
+                78,
+                136,
+                161,
+                176,
+                226,
+                16,
+                21,
+                62,
+                247,
+                99,
+                174,
+                43,
+                0,
+                194,
+                185,
+                61,
+                22,
+                193,
+                36,
+                210,
+                192,
+                83,
+                122,
+                16,
+                4,
+                128,
+                0,
+                0
+              ]
+            }
+          }
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "initializeConfigArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "listAgent",
+      "docs": [
+        "List an agent and deposit its collateral. The instruction before must be the signing key's Ed25519",
+        "signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.",
+        "",
+        "Authority: the creator. Emits `AgentListed`.",
+        "Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource,",
+        "WeakSigningKey, SigningKeyTaken, the Signature errors."
+      ],
+      "discriminator": [
+        158,
+        60,
+        228,
+        0,
+        50,
+        242,
+        199,
+        221
+      ],
+      "accounts": [
+        {
+          "name": "creator",
+          "docs": [
+            "The creator's wallet; owns `source` and `payout`."
+          ],
+          "signer": true
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the rent of the four new accounts."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [
+            "The listing, made here."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "creator"
+              },
+              {
+                "kind": "arg",
+                "path": "args.listingId"
+              }
+            ]
+          }
+        },
+        {
+          "name": "signingKey",
+          "docs": [
+            "The key's tie to this listing, made here. One that exists already has a version and is refused in",
+            "`validate`; plain `init` would refuse it too, but without saying why."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  107,
+                  101,
+                  121
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.signingKey"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateralVault",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108,
+                  95,
+                  118,
+                  97,
+                  117,
+                  108,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "source",
+          "docs": [
+            "The creator's account that pays the deposit."
+          ],
+          "writable": true
+        },
+        {
+          "name": "payout",
+          "docs": [
+            "The creator's account that settlements will pay."
+          ]
+        },
+        {
+          "name": "usdcMint",
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "instructions",
+          "address": "Sysvar1nstructions1111111111111111111111111"
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "listAgentArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "openExecution",
+      "docs": [
+        "Fund an execution from the caller's own USDC account.",
+        "",
+        "Authority: the caller. Emits `ExecutionOpened`.",
+        "Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,",
+        "OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached."
+      ],
+      "discriminator": [
+        241,
+        247,
+        215,
+        5,
+        106,
+        100,
+        238,
+        42
+      ],
+      "accounts": [
+        {
+          "name": "caller",
+          "docs": [
+            "The wallet that pays the price."
+          ],
+          "signer": true
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the rent, and gets it back."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "record",
+          "docs": [
+            "The record, made here."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.executionId"
+              }
+            ]
+          }
+        },
+        {
+          "name": "escrow",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "source",
+          "docs": [
+            "Any USDC account that the caller owns."
+          ],
+          "writable": true
+        },
+        {
+          "name": "usdcMint",
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "openExecutionArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "openExecutionWithGrant",
+      "docs": [
+        "Fund an execution from a wallet that granted an API key the right to.",
+        "",
+        "Authority: the relay authority, within the grant's caps. Emits `ExecutionOpened`.",
+        "Errors: those of `open_execution`, NotRelayAuthority, InsufficientAllowance, the Grant errors."
+      ],
+      "discriminator": [
+        161,
+        197,
+        23,
+        56,
+        188,
+        175,
+        19,
+        80
+      ],
+      "accounts": [
+        {
+          "name": "relayAuthority",
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the rent, and gets it back."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "grant",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
+        },
+        {
+          "name": "spender",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  115,
+                  112,
+                  101,
+                  110,
+                  100,
+                  101,
+                  114
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              }
+            ]
+          }
+        },
+        {
+          "name": "record",
+          "docs": [
+            "The record, made here."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.executionId"
+              }
+            ]
+          }
+        },
+        {
+          "name": "escrow",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "source",
+          "docs": [
+            "The wallet's associated token account."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "usdcMint"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
+        },
+        {
+          "name": "usdcMint",
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "openExecutionArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "refundExecution",
+      "docs": [
+        "Send an escrow back to its caller.",
+        "",
+        "Authority: the relay authority; anyone from `refund_at` on. Emits `ExecutionRefunded`.",
+        "Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,",
+        "WrongRentSponsor."
+      ],
+      "discriminator": [
+        210,
+        43,
+        26,
+        214,
+        125,
+        234,
+        204,
+        229
+      ],
+      "accounts": [
+        {
+          "name": "authority",
+          "docs": [
+            "The relay authority, or anyone from `refund_at` on."
+          ],
+          "signer": true
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "record",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "escrow",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "destination",
+          "writable": true
+        },
+        {
+          "name": "grant",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.caller",
+                "account": "executionRecord"
+              },
+              {
+                "kind": "account",
+                "path": "record.keyId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "record"
+          ]
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "refundExecutionArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "revokeGrant",
+      "docs": [
+        "End a key's right for good.",
+        "",
+        "Authority: the wallet or the relay authority. Emits `GrantRevoked`.",
+        "Errors: NotGrantAuthority, GrantRevoked."
+      ],
+      "discriminator": [
+        134,
+        180,
+        57,
+        39,
+        152,
+        7,
+        154,
+        98
+      ],
+      "accounts": [
+        {
+          "name": "authority",
+          "docs": [
+            "The grant's wallet, or the relay authority."
+          ],
+          "signer": true
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "grant",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
+        }
+      ],
+      "args": []
+    },
+    {
+      "name": "setCreatorVerified",
+      "docs": [
+        "Give or take a creator's verification badge.",
+        "",
+        "Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin."
+      ],
+      "discriminator": [
+        157,
+        200,
+        211,
+        154,
+        135,
+        148,
+        5,
+        68
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The admin."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the profile's rent the first time."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "profile",
+          "docs": [
+            "Made here the first time. Profiles are never closed and every field is written each time, so that",
+            "none can be initialised twice into another state."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  114,
+                  101,
+                  97,
+                  116,
+                  111,
+                  114
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.creator"
+              }
+            ]
+          }
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "setCreatorVerifiedArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "setListingStatus",
+      "docs": [
+        "Pause or resume a listing.",
+        "",
+        "Authority: the creator. Emits `ListingStatusChanged`.",
+        "Errors: NotCreator, InvalidListingTransition, CollateralBelowTier."
+      ],
+      "discriminator": [
+        98,
+        66,
+        57,
+        95,
+        13,
+        152,
+        159,
+        154
+      ],
+      "accounts": [
+        {
+          "name": "creator",
+          "signer": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "creator"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "setListingStatusArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "settleExecution",
+      "docs": [
+        "Release an escrow: the fee to the treasury, the rest to the creator. The instruction before must be",
+        "the Ed25519 signature of the record's signing key over `sha256:` and the result hash in lower-case hex.",
+        "",
+        "Authority: the relay authority and that signature, before `refund_at`. Emits `ExecutionSettled`.",
+        "Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, WrongPayout,",
+        "PayoutUnusable, WrongRentSponsor, the Signature errors, NotTopLevel."
+      ],
+      "discriminator": [
+        186,
+        63,
+        130,
+        92,
+        224,
+        218,
+        118,
+        244
+      ],
+      "accounts": [
+        {
+          "name": "relayAuthority",
+          "docs": [
+            "Must sign too, because the creator's signature does not name the execution."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "record",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "docs": [
+            "Says where the creator is paid; its status does not matter here."
+          ],
+          "relations": [
+            "record"
+          ]
+        },
+        {
+          "name": "escrow",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  115,
+                  99,
+                  114,
+                  111,
+                  119
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "payout",
+          "writable": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "treasury",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  116,
+                  114,
+                  101,
+                  97,
+                  115,
+                  117,
+                  114,
+                  121
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "record"
+          ]
+        },
+        {
+          "name": "instructions",
+          "address": "Sysvar1nstructions1111111111111111111111111"
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "settleExecutionArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "updateListing",
+      "docs": [
+        "Change a listing's terms or payout account; new terms raise its version.",
+        "",
+        "Authority: the creator. Emits `ListingUpdated`.",
+        "Errors: NotCreator, ListingDelisted, the terms', CollateralBelowTier, InvalidPayout."
+      ],
+      "discriminator": [
+        192,
+        174,
+        210,
+        68,
+        116,
+        40,
+        242,
+        253
+      ],
+      "accounts": [
+        {
+          "name": "creator",
+          "signer": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "config",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  110,
+                  102,
+                  105,
+                  103
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "creator"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "payout",
+          "docs": [
+            "The account that settlements pay from now on; may be the present one."
+          ]
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "updateListingArgs"
+            }
+          }
+        }
+      ]
+    }
+  ],
+  "accounts": [
+    {
+      "name": "agentListing",
+      "discriminator": [
+        224,
+        156,
+        61,
+        213,
+        111,
+        100,
+        43,
+        56
+      ]
+    },
+    {
+      "name": "config",
+      "discriminator": [
+        155,
+        12,
+        170,
+        224,
+        30,
+        250,
+        204,
+        130
+      ]
+    },
+    {
+      "name": "creatorCollateral",
+      "discriminator": [
+        213,
+        114,
+        3,
+        47,
+        215,
+        10,
+        174,
+        194
+      ]
+    },
+    {
+      "name": "creatorProfile",
+      "discriminator": [
+        251,
+        250,
+        184,
+        111,
+        214,
+        178,
+        32,
+        221
+      ]
+    },
+    {
+      "name": "executionRecord",
+      "discriminator": [
+        133,
+        201,
+        182,
+        206,
+        224,
+        111,
+        45,
+        168
+      ]
+    },
+    {
+      "name": "keyGrant",
+      "discriminator": [
+        103,
+        55,
+        135,
+        39,
+        109,
+        177,
+        188,
+        122
+      ]
+    },
+    {
+      "name": "signingKey",
+      "discriminator": [
+        13,
+        3,
+        49,
+        217,
+        17,
+        142,
+        38,
+        239
+      ]
+    }
+  ],
+  "events": [
+    {
+      "name": "agentListed",
+      "discriminator": [
+        122,
+        167,
+        174,
+        129,
+        164,
+        138,
+        217,
+        9
+      ]
+    },
+    {
+      "name": "configInitialized",
+      "discriminator": [
+        181,
+        49,
+        200,
+        156,
+        19,
+        167,
+        178,
+        91
+      ]
+    },
+    {
+      "name": "creatorVerificationChanged",
+      "discriminator": [
+        52,
+        122,
+        95,
+        60,
+        219,
+        4,
+        131,
+        105
+      ]
+    },
+    {
+      "name": "executionOpened",
+      "discriminator": [
+        51,
+        67,
+        44,
+        143,
+        202,
+        114,
+        244,
+        80
+      ]
+    },
+    {
+      "name": "executionRefunded",
+      "discriminator": [
+        143,
+        53,
+        113,
+        31,
+        96,
+        172,
+        101,
+        128
+      ]
+    },
+    {
+      "name": "executionSettled",
+      "discriminator": [
+        96,
+        206,
+        162,
+        134,
+        158,
+        147,
+        25,
+        91
+      ]
+    },
+    {
+      "name": "grantCreated",
+      "discriminator": [
+        162,
+        254,
+        131,
+        56,
+        65,
+        214,
+        85,
+        6
+      ]
+    },
+    {
+      "name": "grantRevoked",
+      "discriminator": [
+        192,
+        60,
+        253,
+        12,
+        110,
+        158,
+        200,
+        30
+      ]
+    },
+    {
+      "name": "listingStatusChanged",
+      "discriminator": [
+        104,
+        176,
+        127,
+        45,
+        229,
+        105,
+        208,
+        33
+      ]
+    },
+    {
+      "name": "listingUpdated",
+      "discriminator": [
+        190,
+        215,
+        199,
+        138,
+        255,
+        248,
+        98,
+        62
+      ]
+    }
+  ],
+  "errors": [
+    {
+      "code": 6000,
+      "name": "notUpgradeAuthority",
+      "msg": "Only the program's upgrade authority may create the marketplace"
+    },
+    {
+      "code": 6001,
+      "name": "wrongProgramData",
+      "msg": "This account is not the program's own ProgramData account"
+    },
+    {
+      "code": 6002,
+      "name": "invalidMint",
+      "msg": "The settlement mint must belong to the classic Token program and have six decimals"
+    },
+    {
+      "code": 6003,
+      "name": "feeOutOfBounds",
+      "msg": "fee_bps must be between 0 and 100"
+    },
+    {
+      "code": 6004,
+      "name": "minPriceOutOfBounds",
+      "msg": "min_price must be between 10000 and 1000000 base units"
+    },
+    {
+      "code": 6005,
+      "name": "disputeWindowOutOfBounds",
+      "msg": "dispute_window_seconds must be between 259200 and 2592000"
+    },
+    {
+      "code": 6006,
+      "name": "refundGraceOutOfBounds",
+      "msg": "refund_grace_seconds must be between 300 and 3600"
+    },
+    {
+      "code": 6007,
+      "name": "maxTimeoutOutOfBounds",
+      "msg": "max_timeout_seconds must be between 60 and 86400"
+    },
+    {
+      "code": 6008,
+      "name": "bondOutOfBounds",
+      "msg": "dispute_bond_lamports must be at most 1 SOL"
+    },
+    {
+      "code": 6009,
+      "name": "invalidTiers",
+      "msg": "There must be 1 to 4 collateral tiers, strictly increasing, none below min_price"
+    },
+    {
+      "code": 6010,
+      "name": "notAdmin",
+      "msg": "Only the admin may do this"
+    },
+    {
+      "code": 6011,
+      "name": "notRelayAuthority",
+      "msg": "Only the relay authority may do this"
+    },
+    {
+      "code": 6012,
+      "name": "wrongMint",
+      "msg": "This is not the marketplace's settlement mint"
+    },
+    {
+      "code": 6013,
+      "name": "opensPaused",
+      "msg": "New executions are paused"
+    },
+    {
+      "code": 6014,
+      "name": "notCreator",
+      "msg": "Only the listing's creator may do this"
+    },
+    {
+      "code": 6015,
+      "name": "priceBelowMinimum",
+      "msg": "The price is below the marketplace's minimum"
+    },
+    {
+      "code": 6016,
+      "name": "priceAboveTiers",
+      "msg": "The price is above the last collateral tier"
+    },
+    {
+      "code": 6017,
+      "name": "invalidTimeouts",
+      "msg": "Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= the marketplace's maximum"
+    },
+    {
+      "code": 6018,
+      "name": "invalidTags",
+      "msg": "tag_mask must select 1 to 5 of the 10 standard tags"
+    },
+    {
+      "code": 6019,
+      "name": "uriTooLong",
+      "msg": "metadata_uri must be at most 200 bytes"
+    },
+    {
+      "code": 6020,
+      "name": "invalidPayout",
+      "msg": "The payout account must be a USDC account owned by the creator's wallet"
+    },
+    {
+      "code": 6021,
+      "name": "weakSigningKey",
+      "msg": "The signing key is not a canonical Ed25519 key of large order"
+    },
+    {
+      "code": 6022,
+      "name": "signingKeyTaken",
+      "msg": "This signing key already belongs to a listing"
+    },
+    {
+      "code": 6023,
+      "name": "invalidListingTransition",
+      "msg": "A listing moves only between active and paused, and from either to delisted"
+    },
+    {
+      "code": 6024,
+      "name": "listingDelisted",
+      "msg": "The listing is delisted"
+    },
+    {
+      "code": 6025,
+      "name": "listingNotActive",
+      "msg": "The listing is not active"
+    },
+    {
+      "code": 6026,
+      "name": "invalidDepositSource",
+      "msg": "The deposit account must be a USDC account owned by the creator's wallet"
+    },
+    {
+      "code": 6027,
+      "name": "collateralBelowTier",
+      "msg": "The listing's collateral is below what its price requires"
+    },
+    {
+      "code": 6028,
+      "name": "exposureLimitReached",
+      "msg": "The listing's exposure limit for this window is reached"
+    },
+    {
+      "code": 6029,
+      "name": "collateralInsolvent",
+      "msg": "The collateral vault does not cover its liabilities"
+    },
+    {
+      "code": 6030,
+      "name": "grantLimitZero",
+      "msg": "Every limit of a grant must be above zero"
+    },
+    {
+      "code": 6031,
+      "name": "grantExpiryOutOfBounds",
+      "msg": "A grant must end in the future, at most a year from now"
+    },
+    {
+      "code": 6032,
+      "name": "notGrantAuthority",
+      "msg": "Only the grant's wallet or the relay authority may revoke it"
+    },
+    {
+      "code": 6033,
+      "name": "grantRevoked",
+      "msg": "The grant is revoked"
+    },
+    {
+      "code": 6034,
+      "name": "grantExpired",
+      "msg": "The grant has expired"
+    },
+    {
+      "code": 6035,
+      "name": "grantPerExecutionExceeded",
+      "msg": "The price is above the grant's limit for one execution"
+    },
+    {
+      "code": 6036,
+      "name": "grantPeriodExceeded",
+      "msg": "The price does not fit what is left of the grant's period"
+    },
+    {
+      "code": 6037,
+      "name": "grantTotalExceeded",
+      "msg": "The price does not fit what is left of the grant"
+    },
+    {
+      "code": 6038,
+      "name": "grantOverspent",
+      "msg": "The grant's spend is above its limits"
+    },
+    {
+      "code": 6039,
+      "name": "insufficientAllowance",
+      "msg": "The wallet has not delegated enough USDC to its spender address"
+    },
+    {
+      "code": 6040,
+      "name": "wrongExecutionId",
+      "msg": "The execution id does not follow from the caller and the nonce"
+    },
+    {
+      "code": 6041,
+      "name": "priceAboveMax",
+      "msg": "The price is above max_price"
+    },
+    {
+      "code": 6042,
+      "name": "listingVersionMismatch",
+      "msg": "The listing has changed since listing_version"
+    },
+    {
+      "code": 6043,
+      "name": "timeoutOutOfRange",
+      "msg": "The timeout is outside what the listing offers"
+    },
+    {
+      "code": 6044,
+      "name": "openTooLate",
+      "msg": "This open is too late: open_before has passed"
+    },
+    {
+      "code": 6045,
+      "name": "invalidSource",
+      "msg": "The paying account must be a USDC account owned by the caller"
+    },
+    {
+      "code": 6046,
+      "name": "insufficientBalance",
+      "msg": "The paying account holds less than the price"
+    },
+    {
+      "code": 6047,
+      "name": "executionNotOpen",
+      "msg": "The execution is not open"
+    },
+    {
+      "code": 6048,
+      "name": "settleWindowClosed",
+      "msg": "From refund_at on an execution can only be refunded"
+    },
+    {
+      "code": 6049,
+      "name": "refundTooEarly",
+      "msg": "Before refund_at only the relay authority may refund"
+    },
+    {
+      "code": 6050,
+      "name": "wrongListing",
+      "msg": "This listing is not the one that the execution was opened for"
+    },
+    {
+      "code": 6051,
+      "name": "wrongPayout",
+      "msg": "This is not the listing's payout account"
+    },
+    {
+      "code": 6052,
+      "name": "payoutUnusable",
+      "msg": "The payout account cannot receive: it is missing, frozen or no longer a USDC account"
+    },
+    {
+      "code": 6053,
+      "name": "wrongRentSponsor",
+      "msg": "Rent goes back to the account that paid it"
+    },
+    {
+      "code": 6054,
+      "name": "wrongRefundDestination",
+      "msg": "A refund goes to the caller's associated token account, or to any USDC account of a caller who signs"
+    },
+    {
+      "code": 6055,
+      "name": "refundDestinationUnusable",
+      "msg": "The refund account cannot receive: it is missing, frozen or no longer the caller's"
+    },
+    {
+      "code": 6056,
+      "name": "recordUnsound",
+      "msg": "The record and its escrow do not agree"
+    },
+    {
+      "code": 6057,
+      "name": "arithmeticOverflow",
+      "msg": "An amount is out of range"
+    },
+    {
+      "code": 6058,
+      "name": "signatureMissing",
+      "msg": "The instruction before this one must be an Ed25519 signature check"
+    },
+    {
+      "code": 6059,
+      "name": "signatureWrongProgram",
+      "msg": "The instruction before this one is not of the Ed25519 program"
+    },
+    {
+      "code": 6060,
+      "name": "signatureCount",
+      "msg": "The Ed25519 instruction must carry exactly one signature"
+    },
+    {
+      "code": 6061,
+      "name": "signaturePadding",
+      "msg": "The Ed25519 instruction's padding must be zero"
+    },
+    {
+      "code": 6062,
+      "name": "signatureLength",
+      "msg": "The Ed25519 instruction's length does not fit its message"
+    },
+    {
+      "code": 6063,
+      "name": "signatureForeignSignature",
+      "msg": "The Ed25519 signature must lie in the instruction itself"
+    },
+    {
+      "code": 6064,
+      "name": "signatureForeignKey",
+      "msg": "The Ed25519 key must lie in the instruction itself"
+    },
+    {
+      "code": 6065,
+      "name": "signatureForeignMessage",
+      "msg": "The Ed25519 message must lie in the instruction itself"
+    },
+    {
+      "code": 6066,
+      "name": "signatureOffset",
+      "msg": "The Ed25519 signature must start at byte 48"
+    },
+    {
+      "code": 6067,
+      "name": "signatureKeyOffset",
+      "msg": "The Ed25519 key must start at byte 16"
+    },
+    {
+      "code": 6068,
+      "name": "signatureMessageOffset",
+      "msg": "The Ed25519 message must start at byte 112"
+    },
+    {
+      "code": 6069,
+      "name": "signatureWrongKey",
+      "msg": "The Ed25519 signature is by another key"
+    },
+    {
+      "code": 6070,
+      "name": "signatureWrongMessage",
+      "msg": "The Ed25519 signature is over another message"
+    },
+    {
+      "code": 6071,
+      "name": "notTopLevel",
+      "msg": "Settling must be called at the top level of a transaction"
+    }
+  ],
+  "types": [
+    {
+      "name": "agentListed",
+      "docs": [
+        "A listing went live."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "creator",
+            "type": "pubkey"
+          },
+          {
+            "name": "listingId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "signingKey",
+            "type": "pubkey"
+          },
+          {
+            "name": "payout",
+            "type": "pubkey"
+          },
+          {
+            "name": "price",
+            "docs": [
+              "Base units of USDC."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "timeoutSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "minTimeoutSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "tagMask",
+            "type": "u16"
+          },
+          {
+            "name": "listingVersion",
+            "type": "u32"
+          },
+          {
+            "name": "deposited",
+            "docs": [
+              "Collateral in the vault, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "metadataHash",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "metadataUri",
+            "type": "string"
+          },
+          {
+            "name": "listedAt",
+            "docs": [
+              "Unix seconds."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "agentListing",
+      "docs": [
+        "One agent on offer."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "status",
+            "docs": [
+              "Whether it takes new executions."
+            ],
+            "type": {
+              "defined": {
+                "name": "listingStatus"
+              }
+            }
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "creator",
+            "docs": [
+              "The creator's wallet."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "listingId",
+            "docs": [
+              "Chosen by the creator; part of this address."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "payout",
+            "docs": [
+              "USDC account that settlements pay; owned by the creator's wallet."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "signingKey",
+            "docs": [
+              "Ed25519 key that signs this listing's results from now on."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "price",
+            "docs": [
+              "Price of one execution, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "timeoutSeconds",
+            "docs": [
+              "Longest wait a caller can ask for, and the default, seconds."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "minTimeoutSeconds",
+            "docs": [
+              "Shortest wait a caller can ask for, seconds."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "listingVersion",
+            "docs": [
+              "Starts at 1; grows by one with every change of the terms, so that a caller never pays for others than it saw."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "tagMask",
+            "docs": [
+              "One bit for each standard tag."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "metadataHash",
+            "docs": [
+              "SHA-256 of the metadata document."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "listedAt",
+            "docs": [
+              "When it was listed, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "metadataUri",
+            "docs": [
+              "Where the metadata document can be found."
+            ],
+            "type": "string"
+          }
+        ]
+      }
+    },
+    {
+      "name": "collateralTier",
+      "docs": [
+        "How much collateral a listing of a given price must hold."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "maxPrice",
+            "docs": [
+              "Highest price of this tier, base units, inclusive."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "deposit",
+            "docs": [
+              "Deposit that a listing of this tier must keep, base units."
+            ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "config",
+      "docs": [
+        "Settings that instructions read. The admin changes them within the bounds of `constants.rs`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "treasuryBump",
+            "docs": [
+              "Bump of the treasury."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "opensPaused",
+            "docs": [
+              "True stops every new execution; settling and refunding go on."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "feeBps",
+            "docs": [
+              "The marketplace's share of a settled price, 0 to 100 basis points."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "tierCount",
+            "docs": [
+              "How many of `tiers` are in use, 1 to 4."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "admin",
+            "docs": [
+              "Who may change settings, verify creators and resolve disputes."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "pendingAdmin",
+            "docs": [
+              "Who may become admin by accepting; the zero key when nobody."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "relayAuthority",
+            "docs": [
+              "Who must sign every settle, and opens on behalf of keys."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "usdcMint",
+            "docs": [
+              "The one settlement mint: six decimals, classic Token program. Fixed for ever."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "minPrice",
+            "docs": [
+              "Lowest price of a listing, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "disputeBondLamports",
+            "docs": [
+              "Bond that opening a dispute takes, lamports."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "disputeWindowSeconds",
+            "docs": [
+              "How long after its settle an execution can be disputed; copied into each record at open."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "refundGraceSeconds",
+            "docs": [
+              "Time between an execution's deadline and the moment from which anyone may refund it."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "maxTimeoutSeconds",
+            "docs": [
+              "Longest timeout a listing may offer."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "longestSpanSeconds",
+            "docs": [
+              "The largest max_timeout + refund_grace + dispute_window ever in force; only grows."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "exposureMultiple",
+            "docs": [
+              "Prices opened in one dispute window may reach this multiple of a listing's collateral; 0 = no limit."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "tiers",
+            "docs": [
+              "Collateral tiers, strictly increasing in both fields; unused ones are zero."
+            ],
+            "type": {
+              "array": [
+                {
+                  "defined": {
+                    "name": "collateralTier"
+                  }
+                },
+                4
+              ]
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "configInitialized",
+      "docs": [
+        "The marketplace was created."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "admin",
+            "type": "pubkey"
+          },
+          {
+            "name": "relayAuthority",
+            "type": "pubkey"
+          },
+          {
+            "name": "usdcMint",
+            "type": "pubkey"
+          },
+          {
+            "name": "treasury",
+            "type": "pubkey"
+          },
+          {
+            "name": "feeBps",
+            "type": "u16"
+          }
+        ]
+      }
+    },
+    {
+      "name": "createGrantArgs",
+      "docs": [
+        "Arguments of `create_grant`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "keyId",
+            "docs": [
+              "First 16 bytes of SHA-256 of the whole API key."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "limits",
+            "docs": [
+              "Caps and end of the right."
+            ],
+            "type": {
+              "defined": {
+                "name": "grantLimits"
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "creatorCollateral",
+      "docs": [
+        "Book-keeping of one collateral vault, all amounts in base units of USDC."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "returned",
+            "docs": [
+              "True once everything went back to the creator and the vault was closed."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "vaultBump",
+            "docs": [
+              "Bump of the vault."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "listing",
+            "docs": [
+              "The listing this collateral stands for."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "deposited",
+            "docs": [
+              "Ever deposited by the creator."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "slashed",
+            "docs": [
+              "Ever taken by upheld disputes, whether paid out or still owed."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "owed",
+            "docs": [
+              "Slashed, but waiting for a caller's account that can receive it."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "disputedAmount",
+            "docs": [
+              "Prices of the executions under open disputes."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "exposureOpened",
+            "docs": [
+              "Prices opened since `exposure_window_start`."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "exposureWindowStart",
+            "docs": [
+              "Start of the window over which exposure is counted, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "returnableAt",
+            "docs": [
+              "When the deposit may go back, unix seconds; 0 before delisting."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "openDisputes",
+            "docs": [
+              "How many disputes wait for an outcome."
+            ],
+            "type": "u32"
+          }
+        ]
+      }
+    },
+    {
+      "name": "creatorProfile",
+      "docs": [
+        "The outcome of a manual identity check."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "verified",
+            "docs": [
+              "Whether the badge is shown."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "creator",
+            "docs": [
+              "The creator's wallet."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "verifiedAt",
+            "docs": [
+              "When the badge was given, unix seconds; 0 without one."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "creatorVerificationChanged",
+      "docs": [
+        "The admin gave or took a creator's badge."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "creator",
+            "type": "pubkey"
+          },
+          {
+            "name": "verified",
+            "type": "bool"
+          },
+          {
+            "name": "verifiedAt",
+            "docs": [
+              "Unix seconds; 0 when the badge was taken."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionOpened",
+      "docs": [
+        "A caller's price moved into escrow."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "type": "pubkey"
+          },
+          {
+            "name": "signingKey",
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "docs": [
+              "All zero when the wallet opened it itself."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "rentSponsor",
+            "type": "pubkey"
+          },
+          {
+            "name": "price",
+            "type": "u64"
+          },
+          {
+            "name": "feeBps",
+            "type": "u16"
+          },
+          {
+            "name": "listingVersion",
+            "type": "u32"
+          },
+          {
+            "name": "requestHash",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "openedAt",
+            "type": "i64"
+          },
+          {
+            "name": "deadline",
+            "type": "i64"
+          },
+          {
+            "name": "refundAt",
+            "type": "i64"
+          },
+          {
+            "name": "disputeWindowSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "grantExecutionCount",
+            "docs": [
+              "The grant's count and spend after this open; 0 when the wallet opened it itself."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "grantTotalSpent",
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionRecord",
+      "docs": [
+        "Terms and outcome of one execution."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "status",
+            "docs": [
+              "Where the money is."
+            ],
+            "type": {
+              "defined": {
+                "name": "executionStatus"
+              }
+            }
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "escrowBump",
+            "docs": [
+              "Bump of the escrow."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "executionId",
+            "docs": [
+              "The id, a UUID of version 8 bound to the caller."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "docs": [
+              "The listing that was called."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "docs": [
+              "The wallet that paid."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "signingKey",
+            "docs": [
+              "The listing's signing key at open; only its signature settles."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "docs": [
+              "Key whose grant paid; zero when the wallet opened it itself."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid this account's and the escrow's rent and gets it back."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "price",
+            "docs": [
+              "Price, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "requestHash",
+            "docs": [
+              "SHA-256 of the canonical JSON `{\"parameters\":…,\"task\":…}`."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "resultHash",
+            "docs": [
+              "SHA-256 of the result; zero until settled."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "openedAt",
+            "docs": [
+              "When the escrow was funded, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "deadline",
+            "docs": [
+              "When the creator's answer is due, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "refundAt",
+            "docs": [
+              "From this moment only a refund is possible, and anyone may trigger it, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "settledAt",
+            "docs": [
+              "When it settled or was refunded, unix seconds; 0 while open."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "disputeWindowSeconds",
+            "docs": [
+              "How long after its settle it can be disputed."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "listingVersion",
+            "docs": [
+              "The listing's version that was paid for."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "executionTimeMs",
+            "docs": [
+              "Dispatch to result, milliseconds, as the relay measured it; 0 until settled."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "feeBps",
+            "docs": [
+              "Fee in force; becomes 0 when a frozen treasury waives it."
+            ],
+            "type": "u16"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionRefunded",
+      "docs": [
+        "The escrow went back to the caller."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount",
+            "docs": [
+              "Base units that left the escrow, dust included."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "reason",
+            "docs": [
+              "See `RefundReason`."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "refundedAt",
+            "type": "i64"
+          },
+          {
+            "name": "grantRestored",
+            "docs": [
+              "True when the key's grant got its spend back."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "grantTotalSpent",
+            "docs": [
+              "The grant's spend after this refund; 0 when nothing was given back."
+            ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionSettled",
+      "docs": [
+        "The escrow was released against the creator's signature."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "resultHash",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "creatorAmount",
+            "docs": [
+              "Base units paid to the creator: price minus fee."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "platformAmount",
+            "docs": [
+              "Base units paid to the treasury as fee, without dust."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "feeBps",
+            "docs": [
+              "Basis points in force; 0 where a frozen treasury waived the fee."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "feeWaived",
+            "docs": [
+              "True when the treasury could not receive and the creator got everything."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "executionTimeMs",
+            "type": "u32"
+          },
+          {
+            "name": "settledAt",
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionStatus",
+      "docs": [
+        "Where an execution's money is."
+      ],
+      "repr": {
+        "kind": "rust"
+      },
+      "type": {
+        "kind": "enum",
+        "variants": [
+          {
+            "name": "open"
+          },
+          {
+            "name": "completed"
+          },
+          {
+            "name": "refunded"
+          },
+          {
+            "name": "disputed"
+          },
+          {
+            "name": "disputeUpheld"
+          }
+        ]
+      }
+    },
+    {
+      "name": "grantCreated",
+      "docs": [
+        "A wallet gave an API key a spending right."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "grant",
+            "type": "pubkey"
+          },
+          {
+            "name": "wallet",
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "perExecutionMax",
+            "type": "u64"
+          },
+          {
+            "name": "periodMax",
+            "type": "u64"
+          },
+          {
+            "name": "totalMax",
+            "type": "u64"
+          },
+          {
+            "name": "periodSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "expiresAt",
+            "type": "i64"
+          },
+          {
+            "name": "createdAt",
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "grantLimits",
+      "docs": [
+        "The limits of a grant; every one must be above zero."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "perExecutionMax",
+            "docs": [
+              "Most that one execution may cost, base units, inclusive."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "periodMax",
+            "docs": [
+              "Most that may be spent in one period, base units, inclusive."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "totalMax",
+            "docs": [
+              "Most that may ever be spent, base units, inclusive."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "periodSeconds",
+            "docs": [
+              "Length of a period, seconds; periods follow one another from `created_at`."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "expiresAt",
+            "docs": [
+              "The right ends at this moment, unix seconds; at most a year from now."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "grantRevoked",
+      "docs": [
+        "A key's spending right ended for good."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "grant",
+            "type": "pubkey"
+          },
+          {
+            "name": "wallet",
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "initializeConfigArgs",
+      "docs": [
+        "First settings; each within the bounds of `constants.rs`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "admin",
+            "docs": [
+              "Who may change settings, verify creators and resolve disputes."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "relayAuthority",
+            "docs": [
+              "Who must sign every settle."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "feeBps",
+            "docs": [
+              "The marketplace's share, basis points."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "minPrice",
+            "docs": [
+              "Lowest price, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "disputeBondLamports",
+            "docs": [
+              "Bond of a dispute, lamports."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "disputeWindowSeconds",
+            "docs": [
+              "How long after its settle an execution can be disputed."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "refundGraceSeconds",
+            "docs": [
+              "Time from an execution's deadline to the refund that anyone may trigger."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "maxTimeoutSeconds",
+            "docs": [
+              "Longest timeout a listing may offer."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "exposureMultiple",
+            "docs": [
+              "Limit of the prices opened in a window as a multiple of the collateral; 0 = none."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "tiers",
+            "docs": [
+              "1 to 4 tiers, strictly increasing."
+            ],
+            "type": {
+              "vec": {
+                "defined": {
+                  "name": "collateralTier"
+                }
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "keyGrant",
+      "docs": [
+        "One key's right to spend from one wallet."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "revoked",
+            "docs": [
+              "True once revoked; never becomes false again."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "wallet",
+            "docs": [
+              "The wallet whose USDC may be spent."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "docs": [
+              "First 16 bytes of SHA-256 of the whole API key."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "perExecutionMax",
+            "docs": [
+              "Most that one execution may cost, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "periodMax",
+            "docs": [
+              "Most that may be spent in one period, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "totalMax",
+            "docs": [
+              "Most that may ever be spent, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "periodSeconds",
+            "docs": [
+              "Length of a period, seconds."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "expiresAt",
+            "docs": [
+              "The right ends at this moment, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "createdAt",
+            "docs": [
+              "When it was made, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "periodStart",
+            "docs": [
+              "Start of the period that `period_spent` counts, unix seconds."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "periodSpent",
+            "docs": [
+              "Spent in that period, refunds taken off, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "totalSpent",
+            "docs": [
+              "Spent since `created_at`, refunds taken off, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "executionCount",
+            "docs": [
+              "Executions opened with this key, refunded ones too."
+            ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "listAgentArgs",
+      "docs": [
+        "Arguments of `list_agent`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listingId",
+            "docs": [
+              "Chosen by the creator, any 16 bytes; part of the listing's address."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "signingKey",
+            "docs": [
+              "Ed25519 key that will sign this agent's results."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "terms",
+            "docs": [
+              "Price, timeouts, tags, metadata."
+            ],
+            "type": {
+              "defined": {
+                "name": "listingTerms"
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "listingStatus",
+      "docs": [
+        "Whether a listing takes new executions."
+      ],
+      "repr": {
+        "kind": "rust"
+      },
+      "type": {
+        "kind": "enum",
+        "variants": [
+          {
+            "name": "active"
+          },
+          {
+            "name": "paused"
+          },
+          {
+            "name": "delisted"
+          }
+        ]
+      }
+    },
+    {
+      "name": "listingStatusChanged",
+      "docs": [
+        "A creator paused or resumed a listing."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "status",
+            "docs": [
+              "0 active, 1 paused, 2 delisted."
+            ],
+            "type": "u8"
+          }
+        ]
+      }
+    },
+    {
+      "name": "listingTerms",
+      "docs": [
+        "The terms of a listing that its creator chooses."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "price",
+            "docs": [
+              "Price of one execution, base units of USDC."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "timeoutSeconds",
+            "docs": [
+              "Longest wait a caller can ask for, and the default, seconds."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "minTimeoutSeconds",
+            "docs": [
+              "Shortest wait a caller can ask for, seconds, at least 1."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "tagMask",
+            "docs": [
+              "One bit for each standard tag, 1 to 5 of them; see `STANDARD_TAG_COUNT`."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "metadataHash",
+            "docs": [
+              "SHA-256 of the canonical JSON document that describes the agent."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "metadataUri",
+            "docs": [
+              "Where that document can be found; at most 200 bytes, may be empty."
+            ],
+            "type": "string"
+          }
+        ]
+      }
+    },
+    {
+      "name": "listingUpdated",
+      "docs": [
+        "A creator changed what a listing promises or where it is paid."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "payout",
+            "type": "pubkey"
+          },
+          {
+            "name": "price",
+            "type": "u64"
+          },
+          {
+            "name": "timeoutSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "minTimeoutSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "tagMask",
+            "type": "u16"
+          },
+          {
+            "name": "listingVersion",
+            "type": "u32"
+          },
+          {
+            "name": "metadataHash",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "metadataUri",
+            "type": "string"
+          }
+        ]
+      }
+    },
+    {
+      "name": "openExecutionArgs",
+      "docs": [
+        "Arguments of both opens."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "nonce",
+            "docs": [
+              "Random, or derived from an idempotency key."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "executionId",
+            "docs": [
+              "What caller and nonce make; given so that the record's address can be known, and checked."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "maxPrice",
+            "docs": [
+              "Most that the caller agreed to pay, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "listingVersion",
+            "docs": [
+              "The listing version that the caller saw."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "timeoutSeconds",
+            "docs": [
+              "How long the creator has for its answer."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "requestHash",
+            "docs": [
+              "SHA-256 of the canonical JSON `{\"parameters\":…,\"task\":…}`."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "openBefore",
+            "docs": [
+              "The open fails after this moment, unix seconds, so that a late one cannot surprise anybody."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "refundExecutionArgs",
+      "docs": [
+        "Arguments of `refund_execution`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "reason",
+            "docs": [
+              "Why; anyone but the relay always refunds for `Expired`."
+            ],
+            "type": {
+              "defined": {
+                "name": "refundReason"
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "refundReason",
+      "docs": [
+        "Why the relay refunded; kept in the event, so that listings are judged only for their own faults."
+      ],
+      "repr": {
+        "kind": "rust"
+      },
+      "type": {
+        "kind": "enum",
+        "variants": [
+          {
+            "name": "creatorFailed"
+          },
+          {
+            "name": "creatorTimeout"
+          },
+          {
+            "name": "invalidAnswer"
+          },
+          {
+            "name": "payoutUnusable"
+          },
+          {
+            "name": "unserved"
+          },
+          {
+            "name": "expired"
+          }
+        ]
+      }
+    },
+    {
+      "name": "setCreatorVerifiedArgs",
+      "docs": [
+        "Arguments of `set_creator_verified`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "creator",
+            "docs": [
+              "The creator's wallet."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "verified",
+            "docs": [
+              "Whether the badge is shown from now on."
+            ],
+            "type": "bool"
+          }
+        ]
+      }
+    },
+    {
+      "name": "setListingStatusArgs",
+      "docs": [
+        "Arguments of `set_listing_status`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "status",
+            "docs": [
+              "Active or Paused; delisting has an instruction of its own."
+            ],
+            "type": {
+              "defined": {
+                "name": "listingStatus"
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "settleExecutionArgs",
+      "docs": [
+        "Arguments of `settle_execution`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "resultHash",
+            "docs": [
+              "SHA-256 of the result; the creator signed `sha256:` and its lower-case hex."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "executionTimeMs",
+            "docs": [
+              "Dispatch to result, as the relay measured it."
+            ],
+            "type": "u32"
+          }
+        ]
+      }
+    },
+    {
+      "name": "signingKey",
+      "docs": [
+        "A creator's result-signing key and its listing."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "key",
+            "docs": [
+              "The Ed25519 public key."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "listing",
+            "docs": [
+              "The only listing whose results it may sign."
+            ],
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
+      "name": "updateListingArgs",
+      "docs": [
+        "Arguments of `update_listing`: all terms, those that stay too."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "terms",
+            "docs": [
+              "The terms from now on."
+            ],
+            "type": {
+              "defined": {
+                "name": "listingTerms"
+              }
+            }
+          }
+        ]
+      }
+    }
+  ],
+  "constants": [
+    {
+      "name": "bpsDenominator",
+      "docs": [
+        "Basis points in a whole."
+      ],
+      "type": "u16",
+      "value": "10000"
+    },
+    {
+      "name": "collateralSeed",
+      "docs": [
+        "Seed of a `CreatorCollateral`, followed by the listing's address."
+      ],
+      "type": "bytes",
+      "value": "[99, 111, 108, 108, 97, 116, 101, 114, 97, 108]"
+    },
+    {
+      "name": "collateralVaultSeed",
+      "docs": [
+        "Seed of the token account that holds a listing's collateral, followed by the listing's address."
+      ],
+      "type": "bytes",
+      "value": "[99, 111, 108, 108, 97, 116, 101, 114, 97, 108, 95, 118, 97, 117, 108, 116]"
+    },
+    {
+      "name": "configSeed",
+      "docs": [
+        "Seed of the one `Config`."
+      ],
+      "type": "bytes",
+      "value": "[99, 111, 110, 102, 105, 103]"
+    },
+    {
+      "name": "creatorSeed",
+      "docs": [
+        "Seed of a `CreatorProfile`, followed by the creator's wallet."
+      ],
+      "type": "bytes",
+      "value": "[99, 114, 101, 97, 116, 111, 114]"
+    },
+    {
+      "name": "disputeBondLamportsMax",
+      "docs": [
+        "Greatest dispute bond, lamports: 1 SOL."
+      ],
+      "type": "u64",
+      "value": "1000000000"
+    },
+    {
+      "name": "disputeLapseSeconds",
+      "docs": [
+        "How long the admin may leave a dispute unanswered before anyone can end it."
+      ],
+      "type": "i64",
+      "value": "2592000"
+    },
+    {
+      "name": "disputeSeed",
+      "docs": [
+        "Seed of a `Dispute`, followed by the record's address."
+      ],
+      "type": "bytes",
+      "value": "[100, 105, 115, 112, 117, 116, 101]"
+    },
+    {
+      "name": "disputeWindowSecondsMax",
+      "type": "u32",
+      "value": "2592000"
+    },
+    {
+      "name": "disputeWindowSecondsMin",
+      "docs": [
+        "Least and greatest dispute window, seconds: the promised 72 hours to 30 days."
+      ],
+      "type": "u32",
+      "value": "259200"
+    },
+    {
+      "name": "escrowSeed",
+      "docs": [
+        "Seed of the token account that holds one execution's price, followed by the record's address."
+      ],
+      "type": "bytes",
+      "value": "[101, 115, 99, 114, 111, 119]"
+    },
+    {
+      "name": "executionIdDomain",
+      "docs": [
+        "Hashed before the caller and the nonce to make an execution id; names the purpose so that no",
+        "other hash of the same bytes can pass for one."
+      ],
+      "type": "bytes",
+      "value": "[97, 103, 101, 110, 116, 45, 109, 97, 114, 107, 101, 116, 112, 108, 97, 99, 101, 58, 101, 120, 101, 99, 117, 116, 105, 111, 110, 58, 118, 49]"
+    },
+    {
+      "name": "executionSeed",
+      "docs": [
+        "Seed of an `ExecutionRecord`, followed by the 16-byte execution id."
+      ],
+      "type": "bytes",
+      "value": "[101, 120, 101, 99, 117, 116, 105, 111, 110]"
+    },
+    {
+      "name": "grantSeed",
+      "docs": [
+        "Seed of a `KeyGrant`, followed by the wallet and the 16-byte key id."
+      ],
+      "type": "bytes",
+      "value": "[103, 114, 97, 110, 116]"
+    },
+    {
+      "name": "keySeed",
+      "docs": [
+        "Seed of a `SigningKey`, followed by the Ed25519 public key."
+      ],
+      "type": "bytes",
+      "value": "[107, 101, 121]"
+    },
+    {
+      "name": "listingSeed",
+      "docs": [
+        "Seed of an `AgentListing`, followed by the creator's wallet and the 16-byte listing id."
+      ],
+      "type": "bytes",
+      "value": "[108, 105, 115, 116, 105, 110, 103]"
+    },
+    {
+      "name": "maxCollateralTiers",
+      "docs": [
+        "How many collateral tiers a config can hold."
+      ],
+      "type": "u8",
+      "value": "4"
+    },
+    {
+      "name": "maxFeeBps",
+      "docs": [
+        "The fee creators are promised not to exceed: 1%."
+      ],
+      "type": "u16",
+      "value": "100"
+    },
+    {
+      "name": "maxGrantSeconds",
+      "docs": [
+        "Longest life of a key's grant, seconds: one year."
+      ],
+      "type": "i64",
+      "value": "31536000"
+    },
+    {
+      "name": "maxTags",
+      "docs": [
+        "Most tags one listing may carry."
+      ],
+      "type": "u8",
+      "value": "5"
+    },
+    {
+      "name": "maxTimeoutSecondsMax",
+      "type": "u32",
+      "value": "86400"
+    },
+    {
+      "name": "maxTimeoutSecondsMin",
+      "docs": [
+        "Least and greatest bound on a listing's timeout, seconds."
+      ],
+      "type": "u32",
+      "value": "60"
+    },
+    {
+      "name": "maxUriLength",
+      "docs": [
+        "Longest metadata or evidence URI, bytes."
+      ],
+      "type": "u16",
+      "value": "200"
+    },
+    {
+      "name": "minPriceCeiling",
+      "type": "u64",
+      "value": "1000000"
+    },
+    {
+      "name": "minPriceFloor",
+      "docs": [
+        "Least and greatest `min_price`, base units: 0.01 to 1 USDC."
+      ],
+      "type": "u64",
+      "value": "10000"
+    },
+    {
+      "name": "refundedRecordSeconds",
+      "docs": [
+        "How long after its open a refunded record must stay before its rent can be reclaimed."
+      ],
+      "type": "i64",
+      "value": "604800"
+    },
+    {
+      "name": "refundGraceSecondsMax",
+      "type": "u32",
+      "value": "3600"
+    },
+    {
+      "name": "refundGraceSecondsMin",
+      "docs": [
+        "Least and greatest time between an execution's deadline and the refund that anyone may trigger."
+      ],
+      "type": "u32",
+      "value": "300"
+    },
+    {
+      "name": "registerDomain",
+      "docs": [
+        "Precedes the listing's 32 raw bytes in the message that proves possession of a signing key."
+      ],
+      "type": "bytes",
+      "value": "[97, 103, 101, 110, 116, 45, 109, 97, 114, 107, 101, 116, 112, 108, 97, 99, 101, 58, 114, 101, 103, 105, 115, 116, 101, 114, 58, 118, 49, 58]"
+    },
+    {
+      "name": "spenderSeed",
+      "docs": [
+        "Seed of the address without data that a wallet approves as SPL delegate, followed by the wallet."
+      ],
+      "type": "bytes",
+      "value": "[115, 112, 101, 110, 100, 101, 114]"
+    },
+    {
+      "name": "standardTagCount",
+      "docs": [
+        "Tags of the standard taxonomy, in the order of their bits in `tag_mask`: research, code, legal,",
+        "finance, data, social, security, writing, sql, monitoring."
+      ],
+      "type": "u8",
+      "value": "10"
+    },
+    {
+      "name": "treasurySeed",
+      "docs": [
+        "Seed of the marketplace's own USDC token account, which collects fees."
+      ],
+      "type": "bytes",
+      "value": "[116, 114, 101, 97, 115, 117, 114, 121]"
+    },
+    {
+      "name": "usdcDecimals",
+      "docs": [
+        "Decimals of the settlement token; Circle's USDC has six."
+      ],
+      "type": "u8",
+      "value": "6"
+    }
+  ]
+};

@@ -1,0 +1,105 @@
+/**
+ * A listing's metadata: one JSON document that describes the agent, kept off the chain. Its exact bytes are RFC 8785
+ * (canonical JSON), and their SHA-256 is the listing's metadata_hash. Creators make it here, the relay checks it here.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+
+/** The standard taxonomy in the order of the bits of a listing's tag_mask. */
+export const STANDARD_TAGS = [
+  'research',
+  'code',
+  'legal',
+  'finance',
+  'data',
+  'social',
+  'security',
+  'writing',
+  'sql',
+  'monitoring',
+] as const;
+export type StandardTag = (typeof STANDARD_TAGS)[number];
+
+/** Largest document, bytes. */
+export const MAX_METADATA_BYTES = 64 * 1024;
+/** Most custom tags beside the standard ones. */
+export const MAX_CUSTOM_TAGS = 5;
+
+export function isStandardTag(tag: string): tag is StandardTag {
+  return (STANDARD_TAGS as readonly string[]).includes(tag);
+}
+
+/** The mask that a listing carries for these standard tags. */
+export function tagMask(tags: readonly StandardTag[]): number {
+  return tags.reduce((mask, tag) => mask | (1 << STANDARD_TAGS.indexOf(tag)), 0);
+}
+
+/** The standard tags of a mask, in the taxonomy's order. */
+export function tagsOfMask(mask: number): StandardTag[] {
+  return STANDARD_TAGS.filter((_, bit) => (mask & (1 << bit)) !== 0);
+}
+
+/** Lone surrogates have no UTF-8 bytes and control characters would let a creator write into terminals. */
+const LINE = /^[^\p{Cc}\p{Surrogate}\u2028\u2029]*$/u;
+const TEXT = /^(?:[^\p{Cc}\p{Surrogate}]|[\n\t])*$/u;
+
+function line(what: string, maximum: number) {
+  const rule = `must be 1 to ${maximum} characters on one line`;
+  return z
+    .string(rule)
+    .min(1, rule)
+    .max(maximum, rule)
+    .regex(LINE, rule)
+    .refine((text) => text.trim() === text, `${what} must not begin or end with white space`);
+}
+
+const TAG_RULE = 'must be 2 to 24 of a-z, 0-9 and -, such as spreadsheets';
+const ENDPOINT_RULE = 'must be a full http or https URL without credentials, query or fragment, ending in /execute';
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.href === text &&
+    url.pathname.endsWith('/execute') &&
+    url.username + url.password + url.search + url.hash === ''
+  );
+}
+
+/** The document. Which JSON Schema keywords the two schemas may use is the relay's to check. */
+export const AgentMetadata = z.strictObject({
+  name: line('name', 64),
+  /** One sentence. */
+  tagline: line('tagline', 140),
+  /** Markdown or plain text, shown as text. */
+  description: z.string().min(1).max(8000).regex(TEXT, 'must not contain control characters other than line breaks'),
+  /** The creator's name as people read it. */
+  display_name: line('display_name', 64),
+  /** Shown after the listing's standard tags, which the chain carries. */
+  custom_tags: z
+    .array(z.string().regex(/^[a-z0-9-]{2,24}$/, TAG_RULE))
+    .max(MAX_CUSTOM_TAGS, `must be at most ${MAX_CUSTOM_TAGS} tags`)
+    .refine((tags) => new Set(tags).size === tags.length, 'must not repeat a tag')
+    .refine((tags) => !tags.some(isStandardTag), "must not hold standard tags, which belong in the listing's tag_mask"),
+  /** JSON Schema of `parameters`: an object. */
+  input_schema: z.record(z.string(), z.unknown(), 'must be a JSON Schema object'),
+  /** Describes the result; not enforced, because a result is text. */
+  output_schema: z.record(z.string(), z.unknown(), 'must be a JSON Schema object'),
+  /** Where the marketplace posts executions. Never part of a public answer. */
+  endpoint: z.string().max(2048).refine(isEndpoint, ENDPOINT_RULE),
+});
+export type AgentMetadata = z.infer<typeof AgentMetadata>;
+
+/** The document's exact bytes. Throws on what has no canonical form. */
+export function encodeMetadata(metadata: AgentMetadata): Buffer {
+  const text = canonicalize(metadata);
+  if (text === undefined) throw new TypeError('the metadata has no canonical JSON form');
+  return Buffer.from(text, 'utf8');
+}
+
+/** Lower-case hex SHA-256 of a document's bytes: the listing's metadata_hash. */
+export function hashMetadata(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

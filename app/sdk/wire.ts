@@ -1,0 +1,264 @@
+/**
+ * Everything that crosses the REST API: the schema of each query, body and answer, and the one table of errors. The
+ * relay parses requests and answers with these schemas, clients read the answers with them, so neither can drift.
+ * Amounts are decimal USDC with at most 6 places, times ISO 8601 in UTC, durations whole numbers with their unit.
+ */
+import { z } from 'zod';
+import { AgentMetadata } from './metadata.ts';
+import { parseUsdc } from './usdc.ts';
+
+/** Every `error.code` with its HTTP status. */
+export const ERRORS = {
+  invalid_request: { status: 400 },
+  unauthorized: { status: 401 },
+  wrong_environment: { status: 401 },
+  insufficient_balance: { status: 402 },
+  agent_not_found: { status: 404 },
+  execution_not_found: { status: 404 },
+  not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  execution_timeout: { status: 408 },
+  price_changed: { status: 409 },
+  payload_too_large: { status: 413 },
+  unsupported_media_type: { status: 415 },
+  agent_paused: { status: 422 },
+  execution_failed: { status: 500 },
+  internal_error: { status: 500 },
+  service_unavailable: { status: 503 },
+  metadata_missing: { status: 503 },
+} as const satisfies Record<string, { status: number }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+const ERROR_CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
+
+/** The body of every error; `execution_id` is null where there is no execution. */
+export const ErrorBody = z.strictObject({
+  error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string(), execution_id: z.string().nullable() }),
+});
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+/** Largest request body, bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+export const EXECUTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'disputed'] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+export const AGENT_SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
+
+// Queries: text in, typed values out; every parameter is optional and none is clamped.
+
+/** `what` and its range stand in the message, because whoever reads it sees only that. */
+function integerText(minimum: number, maximum: number) {
+  const rule = `must be an integer from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,15})$/, rule)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, rule);
+}
+
+const Page = {
+  limit: integerText(1, 100).default(20),
+  offset: integerText(0, Number.MAX_SAFE_INTEGER).default(0),
+};
+
+const RATE_RULE = 'must be a decimal number from 0 to 1, such as 0.95';
+const TAGS_RULE = 'must be tags separated by commas, such as data,sql';
+const TIME_RULE =
+  'must be an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z (in a URL the + of an offset is written %2B)';
+
+/** A time as what unix seconds can be compared with: the whole second before it and the one after it. */
+export interface Instant {
+  floorSeconds: number;
+  ceilSeconds: number;
+}
+
+const InstantText = z.iso.datetime({ offset: true, error: TIME_RULE }).transform((text): Instant => {
+  const fraction = /\.[0-9]+/.exec(text)?.[0] ?? '';
+  const floorSeconds = Date.parse(text.replace(fraction, '')) / 1000;
+  return { floorSeconds, ceilSeconds: /[1-9]/.test(fraction) ? floorSeconds + 1 : floorSeconds };
+});
+
+/** GET /v1/agents */
+export const AgentsQuery = z.strictObject({
+  ...Page,
+  tags: z
+    .string()
+    .transform((text) => text.split(',').map((tag) => tag.trim()))
+    .refine((tags) => tags.every((tag) => tag !== ''), TAGS_RULE)
+    .transform((tags) => [...new Set(tags)])
+    .optional(),
+  min_success_rate: z
+    .string()
+    .regex(/^(0|1|0\.[0-9]{1,15}|1\.0{1,15})$/, RATE_RULE)
+    .transform(Number)
+    .optional(),
+  min_executions: integerText(0, Number.MAX_SAFE_INTEGER).optional(),
+  verified_only: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((text) => text === 'true')
+    .default(false),
+  sort: z.enum(AGENT_SORTS, { error: `must be one of ${AGENT_SORTS.join(', ')}` }).default('total_executions'),
+});
+export type AgentsQuery = z.output<typeof AgentsQuery>;
+
+/** GET /v1/executions */
+export const ExecutionsQuery = z.strictObject({
+  ...Page,
+  status: z.enum(EXECUTION_STATUSES, { error: `must be one of ${EXECUTION_STATUSES.join(', ')}` }).optional(),
+  agent_id: z
+    .string()
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be an agent's id, a base58 address of 32 to 44 characters")
+    .optional(),
+  from: InstantText.optional(),
+  to: InstantText.optional(),
+});
+export type ExecutionsQuery = z.output<typeof ExecutionsQuery>;
+
+// Agents
+
+const Count = z.int().min(0);
+const Usdc = z.number().min(0);
+const Time = z.iso.datetime();
+
+const agentSummary = {
+  agent_id: z.string(),
+  name: z.string(),
+  tagline: z.string(),
+  tags: z.array(z.string()),
+  price_per_call_usdc: Usdc,
+  total_executions: Count,
+  success_rate: z.number().min(0).max(1),
+  avg_execution_time_ms: Count,
+  creator: z.strictObject({ pubkey: z.string(), verified: z.boolean() }),
+  status: z.enum(['active', 'paused']),
+};
+
+export const AgentSummary = z.strictObject(agentSummary);
+export type AgentSummary = z.infer<typeof AgentSummary>;
+
+export const AgentPage = z.strictObject({ agents: z.array(AgentSummary), total: Count, limit: Count, offset: Count });
+export type AgentPage = z.infer<typeof AgentPage>;
+
+/** GET /v1/agents/{agent_id} */
+export const AgentFull = z.strictObject({
+  ...agentSummary,
+  creator: z.strictObject({ pubkey: z.string(), verified: z.boolean(), display_name: z.string() }),
+  description: z.string(),
+  input_schema: z.record(z.string(), z.unknown()),
+  output_schema: z.record(z.string(), z.unknown()),
+  successful_executions: Count,
+  dispute_count: Count,
+  on_chain_listing: z.url(),
+  created_at: Time,
+});
+export type AgentFull = z.infer<typeof AgentFull>;
+
+// Executing
+
+const COST_RULE = 'must be an amount of USDC, a number with at most 6 decimal places';
+
+/** POST /v1/agents/{agent_id}/execute. Unknown fields are refused: a misspelt limit must not be taken for none. */
+export const ExecuteBody = z.strictObject({
+  task: z.string('must be a string of at least one character').min(1, 'must have at least one character'),
+  parameters: z.record(z.string(), z.unknown(), 'must be an object').default({}),
+  async: z.boolean('must be true or false').default(false),
+  timeout_seconds: z.int('must be a whole number of seconds').optional(),
+  max_cost_usdc: z
+    .number(COST_RULE)
+    .refine((value) => isUsdc(value), COST_RULE)
+    .transform((value) => parseUsdc(value))
+    .optional(),
+});
+export type ExecuteBody = z.output<typeof ExecuteBody>;
+export type ExecuteInput = z.input<typeof ExecuteBody>;
+
+function isUsdc(value: number): boolean {
+  try {
+    parseUsdc(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** 200 of a synchronous execute; `on_chain_record` is the settling transaction. */
+export const ExecuteCompleted = z.strictObject({
+  execution_id: z.string(),
+  status: z.literal('completed'),
+  result: z.string(),
+  result_hash: z.string(),
+  cost_usdc: Usdc,
+  tokens_used: Count.nullable(),
+  execution_time_ms: Count,
+  on_chain_record: z.url(),
+  ipfs_url: z.url(),
+});
+export type ExecuteCompleted = z.infer<typeof ExecuteCompleted>;
+
+/** `pending` is the 200 of an asynchronous execute, `running` a 202: ask GET /v1/executions/{execution_id}. */
+export const ExecuteAccepted = z.strictObject({ execution_id: z.string(), status: z.enum(['pending', 'running']) });
+export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
+
+// Executions: every field is present, null where there is no value
+
+const executionSummary = {
+  execution_id: z.string(),
+  agent_id: z.string(),
+  agent_name: z.string().nullable(),
+  status: z.enum(EXECUTION_STATUSES),
+  cost_usdc: Usdc,
+  initiated_at: Time,
+  completed_at: Time.nullable(),
+  on_chain_record: z.url(),
+};
+
+export const ExecutionSummary = z.strictObject(executionSummary);
+export type ExecutionSummary = z.infer<typeof ExecutionSummary>;
+
+export const ExecutionPage = z.strictObject({
+  executions: z.array(ExecutionSummary),
+  total: Count,
+  limit: Count,
+  offset: Count,
+});
+export type ExecutionPage = z.infer<typeof ExecutionPage>;
+
+/** GET /v1/executions/{execution_id} */
+export const ExecutionFull = z.strictObject({
+  ...executionSummary,
+  result: z.string().nullable(),
+  result_hash: z.string().nullable(),
+  creator_amount_usdc: Usdc,
+  platform_amount_usdc: Usdc,
+  tokens_used: Count.nullable(),
+  execution_time_ms: Count.nullable(),
+  ipfs_url: z.url().nullable(),
+  /** The creator's reasoning trace, where it gave one. */
+  steps: z.array(z.unknown()).nullable(),
+  /** Why it failed; null unless `failed`. */
+  error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
+  /** Where the money of a failed one is: on its way, waiting for a missing or frozen account, or back. */
+  refund: z.enum(['pending', 'claimable', 'blocked', 'done']).nullable(),
+  /** Null unless `disputed`. */
+  dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
+});
+export type ExecutionFull = z.infer<typeof ExecutionFull>;
+
+// The rest
+
+/** POST /v1/metadata takes the RFC 8785 bytes of `AgentMetadata` and answers their hash. */
+export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
+export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
+export { AgentMetadata };
+
+/** GET /health: 200 when `ok`, else 503. Lag in milliseconds; null when the indexer has not looked yet. */
+export const Health = z.strictObject({
+  status: z.enum(['ok', 'unavailable']),
+  environment: z.enum(['live', 'test']),
+  chain_reachable: z.boolean(),
+  indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
+  executions_in_flight: Count,
+});
+export type Health = z.infer<typeof Health>;

@@ -1,0 +1,115 @@
+/**
+ * index.db described to TypeScript. What the columns mean is said in migrations/index; the two change together.
+ */
+
+export type ListingStatusName = 'active' | 'paused' | 'delisted';
+export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
+/** SQLite has no booleans: 0n or 1n. */
+export type Flag = 0n | 1n;
+
+export interface ConfigRow {
+  config: string;
+  admin: string;
+  relay_authority: string;
+  usdc_mint: string;
+  treasury: string;
+  fee_bps: bigint;
+  slot: bigint;
+}
+
+export interface CreatorRow {
+  wallet: string;
+  verified: Flag;
+  verified_at: bigint;
+  slot: bigint;
+}
+
+export interface ListingRow {
+  listing: string;
+  creator: string;
+  listing_id: string;
+  signing_key: string;
+  payout: string;
+  price: bigint;
+  timeout_seconds: bigint;
+  min_timeout_seconds: bigint;
+  tag_mask: bigint;
+  status: ListingStatusName;
+  listing_version: bigint;
+  metadata_hash: string;
+  metadata_uri: string;
+  deposited: bigint;
+  listed_at: bigint;
+  slot: bigint;
+}
+
+export interface GrantRow {
+  grant_address: string;
+  wallet: string;
+  key_id: string;
+  per_execution_max: string;
+  period_max: string;
+  total_max: string;
+  period_seconds: bigint;
+  expires_at: bigint;
+  created_at: bigint;
+  revoked: Flag;
+  execution_count: bigint;
+  total_spent: string;
+  slot: bigint;
+}
+
+export interface ExecutionRow {
+  execution_id: string;
+  record: string;
+  listing: string;
+  caller: string;
+  signing_key: string;
+  key_id: string | null;
+  rent_sponsor: string;
+  price: bigint;
+  fee_bps: bigint;
+  listing_version: bigint;
+  request_hash: string;
+  result_hash: string | null;
+  status: ExecutionStatusName;
+  reason: bigint | null;
+  creator_amount: bigint;
+  platform_amount: bigint;
+  execution_time_ms: bigint | null;
+  opened_at: bigint;
+  deadline: bigint;
+  refund_at: bigint;
+  settled_at: bigint | null;
+  dispute_window_seconds: bigint;
+  dispute_count: bigint;
+  open_signature: string | null;
+  end_signature: string | null;
+  slot: bigint;
+}
+
+export interface AgentStatisticsRow {
+  listing: string;
+  total_executions: bigint;
+  successful_executions: bigint;
+  success_rate: number;
+  avg_execution_time_ms: bigint;
+  dispute_count: bigint;
+}
+
+/** The tables of index.db as Kysely sees them; comments on the columns are in the migration. */
+export interface IndexDatabase {
+  chain_meta: { id: bigint; genesis_hash: string; program_id: string };
+  cursor: { id: bigint; signature: string; slot: bigint };
+  progress: { id: bigint; slot: bigint; checked_at: bigint };
+  events: { signature: string; event_index: bigint; slot: bigint; name: string; data: string };
+  configs: ConfigRow;
+  creators: CreatorRow;
+  listings: ListingRow;
+  grants: GrantRow;
+  executions: ExecutionRow;
+  agent_statistics: AgentStatisticsRow;
+}
+
+/** index.db as seen by a connection that attached it as `chain`: `chain.listings` and so on. */
+export type AttachedIndex = { [Table in keyof IndexDatabase as `chain.${Table}`]: IndexDatabase[Table] };

@@ -1,0 +1,80 @@
+/**
+ * Creates the marketplace on a cluster where the program is deployed: its config and its treasury. `anchor migrate` runs
+ * the default export; the local network calls `ensureMarketplace` itself. Running it again changes nothing.
+ */
+import type { AnchorProvider } from '@coral-xyz/anchor';
+import { type Connection, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import {
+  type Config,
+  decodeAccount,
+  findConfig,
+  type InitializeConfigInput,
+  initializeConfig,
+} from '../app/sdk/program.ts';
+
+/** The first settings; the admin can change each within the program's bounds. Collateral grows with the price. */
+export const FIRST_SETTINGS = {
+  feeBps: 100,
+  minPrice: 10_000n,
+  disputeBondLamports: 10_000_000n,
+  disputeWindowSeconds: 259_200,
+  refundGraceSeconds: 600,
+  maxTimeoutSeconds: 3_600,
+  exposureMultiple: 0,
+  tiers: [
+    { maxPrice: 100_000n, deposit: 1_000_000n },
+    { maxPrice: 1_000_000n, deposit: 5_000_000n },
+    { maxPrice: 10_000_000n, deposit: 25_000_000n },
+    { maxPrice: 100_000_000n, deposit: 100_000_000n },
+  ],
+} satisfies Partial<InitializeConfigInput>;
+
+/** Circle's USDC, by the genesis hash of mainnet and of devnet. */
+const USDC_MINTS: Record<string, string> = {
+  '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+};
+
+export type MarketplaceInput = Pick<
+  InitializeConfigInput,
+  'authority' | 'payer' | 'admin' | 'relayAuthority' | 'usdcMint'
+> &
+  Partial<InitializeConfigInput>;
+
+/** The marketplace's config, or null where there is none yet. */
+export async function readConfig(connection: Connection): Promise<Config | null> {
+  const account = await connection.getAccountInfo(findConfig(), 'confirmed');
+  return account && decodeAccount('Config', account.data);
+}
+
+/**
+ * Returns the config, and creates it first where it is missing: `send` must sign for authority and payer, and return
+ * when the transaction is confirmed.
+ */
+export async function ensureMarketplace(
+  connection: Connection,
+  input: MarketplaceInput,
+  send: (instruction: TransactionInstruction) => Promise<unknown>,
+): Promise<Config> {
+  const existing = await readConfig(connection);
+  if (existing) return existing;
+  await send(initializeConfig({ ...FIRST_SETTINGS, ...input }));
+  const created = await readConfig(connection);
+  if (!created) throw new Error('the marketplace was created, but the node does not show its config yet');
+  return created;
+}
+
+/** What `anchor migrate` calls: the provider's wallet, which must be the upgrade authority, becomes the admin. */
+export default async function deploy(provider: AnchorProvider): Promise<void> {
+  const { RELAY_AUTHORITY: relayAuthority, USDC_MINT: chosenMint } = process.env;
+  if (!relayAuthority) throw new Error('Set RELAY_AUTHORITY to the address that the relay signs with.');
+  const mint = chosenMint ?? USDC_MINTS[await provider.connection.getGenesisHash()];
+  if (!mint) throw new Error('This is neither mainnet nor devnet: set USDC_MINT to the mint to settle in.');
+  const wallet = provider.wallet.publicKey;
+  const input = { authority: wallet, payer: wallet, admin: wallet };
+  const keys = { relayAuthority: new PublicKey(relayAuthority), usdcMint: new PublicKey(mint) };
+  const config = await ensureMarketplace(provider.connection, { ...input, ...keys }, (instruction) =>
+    provider.sendAndConfirm(new Transaction().add(instruction), [], { commitment: 'confirmed' }),
+  );
+  console.log(`Marketplace ${findConfig()}: admin ${config.admin}, relay ${config.relayAuthority}`);
+}

@@ -1,0 +1,87 @@
+// Compiles one program crate to SBF with upstream Rust. The bytes depend on the sources and the tool versions only:
+// folders are mapped to fixed names, and nothing of the machine goes into a flag that the compiler hashes.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { BuildError, ROOT, run } from './process.ts';
+import { fixStackArguments } from './stackfix.ts';
+import type { Toolchain } from './toolchain.ts';
+
+const BUILD_FOLDER = join(ROOT, 'target/sbf');
+const HERE = join(ROOT, 'scripts/build');
+
+/** Folder of the finished programs, the same as that of `anchor build`. */
+export const DEPLOY_FOLDER = join(ROOT, 'target/deploy');
+
+/** A program of the workspace: package name, crate name (that of the `.so`) and folder. */
+export interface Program {
+  package: string;
+  crate: string;
+  folder: string;
+}
+
+function rustFlags(tools: Toolchain): string {
+  const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo');
+  const flags = [
+    // The Solana crates call the runtime's syscalls only for this system.
+    '--cfg=target_os="solana"',
+    // `std` has no minimum alignment for BPF; this gives it one and changes nothing else.
+    '--cfg=target_arch="csky"',
+    '-Aexplicit_builtin_cfgs_in_flags',
+    '-Zunstable-options',
+    // A program runs on one thread: atomics become plain loads and stores.
+    '-Cpasses=lower-atomic',
+    '-Ctarget-cpu=v2',
+    '-Cpanic=immediate-abort',
+    '-Clink-arg=--arch=v0',
+    '-Clink-arg=--llvm-args=-bpf-stack-size=4096',
+    `--remap-path-prefix=${ROOT}=/program`,
+    `--remap-path-prefix=${cargoHome}=/cargo`,
+    `--remap-path-prefix=${tools.sysroot}=/rust`,
+  ];
+  return flags.join('\x1f');
+}
+
+async function compileBuiltins(tools: Toolchain): Promise<string> {
+  mkdirSync(BUILD_FOLDER, { recursive: true });
+  const bitcode = join(BUILD_FOLDER, 'builtins.bc');
+  const flags = ['-O2', '-ffreestanding', '-fno-builtin', '--target=bpfel', '-mcpu=v2', '-emit-llvm', '-Wall', '-Werror'];
+  await run(tools.clang, [...flags, '-c', 'builtins.c', '-o', bitcode], { cwd: HERE });
+  return bitcode;
+}
+
+/** Builds the program into `target/deploy/CRATE.so` and gives its bytes. */
+export async function compileProgram(program: Program, tools: Toolchain): Promise<Buffer> {
+  const builtins = await compileBuiltins(tools);
+  const linked = join(BUILD_FOLDER, 'linked');
+  mkdirSync(linked, { recursive: true });
+  const target = ['--target', join(HERE, 'sbf-solana-zkvm.json'), '-Zjson-target-spec', '-Zbuild-std=std', '-Zbuild-std-features='];
+  const cargo = ['build', '--release', '--locked', '-p', program.package, '--target-dir', BUILD_FOLDER, ...target];
+  await run('cargo', [`+${tools.nightly}`, ...cargo], {
+    env: {
+      CARGO_ENCODED_RUSTFLAGS: rustFlags(tools),
+      RUSTC_BOOTSTRAP_SYNTHETIC_TARGET: '1',
+      PATH: `${HERE}:${process.env.PATH}`,
+      SBF_PROGRAM: program.crate,
+      SBF_LINKER: tools.linker,
+      SBF_BUILTINS: builtins,
+      SBF_OUTPUT_ROOT: linked,
+    },
+  });
+  // The linker puts its result here; cargo's own copy is made from it, so an unchanged crate leaves it in place.
+  const fresh = join(linked, 'target/deploy', `${program.crate}.so`);
+  const bytes = readFileSync(fresh);
+  fixStackArguments(bytes, tools.versions.sbpf_linker);
+  if (bytes.includes(ROOT)) throw new BuildError(`${program.crate}.so contains the path of this folder.`);
+  mkdirSync(DEPLOY_FOLDER, { recursive: true });
+  writeFileSync(join(DEPLOY_FOLDER, `${program.crate}.so`), bytes);
+  return bytes;
+}
+
+/** Builds with the Solana platform-tools instead, for those who have them; the bytes differ from ours. */
+export async function compileOfficially(program: Program): Promise<Buffer> {
+  await run('cargo', ['build-sbf', '--manifest-path', join(program.folder, 'Cargo.toml')], {
+    env: { CARGO_PROFILE_RELEASE_LTO: 'fat' },
+  });
+  return readFileSync(join(DEPLOY_FOLDER, `${program.crate}.so`));
+}

@@ -1,0 +1,78 @@
+// Entry of every npm script: `node scripts/run.mjs FILE.ts [arguments]`.
+// It makes sure that the dependencies are installed as package-lock.json says, then runs the TypeScript file in
+// this very process, so that signals and the exit code are the file's own. It must not import any dependency.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'node_modules', '.installed-lock');
+
+/** Stops with a message that tells the reader what to do. */
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+/** True when node_modules was installed from the present package-lock.json: by us (stamp) or by npm itself. */
+function isInstalled(lockHash) {
+  if (existsSync(stamp)) return readFileSync(stamp, 'utf8') === lockHash;
+  const installed = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installed)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const present = JSON.parse(readFileSync(installed, 'utf8')).packages;
+  // Packages for other platforms are optional and rightly absent.
+  return Object.entries(wanted).every(
+    ([path, entry]) => path === '' || (present[path] ? present[path].version === entry.version : entry.optional),
+  );
+}
+
+/** True when the native SQLite module was built for the Node that runs now. */
+function nativeModuleLoads() {
+  const probe = "new (require('better-sqlite3'))(':memory:').close()";
+  return spawnSync(process.execPath, ['-e', probe], { cwd: root, stdio: 'ignore' }).status === 0;
+}
+
+function install() {
+  console.error('Installing dependencies (npm ci); the first time takes about a minute ...');
+  const missing = ['make', 'g++', 'python3'].filter((tool) => spawnSync(tool, ['--version']).error);
+  try {
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2] });
+  } catch {
+    const hint = missing.length ? ` ${missing.join(', ')} not found.` : '';
+    fail(`npm ci failed; its output is above.${hint}
+The SQLite module is compiled where no prebuilt one can be fetched; on Debian or Ubuntu that needs:
+  apt-get install build-essential python3`);
+  }
+}
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is needed; this is ${process.version}.`);
+
+const [file] = process.argv.slice(2);
+if (!file) fail('usage: node scripts/run.mjs FILE.ts [arguments]');
+const target = resolve(root, file);
+if (!existsSync(target)) fail(`${file} does not exist.`);
+
+const lockHash = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex');
+if (!isInstalled(lockHash)) install();
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash) {
+  if (!nativeModuleLoads()) {
+    console.error('Building the SQLite module for this Node ...');
+    const rebuilt = spawnSync('npm', ['rebuild', 'better-sqlite3'], { cwd: root, stdio: ['ignore', 2, 2] });
+    if (rebuilt.status !== 0 || !nativeModuleLoads()) {
+      fail('better-sqlite3 could not be built. On Debian or Ubuntu: apt-get install build-essential python3');
+    }
+  }
+  writeFileSync(stamp, lockHash);
+}
+
+// The file sees the arguments as if Node had been started with it.
+process.argv.splice(1, 2, target);
+const { register } = await import(pathToFileURL(join(root, 'node_modules/tsx/dist/esm/api/index.mjs')).href);
+register();
+await import(pathToFileURL(target).href);

@@ -1,0 +1,127 @@
+/** The demo creators' process: keys, remembered ports, taken ports, and its end with its parent. */
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { complete, execution, forkCreators, post } from './process.ts';
+
+async function refusesConnections(url: string): Promise<boolean> {
+  const error = await post(url, execution('hello')).catch((reason: Error) => reason);
+  return error instanceof TypeError && (error.cause as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+}
+
+describe('demo creators: process', () => {
+  it('makes keys of mode 0600, and on the next start has the same keys and ports', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'creators-'));
+    const first = forkCreators(dataDir);
+    const names = ['sandbox-echo', 'sandbox-fails', 'sandbox-offline'];
+    const before = await first.start(names.map((name) => ({ name })));
+    for (const name of names) {
+      const path = join(dataDir, 'keys', `${name}.json`);
+      expect(statSync(path).mode & 0o777).to.equal(0o600);
+      expect(JSON.parse(readFileSync(path, 'utf8'))).to.have.length(64);
+      const { url, port } = before.get(name)!;
+      expect(url).to.equal(`http://127.0.0.1:${port}/execute`);
+    }
+    expect(new Set([...before.values()].map(({ signingKey }) => signingKey)).size).to.equal(3);
+    await first.stop();
+
+    const second = forkCreators(dataDir);
+    const again = names.map((name) => ({ name, port: before.get(name)!.port, listed: true }));
+    expect(await second.start(again)).to.deep.equal(before);
+    expect(await complete(before.get('sandbox-echo')!, execution('hello'))).to.equal('hello');
+    expect((await post(before.get('sandbox-fails')!.url, execution('hello'))).text).to.contain('"failed"');
+    expect(await refusesConnections(before.get('sandbox-offline')!.url)).to.equal(true);
+    await second.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it('names the agent whose port is taken, leaves nothing listening, and starts when asked again', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const { port } = occupant.address() as AddressInfo;
+    const creators = forkCreators();
+    const echo = { name: 'sandbox-echo', port: 0, signingKeyPath: 'echo.json' };
+    const slow = { name: 'sandbox-slow', port, signingKeyPath: 'slow.json' };
+    const refused = await creators.ask({ type: 'start', dataDir: creators.dataDir, agents: [echo, slow] });
+    expect(refused).to.deep.equal({
+      type: 'error',
+      name: 'sandbox-slow',
+      port,
+      code: 'EADDRINUSE',
+      message: `sandbox-slow: port ${port} is in use by another program`,
+    });
+    const agents = await creators.start([echo, { ...slow, port: 0 }]);
+    expect(agents.get('sandbox-slow')!.port).to.not.equal(port);
+    expect(await complete(agents.get('sandbox-slow')!, execution('hello'))).to.equal('hello');
+    await creators.stop();
+    occupant.close();
+  });
+
+  it('rejects: an agent that does not exist', async () => {
+    const creators = forkCreators();
+    const agents = [{ name: 'sandbox-none', port: 0, signingKeyPath: 'none.json' }];
+    const refused = await creators.ask({ type: 'start', dataDir: creators.dataDir, agents });
+    expect(refused).to.include({ type: 'error', name: 'sandbox-none' });
+    await creators.stop();
+  });
+
+  describe('ends', () => {
+    const ENDS: [string, (child: ChildProcess) => void][] = [
+      ['when its parent disconnects', (child) => child.disconnect()],
+      ['on SIGTERM', (child) => child.kill('SIGTERM')],
+    ];
+    for (const [when, end] of ENDS) {
+      it(`${when}, at once, after ignoring SIGINT, and takes a running query along`, async () => {
+        const creators = forkCreators();
+        const agents = await creators.start([{ name: 'csv-analyst' }]);
+        const { url } = agents.get('csv-analyst')!;
+        creators.child.kill('SIGINT');
+        const query = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+        const answer = post(url, execution('endless', { csv: 'a\n1\n', query })).catch((reason: Error) => reason);
+        const worker = await workerOf(creators.child.pid!);
+        end(creators.child);
+        const [code, signal] = await once(creators.child, 'exit');
+        expect([code, signal]).to.deep.equal([0, null]);
+        expect(await answer).to.be.instanceOf(Error);
+        expect(() => process.kill(worker, 0)).to.throw('ESRCH');
+        await creators.stop();
+      });
+    }
+
+    it('when its parent is killed', async () => {
+      const parent = fork(new URL('./parent.ts', import.meta.url).pathname, { execArgv: ['--import', 'tsx'] });
+      const [pid] = await once(parent, 'message');
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+      await gone(pid);
+    });
+  });
+});
+
+/** The process id of the query's worker, once there is one. */
+async function workerOf(pid: number): Promise<number> {
+  for (;;) {
+    const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+    const line = lines.find((candidate) => {
+      const [, parent] = candidate.trim().split(/\s+/);
+      return Number(parent) === pid && candidate.includes('csvWorker.mjs');
+    });
+    if (line) return Number(line.trim().split(/\s+/)[0]);
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise(setImmediate);
+  }
+}

@@ -1,0 +1,209 @@
+/** Every sandbox agent over HTTP: honest before it is listed, as documented from then on, the same bytes on repeat. */
+import { expect } from 'chai';
+import { demoAgents } from '../../app/local/creators/definitions.ts';
+import { parseUsdc } from '../../app/sdk/usdc.ts';
+import {
+  type Creators,
+  complete,
+  execution,
+  fail,
+  forkCreators,
+  isSigned,
+  post,
+  type RunningAgent,
+  sha256,
+} from './process.ts';
+
+const STANDARD_TAGS = [
+  'research',
+  'code',
+  'legal',
+  'finance',
+  'data',
+  'social',
+  'security',
+  'writing',
+  'sql',
+  'monitoring',
+];
+
+describe('demo creators: definitions', () => {
+  it('are the thirteen agents, each by one of two creators', () => {
+    expect(demoAgents.map(({ name }) => name)).to.deep.equal([
+      'csv-analyst',
+      'text-report',
+      'sandbox-echo',
+      'sandbox-slow',
+      'sandbox-fails',
+      'sandbox-error',
+      'sandbox-bad-signature',
+      'sandbox-wrong-hash',
+      'sandbox-wrong-id',
+      'sandbox-malformed',
+      'sandbox-huge',
+      'sandbox-offline',
+      'sandbox-paused',
+    ]);
+    expect(new Set(demoAgents.map(({ creator }) => creator))).to.deep.equal(new Set(['a', 'b']));
+  });
+
+  for (const agent of demoAgents) {
+    it(`${agent.name} keeps the limits of a listing`, () => {
+      expect(agent.name.length).to.be.within(1, 64);
+      expect(agent.tagline).to.match(/^[^\n]{1,140}$/);
+      expect(agent.description.length).to.be.within(1, 8000);
+      const standard = agent.tags.filter((tag) => STANDARD_TAGS.includes(tag));
+      expect(standard.length).to.be.within(1, 5);
+      expect(agent.tags.slice(0, standard.length)).to.deep.equal(standard);
+      for (const tag of agent.tags.slice(standard.length)) expect(tag).to.match(/^[a-z0-9-]{2,24}$/);
+      expect(Number(parseUsdc(agent.price))).to.be.within(10_000, 5_000_000);
+      expect([agent.timeoutSeconds, agent.minTimeoutSeconds]).to.deep.equal([60, 1]);
+      for (const schema of [agent.inputSchema, agent.outputSchema]) {
+        expect(JSON.stringify(schema)).to.not.match(/"(\$ref|pattern)"/);
+      }
+    });
+  }
+});
+
+describe('demo creators: sandbox', () => {
+  let creators: Creators;
+  let agents: Map<string, RunningAgent>;
+
+  before(async () => {
+    creators = forkCreators();
+    agents = await creators.start(demoAgents.map(({ name }) => ({ name })));
+  });
+  after(() => creators.stop());
+
+  const agent = (name: string): RunningAgent => agents.get(name)!;
+
+  describe('before they are listed', () => {
+    for (const { name, example } of demoAgents) {
+      it(`${name} completes its example with a good signature, and repeats the same bytes`, async () => {
+        const request = execution(example.task, example.parameters);
+        const result = await complete(agent(name), request);
+        if (name.startsWith('sandbox-')) expect(result).to.equal(example.task);
+        const first = await post(agent(name).url, request);
+        const second = await post(agent(name).url, request);
+        expect(second).to.deep.equal(first);
+        expect(JSON.parse(first.text).result).to.equal(result);
+      });
+    }
+  });
+
+  describe('from then on', () => {
+    before(async () => {
+      for (const { name } of demoAgents) {
+        expect(await creators.ask({ type: 'listed', name })).to.deep.equal({ type: 'listed', name });
+      }
+    });
+
+    /** Posts twice, expects the same bytes, and returns the answer. */
+    async function postTwice(name: string, request = execution('the task')): Promise<{ status: number; text: string }> {
+      const first = await post(agent(name).url, request);
+      expect(await post(agent(name).url, request)).to.deep.equal(first);
+      return first;
+    }
+
+    for (const name of ['sandbox-echo', 'sandbox-paused']) {
+      it(`${name} returns the task`, async () => {
+        expect(await complete(agent(name), execution('Grüße 🌍'))).to.equal('Grüße 🌍');
+        await postTwice(name);
+      });
+    }
+
+    it('sandbox-slow waits the seconds asked for, past the deadline too', async () => {
+      for (const [seconds, timeout] of [
+        [0, 60],
+        [0.5, 60],
+        [1.2, 1],
+      ] as const) {
+        const started = performance.now();
+        expect(await complete(agent('sandbox-slow'), execution('late', { seconds }, timeout))).to.equal('late');
+        expect(performance.now() - started).to.be.at.least(seconds * 1000 - 2);
+      }
+    });
+
+    for (const seconds of [-1, 60.1, '5', null]) {
+      it(`sandbox-slow fails for ${JSON.stringify(seconds)} seconds`, async () => {
+        const reason = await fail(agent('sandbox-slow'), execution('late', { seconds }));
+        expect(reason).to.equal('parameters.seconds must be a number from 0 to 60');
+      });
+    }
+
+    it('sandbox-fails answers the failure shape', async () => {
+      expect(await fail(agent('sandbox-fails'), execution('x'))).to.equal('sandbox-fails fails on purpose');
+      await postTwice('sandbox-fails');
+    });
+
+    it('sandbox-error answers HTTP 500', async () => {
+      const { status, text } = await postTwice('sandbox-error');
+      expect(status).to.equal(500);
+      expect(JSON.parse(text).error.code).to.equal('internal_error');
+    });
+
+    it('sandbox-bad-signature is right in all but its signature', async () => {
+      const request = execution('the task');
+      const { status, text } = await postTwice('sandbox-bad-signature', request);
+      const answer = JSON.parse(text);
+      expect(status).to.equal(200);
+      expect(answer).to.include({ execution_id: request.execution_id, status: 'completed', result: 'the task' });
+      expect(answer.result_hash).to.equal(sha256('the task'));
+      expect(isSigned(agent('sandbox-bad-signature'), answer.result_hash, answer.signature)).to.equal(false);
+    });
+
+    it('sandbox-wrong-hash signs rightly a hash that is not the result’s', async () => {
+      const request = execution('the task');
+      const { status, text } = await postTwice('sandbox-wrong-hash', request);
+      const answer = JSON.parse(text);
+      expect(status).to.equal(200);
+      expect(answer).to.include({ execution_id: request.execution_id, status: 'completed', result: 'the task' });
+      expect(answer.result_hash)
+        .to.match(/^sha256:[0-9a-f]{64}$/)
+        .and.not.equal(sha256('the task'));
+      expect(isSigned(agent('sandbox-wrong-hash'), answer.result_hash, answer.signature)).to.equal(true);
+    });
+
+    it('sandbox-wrong-id is right in all but the execution_id', async () => {
+      const request = execution('the task');
+      const { status, text } = await postTwice('sandbox-wrong-id', request);
+      const answer = JSON.parse(text);
+      expect(status).to.equal(200);
+      expect(answer).to.include({ status: 'completed', result: 'the task', result_hash: sha256('the task') });
+      expect(answer.execution_id)
+        .to.match(/^[0-9a-f-]{36}$/)
+        .and.not.equal(request.execution_id);
+      expect(isSigned(agent('sandbox-wrong-id'), answer.result_hash, answer.signature)).to.equal(true);
+    });
+
+    it('sandbox-malformed answers 200 with what is not JSON', async () => {
+      const { status, text } = await postTwice('sandbox-malformed');
+      expect(status).to.equal(200);
+      expect(() => JSON.parse(text)).to.throw(SyntaxError);
+    });
+
+    it('sandbox-huge answers a good result of 6 MiB', async () => {
+      const result = await complete(agent('sandbox-huge'), execution('the task'));
+      expect(Buffer.byteLength(result)).to.equal(6 * 1024 * 1024);
+      await postTwice('sandbox-huge');
+    });
+
+    it('sandbox-offline refuses connections', async () => {
+      const error = await post(agent('sandbox-offline').url, execution('x')).catch((reason: Error) => reason);
+      expect(error).to.be.instanceOf(TypeError);
+      expect(((error as Error).cause as NodeJS.ErrnoException).code).to.equal('ECONNREFUSED');
+    });
+
+    it('the useful ones work on', async () => {
+      for (const { name, example } of demoAgents.slice(0, 2)) {
+        await complete(agent(name), execution(example.task, example.parameters));
+      }
+    });
+
+    it('a misbehaving server still refuses a request that is none', async () => {
+      for (const name of ['sandbox-fails', 'sandbox-bad-signature', 'sandbox-huge']) {
+        expect((await post(agent(name).url, { task: 'x' })).status, name).to.equal(400);
+      }
+    });
+  });
+});

@@ -1,0 +1,120 @@
+/**
+ * What became of a transaction, in words that tests can compare: the error by name whichever program or VM raised it, the
+ * marketplace's events, units. It also remembers every error and event of ours that this process has seen, for the test
+ * that fails when one was never produced.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import anchor from '@coral-xyz/anchor';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Ed25519Program, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { coder, errorFromCode, fromBorsh, PROGRAM_ID } from '../../app/sdk/program.ts';
+
+/** The program of programs/test-caller. */
+export const TEST_CALLER_ID = new PublicKey('HpeSYtSP9Z93JaFza7iBsKE2z2uiQ2rN9mymtc9ktipT');
+
+export interface SeenEvent {
+  name: string;
+  /** Fields in camelCase, as accounts are decoded. */
+  data: Record<string, unknown>;
+}
+
+export interface TransactionError {
+  /** Ours and Anchor's by name, others as `token:4`, `system:1`, `ed25519:InvalidSignature`, or the runtime's name. */
+  name: string;
+  /** The custom code, null for the runtime's own errors. */
+  code: number | null;
+  /** Index of the instruction that failed, null when none did. */
+  instruction: number | null;
+}
+
+export interface Outcome {
+  ok: boolean;
+  error: TransactionError | null;
+  events: SeenEvent[];
+  logs: string[];
+  computeUnits: number;
+  /** Size of the signed transaction. */
+  bytes: number;
+}
+
+/** A failure as a VM reports it: the instruction's index and a custom code or a name. */
+export interface RawFailure {
+  instruction: number | null;
+  code: number | null;
+  name: string;
+}
+
+const ANCHOR_ERRORS = new Map(Object.entries(anchor.LangErrorCode).map(([name, code]) => [Number(code), name]));
+/** The runtime's PrecompileError, in its order. */
+const PRECOMPILE_ERRORS = [
+  'InvalidPublicKey',
+  'InvalidRecoveryId',
+  'InvalidSignature',
+  'InvalidDataOffsets',
+  'InvalidInstructionDataSize',
+];
+/** The runtime reports a failed CPI first where it arose, then in each caller. */
+const FAILED = /^Program (\w+) failed: custom program error: 0x([0-9a-f]+)$/;
+
+/** Name the failure by the program that raised it. */
+export function nameFailure(
+  failure: RawFailure,
+  instructions: TransactionInstruction[],
+  logs: string[],
+): TransactionError {
+  const { code, instruction } = failure;
+  if (code === null) return { name: failure.name, code, instruction };
+  const line = logs.map((log) => FAILED.exec(log)).find((match) => match && Number.parseInt(match[2]!, 16) === code);
+  const origin = line?.[1] ?? instructions[instruction ?? 0]?.programId.toBase58() ?? '';
+  return { name: nameCode(origin, code), code, instruction };
+}
+
+function nameCode(origin: string, code: number): string {
+  if (origin === PROGRAM_ID.toBase58() || origin === TEST_CALLER_ID.toBase58()) {
+    return errorFromCode(code)?.name ?? ANCHOR_ERRORS.get(code) ?? `unknown:${code}`;
+  }
+  if (origin === TOKEN_PROGRAM_ID.toBase58()) return `token:${code}`;
+  if (origin === SystemProgram.programId.toBase58()) return `system:${code}`;
+  if (origin === Ed25519Program.programId.toBase58()) return `ed25519:${PRECOMPILE_ERRORS[code] ?? code}`;
+  return `${origin}:${code}`;
+}
+
+const INVOKE = /^Program (\w+) invoke \[\d+\]$/;
+const RETURN = /^Program (\w+) (success|failed.*)$/;
+const DATA = 'Program data: ';
+
+/** The marketplace's events: data lines printed while it is the program that runs. */
+export function readOurEvents(logs: string[]): SeenEvent[] {
+  const stack: string[] = [];
+  const events: SeenEvent[] = [];
+  for (const log of logs) {
+    const invoked = INVOKE.exec(log)?.[1];
+    if (invoked) stack.push(invoked);
+    else if (RETURN.test(log)) stack.pop();
+    else if (log.startsWith(DATA) && stack.at(-1) === PROGRAM_ID.toBase58()) {
+      const event = coder.events.decode(log.slice(DATA.length));
+      if (!event) throw new Error(`the marketplace printed data that is no event: ${log}`);
+      events.push({ name: event.name, data: fromBorsh(event.data) as Record<string, unknown> });
+    }
+  }
+  return events;
+}
+
+/** Names that this process has produced on a VM. */
+export const seen = { errors: new Set<string>(), events: new Set<string>() };
+
+/** Remember what a transaction showed; a failed one's events never happened. */
+export function remember(outcome: Outcome): Outcome {
+  if (outcome.error) seen.errors.add(outcome.error.name);
+  if (outcome.ok) for (const event of outcome.events) seen.events.add(event.name);
+  return outcome;
+}
+
+/** Keep the process's coverage in target/coverage when it ends, for whoever compares runs. */
+export function keepCoverage(vm: string): void {
+  process.once('exit', () => {
+    mkdirSync('target/coverage', { recursive: true });
+    const coverage = { errors: [...seen.errors].sort(), events: [...seen.events].sort() };
+    writeFileSync(`target/coverage/${vm}-${process.pid}.json`, `${JSON.stringify(coverage, null, 2)}\n`);
+  });
+}

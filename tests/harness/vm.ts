@@ -1,0 +1,359 @@
+/**
+ * The only file that imports a VM. One interface over two of them, chosen by the environment variable VM: `litesvm`
+ * (Agave 4.3, which verifies Ed25519 instructions; the default) and `bankrun` (solana-bankrun 0.4, Solana 1.18, which
+ * does not). Both start with the marketplace and the test caller under the upgradeable loader, with ProgramData accounts
+ * written here, so that the upgrade authority is known. PROGRAM_SO names another marketplace binary to test.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { address, lamports as asLamports, getTransactionDecoder } from '@solana/kit';
+import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, PublicKey, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { FailedTransactionMetadata, Clock as LiteClock, LiteSVM } from 'litesvm';
+import { Clock as BankClock, type ProgramTestContext, start } from 'solana-bankrun';
+import { findTokenAccount, PROGRAM_ID } from '../../app/sdk/program.ts';
+import {
+  keepCoverage,
+  nameFailure,
+  type Outcome,
+  type RawFailure,
+  readOurEvents,
+  remember,
+  TEST_CALLER_ID,
+} from './outcome.ts';
+
+export type VmKind = 'litesvm' | 'bankrun';
+
+/** The VM that this run uses, unless a test needs a certain one. */
+export const VM_KIND: VmKind = chooseVm(process.env.VM);
+
+export interface RawAccount {
+  lamports: bigint;
+  owner: PublicKey;
+  data: Uint8Array;
+  executable?: boolean;
+}
+
+export interface TokenAccountInput {
+  mint: PublicKey;
+  owner: PublicKey;
+  amount?: bigint;
+  frozen?: boolean;
+  delegate?: PublicKey;
+  delegatedAmount?: bigint;
+  lamports?: bigint;
+}
+
+/** The clock at which every VM starts, unix seconds. */
+export const START = 1_800_000_000n;
+const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
+/** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
+const DIRECT_MAPPING = new PublicKey('EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33');
+
+/** What a VM must do for us; the rest is built on top. */
+interface Backend {
+  blockhash(): Promise<string>;
+  nextBlockhash(): Promise<void>;
+  run(transaction: Transaction): Promise<{ failure: RawFailure | null; logs: string[]; computeUnits: number }>;
+  getAccount(address: PublicKey): Promise<RawAccount | null>;
+  setAccount(address: PublicKey, account: RawAccount): void;
+  setTime(unixSeconds: bigint): Promise<void>;
+}
+
+/** A keypair that is the same in every run, so that bumps, and with them compute units, are too. */
+export function namedKeypair(name: string): Keypair {
+  return Keypair.fromSeed(createHash('sha256').update(`agent-marketplace test ${name}`).digest());
+}
+
+export class Vm {
+  /** Pays network fees, so that nobody else's lamports move by them. */
+  readonly feePayer = namedKeypair('fee payer');
+  readonly upgradeAuthority = namedKeypair('upgrade authority');
+  /** Unix seconds of the Clock sysvar. */
+  now = START;
+  private readonly sent = new Set<string>();
+
+  private constructor(
+    readonly kind: VmKind,
+    private readonly backend: Backend,
+  ) {}
+
+  /** A fresh chain with the two programs and a rich fee payer, at START. */
+  static async create(kind: VmKind = VM_KIND): Promise<Vm> {
+    const backend = kind === 'litesvm' ? new LiteBackend() : await BankBackend.create();
+    const vm = new Vm(kind, backend);
+    for (const [programId, path] of PROGRAMS) {
+      const [, data] = programAccounts(programId, readProgram(path), vm.upgradeAuthority.publicKey);
+      if (kind === 'litesvm') backend.setAccount(data.address, data.account);
+    }
+    await vm.airdrop(vm.feePayer.publicKey, 1_000_000_000_000n);
+    await vm.setClock(START);
+    return vm;
+  }
+
+  /** Sign and run one transaction. The fee payer is the VM's own unless one is given. Never throws on its failure. */
+  async send(
+    instructions: TransactionInstruction[],
+    signers: Keypair[],
+    options: { payer?: Keypair } = {},
+  ): Promise<Outcome> {
+    const payer = options.payer ?? this.feePayer;
+    const transaction = await this.sign(instructions, payer, signers);
+    const bytes = transaction.serialize().length;
+    const { failure, logs, computeUnits } = await this.backend.run(transaction);
+    const error = failure && nameFailure(failure, transaction.instructions, logs);
+    return remember({ ok: !error, error, events: readOurEvents(logs), logs, computeUnits, bytes });
+  }
+
+  private async sign(instructions: TransactionInstruction[], payer: Keypair, signers: Keypair[]): Promise<Transaction> {
+    const unique = [...new Map([payer, ...signers].map((signer) => [signer.publicKey.toBase58(), signer])).values()];
+    for (let copy = 0; ; copy += 1) {
+      const transaction = new Transaction();
+      transaction.add(...instructions);
+      if (copy > 0 && this.kind === 'bankrun') {
+        // Bankrun has no new blockhash on demand, so a repeated transaction is told apart by a payment to oneself.
+        const { publicKey } = payer;
+        transaction.add(SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: copy }));
+      }
+      transaction.feePayer = payer.publicKey;
+      transaction.recentBlockhash = await this.backend.blockhash();
+      transaction.sign(...unique);
+      const signature = transaction.signature!.toString('hex');
+      if (!this.sent.has(signature)) {
+        this.sent.add(signature);
+        return transaction;
+      }
+      await this.backend.nextBlockhash();
+    }
+  }
+
+  getAccount(account: PublicKey): Promise<RawAccount | null> {
+    return this.backend.getAccount(account);
+  }
+
+  /** Write an account as it is, whatever the runtime would allow. */
+  setAccount(account: PublicKey, value: RawAccount): void {
+    this.backend.setAccount(account, value);
+  }
+
+  /** Remove an account. */
+  closeAccount(account: PublicKey): void {
+    this.setAccount(account, { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() });
+  }
+
+  /** Add lamports to an address. */
+  async airdrop(account: PublicKey, lamports: bigint): Promise<void> {
+    const present = await this.getAccount(account);
+    const empty = { owner: SystemProgram.programId, data: new Uint8Array(), lamports: 0n };
+    this.setAccount(account, { ...empty, ...present, lamports: (present?.lamports ?? 0n) + lamports });
+  }
+
+  async lamports(account: PublicKey): Promise<bigint> {
+    return (await this.getAccount(account))?.lamports ?? 0n;
+  }
+
+  /** Lamports that keep `bytes` of data alive, as the VM's rent has it. */
+  rent(bytes: number): bigint {
+    return (128n + BigInt(bytes)) * 6_960n;
+  }
+
+  async setClock(unixSeconds: bigint): Promise<void> {
+    this.now = unixSeconds;
+    await this.backend.setTime(unixSeconds);
+  }
+
+  /** Make an account the mint of a classic token; `authority` mints and freezes. */
+  setMint(mint: PublicKey, authority: PublicKey, decimals = 6, owner = TOKEN_PROGRAM_ID): void {
+    const data = Buffer.alloc(MintLayout.span);
+    const fields = { mintAuthorityOption: 1, mintAuthority: authority, supply: 10n ** 18n, decimals } as const;
+    MintLayout.encode({ ...fields, isInitialized: true, freezeAuthorityOption: 1, freezeAuthority: authority }, data);
+    this.setAccount(mint, { lamports: this.rent(data.length), owner, data });
+  }
+
+  /** Make any address a token account. */
+  setTokenAccount(account: PublicKey, input: TokenAccountInput): void {
+    const data = Buffer.alloc(AccountLayout.span);
+    AccountLayout.encode(
+      {
+        mint: input.mint,
+        owner: input.owner,
+        amount: input.amount ?? 0n,
+        delegateOption: input.delegate ? 1 : 0,
+        delegate: input.delegate ?? PublicKey.default,
+        state: input.frozen ? AccountState.Frozen : AccountState.Initialized,
+        isNativeOption: 0,
+        isNative: 0n,
+        delegatedAmount: input.delegatedAmount ?? 0n,
+        closeAuthorityOption: 0,
+        closeAuthority: PublicKey.default,
+      },
+      data,
+    );
+    this.setAccount(account, { lamports: input.lamports ?? this.rent(data.length), owner: TOKEN_PROGRAM_ID, data });
+  }
+
+  /** Make a wallet's associated token account. */
+  setWallet(owner: PublicKey, mint: PublicKey, amount: bigint): PublicKey {
+    const account = findTokenAccount(owner, mint);
+    this.setTokenAccount(account, { mint, owner, amount });
+    return account;
+  }
+
+  /** A token account's units; null where there is none. */
+  async tokens(account: PublicKey): Promise<bigint | null> {
+    const value = await this.getAccount(account);
+    if (!value?.owner.equals(TOKEN_PROGRAM_ID) || value.data.length !== AccountLayout.span) return null;
+    return AccountLayout.decode(value.data).amount;
+  }
+}
+
+class LiteBackend implements Backend {
+  private readonly svm = new LiteSVM();
+
+  constructor() {
+    for (const [programId, path] of PROGRAMS) {
+      this.svm.addProgramWithLoader(address(programId.toBase58()), readProgram(path), address(LOADER));
+    }
+  }
+
+  async blockhash(): Promise<string> {
+    return this.svm.latestBlockhash();
+  }
+
+  async nextBlockhash(): Promise<void> {
+    this.svm.expireBlockhash();
+  }
+
+  async run(transaction: Transaction) {
+    const result = this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize()));
+    const failed = result instanceof FailedTransactionMetadata;
+    const meta = failed ? result.meta() : result;
+    return {
+      failure: failed ? readDebugError(result.toString()) : null,
+      logs: meta.logs(),
+      computeUnits: Number(meta.computeUnitsConsumed()),
+    };
+  }
+
+  async getAccount(account: PublicKey): Promise<RawAccount | null> {
+    const found = this.svm.getAccount(address(account.toBase58()));
+    if (!found.exists) return null;
+    const { lamports, data, executable } = found;
+    return { lamports, owner: new PublicKey(found.programAddress), data: new Uint8Array(data), executable };
+  }
+
+  setAccount(account: PublicKey, value: RawAccount): void {
+    this.svm.setAccount({
+      address: address(account.toBase58()),
+      programAddress: address(value.owner.toBase58()),
+      lamports: asLamports(value.lamports),
+      data: value.data,
+      executable: value.executable ?? false,
+      space: BigInt(value.data.length),
+    });
+  }
+
+  async setTime(unixSeconds: bigint): Promise<void> {
+    const clock = this.svm.getClock();
+    const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = clock;
+    this.svm.setClock(new LiteClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
+  }
+}
+
+class BankBackend implements Backend {
+  private constructor(private readonly context: ProgramTestContext) {}
+
+  static async create(): Promise<BankBackend> {
+    const authority = namedKeypair('upgrade authority').publicKey;
+    const accounts = PROGRAMS.flatMap(([programId, path]) =>
+      programAccounts(programId, readProgram(path), authority).map((entry) => ({
+        address: entry.address,
+        info: toAccountInfo(entry.account),
+      })),
+    );
+    return new BankBackend(await start([], accounts, undefined, undefined, [DIRECT_MAPPING]));
+  }
+
+  async blockhash(): Promise<string> {
+    return this.context.lastBlockhash;
+  }
+
+  async nextBlockhash(): Promise<void> {}
+
+  async run(transaction: Transaction) {
+    const { result, meta } = await this.context.banksClient.tryProcessTransaction(transaction);
+    return {
+      failure: result === null ? null : readDisplayError(result),
+      logs: meta?.logMessages ?? [],
+      computeUnits: Number(meta?.computeUnitsConsumed ?? 0n),
+    };
+  }
+
+  async getAccount(account: PublicKey): Promise<RawAccount | null> {
+    const found = await this.context.banksClient.getAccount(account);
+    return found && { ...found, lamports: BigInt(found.lamports), owner: new PublicKey(found.owner) };
+  }
+
+  setAccount(account: PublicKey, value: RawAccount): void {
+    this.context.setAccount(account, toAccountInfo(value));
+  }
+
+  async setTime(unixSeconds: bigint): Promise<void> {
+    const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
+    this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
+  }
+}
+
+const PROGRAMS: [PublicKey, string][] = [
+  [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
+  [TEST_CALLER_ID, 'programs/test-caller/artifact/test_caller.so'],
+];
+
+const binaries = new Map<string, Buffer>();
+
+function readProgram(path: string): Buffer {
+  const binary = binaries.get(path) ?? readFileSync(path);
+  binaries.set(path, binary);
+  return binary;
+}
+
+/** A program and its ProgramData as the upgradeable loader keeps them: bincode with a u32 tag, deployed in slot 0. */
+function programAccounts(programId: PublicKey, binary: Buffer, authority: PublicKey) {
+  const owner = new PublicKey(LOADER);
+  const [dataAddress] = PublicKey.findProgramAddressSync([programId.toBytes()], owner);
+  const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), dataAddress.toBytes()]);
+  const header = Buffer.concat([Buffer.from([3, 0, 0, 0]), Buffer.alloc(8), Buffer.from([1]), authority.toBytes()]);
+  const data = Buffer.concat([header, binary]);
+  const rent = (bytes: number) => (128n + BigInt(bytes)) * 6_960n;
+  return [
+    { address: programId, account: { owner, data: program, lamports: rent(program.length), executable: true } },
+    { address: dataAddress, account: { owner, data, lamports: rent(data.length), executable: false } },
+  ] as const;
+}
+
+function toAccountInfo(account: RawAccount) {
+  const { lamports, owner, data, executable } = account;
+  return { lamports: Number(lamports), owner, data, executable: executable ?? false, rentEpoch: 0 };
+}
+
+/** LiteSVM prints failures in Rust's debug form: `err: InstructionError(1, Custom(6000))`. */
+function readDebugError(text: string): RawFailure {
+  const match = /err: InstructionError\((\d+), (?:Custom\((\d+)\)|(\w+))/.exec(text);
+  if (!match) return { instruction: null, code: null, name: /err: (\w+)/.exec(text)?.[1] ?? text };
+  return { instruction: Number(match[1]), code: match[2] ? Number(match[2]) : null, name: match[3] ?? 'Custom' };
+}
+
+/** Bankrun prints them in display form: `Error processing Instruction 1: custom program error: 0x1770`. */
+function readDisplayError(text: string): RawFailure {
+  const match = /Error processing Instruction (\d+): (?:custom program error: 0x([0-9a-f]+)|(.*))$/.exec(text);
+  if (!match) return { instruction: null, code: null, name: text };
+  const [, instruction, code, name] = match;
+  return { instruction: Number(instruction), code: code ? Number.parseInt(code, 16) : null, name: name ?? 'Custom' };
+}
+
+function chooseVm(name: string | undefined): VmKind {
+  if (name === undefined || name === 'litesvm' || name === 'bankrun') return name ?? 'litesvm';
+  throw new RangeError(`VM must be litesvm or bankrun, not ${name}`);
+}
+
+keepCoverage(VM_KIND);
