@@ -7,7 +7,7 @@ import {
   type Commitment,
   Connection,
   type Keypair,
-  PublicKey,
+  type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
   Transaction,
   type TransactionError,
@@ -99,7 +99,8 @@ export function createChain(options: { rpcUrl: string; wsUrl: string; authority:
   async function recentBlockhash(): Promise<{ value: string; lastValidHeight: bigint }> {
     const age = blockhash ? performance.now() - blockhash.at : Number.POSITIVE_INFINITY;
     if (age > BLOCKHASH_STALE_MS) await refreshBlockhash();
-    else if (age > BLOCKHASH_FRESH_MS) refreshBlockhash().catch((error) => log.warn({ error: String(error) }, 'blockhash refresh failed'));
+    else if (age > BLOCKHASH_FRESH_MS)
+      refreshBlockhash().catch((error) => log.warn({ error: String(error) }, 'blockhash refresh failed'));
     return blockhash!;
   }
 
@@ -159,7 +160,9 @@ export function createChain(options: { rpcUrl: string; wsUrl: string; authority:
       signed.signature,
       (result, context) => {
         ended = true;
-        finish(result.err ? { kind: 'failed', ...describeFailure(result.err) } : { kind: 'confirmed', slot: context.slot });
+        finish(
+          result.err ? { kind: 'failed', ...describeFailure(result.err) } : { kind: 'confirmed', slot: context.slot },
+        );
       },
       COMMITMENT,
     );

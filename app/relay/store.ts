@@ -160,7 +160,8 @@ export function createJournal(intents: Kysely<LedgerDatabase>, notes: Kysely<Led
       .where('execution_id', '=', id)
       .where('state', 'in', COMES_FROM[state])
       .executeTakeFirst();
-    if (moved.numUpdatedRows !== 1n) throw new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
+    if (moved.numUpdatedRows !== 1n)
+      throw new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
   }
 
   return {

@@ -84,7 +84,7 @@ export function createClient(options: ClientOptions) {
     return schema.parse(body);
   }
 
-  const post = (body: BodyInit, signal?: AbortSignal): RequestInit => ({
+  const post = (body: RequestInit['body'], signal?: AbortSignal): RequestInit => ({
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,

@@ -32,6 +32,8 @@ function rustFlags(tools: Toolchain): string {
     // A program runs on one thread: atomics become plain loads and stores.
     '-Cpasses=lower-atomic',
     '-Ctarget-cpu=v2',
+    // As SBF allows; without it LLVM copies public keys byte by byte, which almost doubles the program.
+    '-Ctarget-feature=+allows-misaligned-mem-access',
     '-Cpanic=immediate-abort',
     '-Clink-arg=--arch=v0',
     '-Clink-arg=--llvm-args=-bpf-stack-size=4096',

@@ -55,7 +55,12 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 /** One attempt. Returns null where it may be tried again. Throws on connection errors. */
-async function attempt(pool: Agent, endpoint: string, body: string, signal: AbortSignal): Promise<CreatorAnswer | null> {
+async function attempt(
+  pool: Agent,
+  endpoint: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<CreatorAnswer | null> {
   const response = await httpRequest(endpoint, {
     dispatcher: pool,
     method: 'POST',
@@ -75,7 +80,7 @@ async function attempt(pool: Agent, endpoint: string, body: string, signal: Abor
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     response.body.destroy();
-    return { kind: 'invalid', message: 'The creator\'s answer is compressed, which was not asked for' };
+    return { kind: 'invalid', message: "The creator's answer is compressed, which was not asked for" };
   }
   let bytes: Buffer;
   try {
@@ -109,7 +114,8 @@ export async function callCreator(
   let lastProblem = '';
   for (;;) {
     const leftMs = call.deadlineMs - performance.now();
-    if (leftMs <= 0) return lastProblem ? { ...timeout, message: `${timeout.message}; last problem: ${lastProblem}` } : timeout;
+    if (leftMs <= 0)
+      return lastProblem ? { ...timeout, message: `${timeout.message}; last problem: ${lastProblem}` } : timeout;
     const signals = [AbortSignal.timeout(Math.ceil(leftMs)), ...(call.stop ? [call.stop] : [])];
     const body = JSON.stringify({ ...call.request, timeout_seconds: Math.max(1, Math.floor(leftMs / 1000)) });
     try {

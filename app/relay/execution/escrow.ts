@@ -2,8 +2,8 @@
 // caps are reserved in memory from here until the open's fate is known, so that calls racing for the last USDC
 // are refused here and not by a transaction that costs a fee.
 
-import { PublicKey } from '@solana/web3.js';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
 import {
   decodeAccount,
   findGrant,
@@ -64,20 +64,19 @@ export function createReservations(): Reservations {
 /** The limits that can refuse a payment, in the order in which they are checked. */
 type Limit = 'balance' | 'allowance' | 'per_execution' | 'period' | 'total';
 
-const LIMIT_TEXT: Record<Limit, string> = {
-  balance: 'holds',
-  allowance: 'has delegated to its spender address',
-  per_execution: "'s API key may spend per execution",
-  period: "'s API key has left in this period",
-  total: "'s API key has left in all",
+const LIMIT_TEXT: Record<Limit, (wallet: string, have: string) => string> = {
+  balance: (wallet, have) => `Wallet ${wallet} holds ${have} USDC`,
+  allowance: (wallet, have) => `Wallet ${wallet} has delegated ${have} USDC to its spender address`,
+  per_execution: (wallet, have) => `The API key of wallet ${wallet} may spend ${have} USDC per execution`,
+  period: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in this period`,
+  total: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in all`,
 };
 
-function insufficient(limit: Limit, payer: Payer, have: bigint, need: bigint): ApiError {
-  const verb = LIMIT_TEXT[limit];
-  const subject = verb.startsWith("'") ? `Wallet ${payer.wallet}${verb}` : `Wallet ${payer.wallet} ${verb}`;
-  const available = have > 0n ? have : 0n;
-  return new ApiError('insufficient_balance', `${subject} ${formatUsdc(available)} USDC; ${formatUsdc(need)} USDC are needed`, {
-    details: { limit, wallet: payer.wallet, have_usdc: toUsdc(available), need_usdc: toUsdc(need) },
+function insufficient(limit: Limit, wallet: string, left: bigint, need: bigint): ApiError {
+  const have = left > 0n ? left : 0n;
+  const message = `${LIMIT_TEXT[limit](wallet, formatUsdc(have))}; this call needs ${formatUsdc(need)} USDC`;
+  return new ApiError('insufficient_balance', message, {
+    details: { limit, wallet, have_usdc: toUsdc(have), need_usdc: toUsdc(need) },
   });
 }
 
@@ -119,13 +118,18 @@ export async function checkFunds(
     ['total', grant.totalMax - grant.totalSpent - othersOfKey],
   ];
   for (const [limit, have] of available) {
-    if (have < price) throw insufficient(limit, payer, have, price);
+    if (have < price) throw insufficient(limit, payer.wallet, have, price);
   }
   return read.now;
 }
 
 /** Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. */
-export function signOpen(chain: Chain, row: ExecutionRow, usdcMint: PublicKey, openBefore: bigint): Promise<SignedTransaction> {
+export function signOpen(
+  chain: Chain,
+  row: ExecutionRow,
+  usdcMint: PublicKey,
+  openBefore: bigint,
+): Promise<SignedTransaction> {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
   const instruction = openExecutionWithGrant({

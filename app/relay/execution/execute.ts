@@ -3,6 +3,7 @@
 // crash are one piece of code. An unknown outcome is never a failure: the row stays and is asked about again.
 
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { PublicKey } from '@solana/web3.js';
 import canonicalize from 'canonicalize';
 import type { Logger } from 'pino';
@@ -14,10 +15,10 @@ import type { Chain, Fate } from '../chain.ts';
 import type { Principal } from '../deps.ts';
 import { ApiError, openRefused } from '../errors.ts';
 import type { ExecutionRow, Journal, ResultRow, SignedTransaction } from '../store.ts';
-import { callCreator, type CreatorAnswer } from './dispatch.ts';
-import { adoptOrphans } from './recover.ts';
+import { type CreatorAnswer, callCreator } from './dispatch.ts';
 import { checkFunds, createReservations, OPEN_WINDOW_SECONDS, signOpen } from './escrow.ts';
-import { readSnapshot, refundObstacle, signRefund, signSettle, type Snapshot, splitOf } from './settle.ts';
+import { adoptOrphans } from './recover.ts';
+import { readSnapshot, refundObstacle, type Snapshot, signRefund, signSettle, splitOf } from './settle.ts';
 import { verifyAnswer } from './verify.ts';
 
 /** How long an asynchronous caller waits for its escrow before it is told `running`. */
@@ -87,6 +88,8 @@ export function createEngine(deps: EngineDeps) {
   const { chain, journal, usdcMint, log } = deps;
   const reservations = createReservations();
   const stopping = new AbortController();
+  // Every execution in flight listens to it.
+  setMaxListeners(0, stopping.signal);
   const working = new Map<string, Promise<void>>();
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
@@ -221,11 +224,20 @@ export function createEngine(deps: EngineDeps) {
     await journal.settled(row.execution_id, { settledAt: after.record?.settledAt ?? after.now, ...splitOf(record) });
   }
 
-  async function refundIntent(row: ExecutionRow, snapshot: Snapshot, reason: RefundReason, message: string): Promise<Step> {
+  async function refundIntent(
+    row: ExecutionRow,
+    snapshot: Snapshot,
+    reason: RefundReason,
+    message: string,
+  ): Promise<Step> {
     if (!snapshot.record) return 'wait';
     const signed = await signRefund(chain, snapshot.record, usdcMint, reason);
     const code =
-      reason === 'creatorTimeout' ? 'execution_timeout' : reason === 'unserved' ? 'service_unavailable' : 'execution_failed';
+      reason === 'creatorTimeout'
+        ? 'execution_timeout'
+        : reason === 'unserved'
+          ? 'service_unavailable'
+          : 'execution_failed';
     await journal.refunding(row.execution_id, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code,
@@ -320,7 +332,11 @@ export function createEngine(deps: EngineDeps) {
   async function withoutRecord(row: ExecutionRow): Promise<Step> {
     const final = await readSnapshot(chain, row, 'finalized');
     if (final.record || final.now <= (row.open_before ?? 0n)) return 'wait';
-    await journal.void(row.execution_id, 'service_unavailable', 'The escrow was rolled back by the chain; nothing was paid');
+    await journal.void(
+      row.execution_id,
+      'service_unavailable',
+      'The escrow was rolled back by the chain; nothing was paid',
+    );
     return 'ended';
   }
 
@@ -363,7 +379,11 @@ export function createEngine(deps: EngineDeps) {
     if (present) return present;
     const promise = carryOn(executionId, live)
       .catch((error) => {
-        if (!stopping.signal.aborted) log.error({ execution_id: executionId, error: String(error) }, 'execution step failed; it will be tried again');
+        if (!stopping.signal.aborted)
+          log.error(
+            { execution_id: executionId, error: String(error) },
+            'execution step failed; it will be tried again',
+          );
       })
       .finally(() => {
         working.delete(executionId);
@@ -454,7 +474,8 @@ export function createEngine(deps: EngineDeps) {
   return {
     /** Run one paid call. Answers as soon as the caller's mode allows; the work goes on without it. */
     async execute(principal: Principal, agent: Agent, input: ExecuteInput): Promise<ExecuteOutcome> {
-      if (stopping.signal.aborted) throw new ApiError('service_unavailable', 'The service is stopping', { retryAfterSeconds: 5 });
+      if (stopping.signal.aborted)
+        throw new ApiError('service_unavailable', 'The service is stopping', { retryAfterSeconds: 5 });
       let signalOpened: () => void = () => undefined;
       const opened = new Promise<void>((resolve) => {
         signalOpened = resolve;

@@ -4,12 +4,12 @@ import { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
   decodeAccount,
-  ed25519Instruction,
   type ExecutionRecord,
+  ed25519Instruction,
   findExecution,
   findTokenAccount,
-  refundExecution,
   type RefundReason,
+  refundExecution,
   settleExecution,
 } from '../../sdk/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt.ts';

@@ -1,8 +1,8 @@
 // What a creator's answer is worth: a signed result, an honest failure, or neither.
 
 import { z } from 'zod';
-import { executionMessage, hashResult, verifyResultSignature, verifyMessage } from '../../sdk/receipt.ts';
 import { PROGRAM_ID } from '../../sdk/program.ts';
+import { executionMessage, hashResult, verifyMessage, verifyResultSignature } from '../../sdk/receipt.ts';
 
 /** Longest creator error shown, characters. */
 const MAX_ERROR_LENGTH = 500;
@@ -60,10 +60,12 @@ export function verifyAnswer(
 ): Verdict {
   const head = envelope.safeParse(json);
   if (!head.success) return invalid("The creator's answer lacks execution_id or a status of completed or failed");
-  if (head.data.execution_id !== expected.executionId) return invalid("The creator's answer names another execution_id");
+  if (head.data.execution_id !== expected.executionId)
+    return invalid("The creator's answer names another execution_id");
   if (head.data.status === 'failed') {
     const failure = failed.safeParse(json);
-    if (!failure.success) return invalid("The creator's failure must carry error, and null result, result_hash and signature");
+    if (!failure.success)
+      return invalid("The creator's failure must carry error, and null result, result_hash and signature");
     return { kind: 'failed', message: plainText(failure.data.error) || 'The creator gave no reason' };
   }
   const body = completed.safeParse(json);
@@ -84,8 +86,7 @@ export function verifyAnswer(
     result,
     resultHash,
     signature,
-    executionSignature:
-      typeof named === 'string' && verifyMessage(expected.signingKey, message, named) ? named : null,
+    executionSignature: typeof named === 'string' && verifyMessage(expected.signingKey, message, named) ? named : null,
     tokensUsed: tokens.success ? tokens.data : null,
     steps: readSteps(extra.steps),
   };

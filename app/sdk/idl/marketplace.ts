@@ -179,85 +179,7 @@ export type Marketplace = {
           "name": "programData",
           "docs": [
             "The loader's account about this program; says who may upgrade it."
-          ],
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  88,
-                  67,
-                  153,
-                  128,
-                  144,
-                  150,
-                  4,
-                  149,
-                  172,
-                  32,
-                  128,
-                  9,
-                  192,
-                  217,
-                  202,
-                  196,
-                  63,
-                  54,
-                  214,
-                  155,
-                  112,
-                  21,
-                  1,
-                  130,
-                  154,
-                  206,
-                  108,
-                  245,
-                  107,
-                  161,
-                  159,
-                  206
-                ]
-              }
-            ],
-            "program": {
-              "kind": "const",
-              "value": [
-                2,
-                168,
-                246,
-                145,
-                78,
-                136,
-                161,
-                176,
-                226,
-                16,
-                21,
-                62,
-                247,
-                99,
-                174,
-                43,
-                0,
-                194,
-                185,
-                61,
-                22,
-                193,
-                36,
-                210,
-                192,
-                83,
-                122,
-                16,
-                4,
-                128,
-                0,
-                0
-              ]
-            }
-          }
+          ]
         },
         {
           "name": "tokenProgram",
@@ -1370,7 +1292,8 @@ export type Marketplace = {
               },
               {
                 "kind": "account",
-                "path": "creator"
+                "path": "listing.creator",
+                "account": "agentListing"
               },
               {
                 "kind": "account",
@@ -1644,7 +1567,8 @@ export type Marketplace = {
               },
               {
                 "kind": "account",
-                "path": "creator"
+                "path": "listing.creator",
+                "account": "agentListing"
               },
               {
                 "kind": "account",

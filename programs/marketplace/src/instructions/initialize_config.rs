@@ -52,14 +52,15 @@ pub struct InitializeConfig<'info> {
     /// CHECK: read as a mint in `validate`.
     pub usdc_mint: UncheckedAccount<'info>,
     /// The loader's account about this program; says who may upgrade it.
-    #[account(
-        seeds = [crate::ID.as_ref()],
-        bump,
-        seeds::program = bpf_loader_upgradeable::ID,
-    )]
+    #[account(constraint = program_data.key() == program_data_address() @ MarketplaceError::WrongProgramData)]
     pub program_data: Box<Account<'info, ProgramData>>,
     pub token_program: Program<'info, Token>,
     pub system_program: Program<'info, System>,
+}
+
+/// Where the upgradeable loader keeps this program's code and upgrade authority.
+fn program_data_address() -> Pubkey {
+    Pubkey::find_program_address(&[crate::ID.as_ref()], &bpf_loader_upgradeable::ID).0
 }
 
 impl InitializeConfig<'_> {

@@ -148,7 +148,7 @@ fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Opti
     if !grant.restore(record.price, record.opened_at) {
         return Ok(None);
     }
-    grant.invariant()?;
+    // No invariant here: giving back only lowers the spend, and limits may have been lowered below it since.
     write_state(account, &grant)?;
     Ok(Some(grant.total_spent))
 }

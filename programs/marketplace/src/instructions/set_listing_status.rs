@@ -22,7 +22,7 @@ pub struct SetListingStatus<'info> {
     pub config: Box<Account<'info, Config>>,
     #[account(
         mut,
-        seeds = [LISTING_SEED, creator.key().as_ref(), listing.listing_id.as_ref()],
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
         bump = listing.bump,
         has_one = creator @ MarketplaceError::NotCreator
     )]

@@ -62,6 +62,7 @@ impl CreatorCollateral {
         if multiple == 0 {
             return Ok(());
         }
+        self.book_invariant()?;
         if now.saturating_sub(self.exposure_window_start) >= i64::from(window_seconds) {
             self.exposure_window_start = now;
             self.exposure_opened = 0;
@@ -79,12 +80,18 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Slashing never exceeds the deposit, and the vault covers what is left and what is owed.
-    pub fn invariant(&self, vault_amount: u64) -> Result<()> {
+    /// Slashing never exceeds the deposit; what an open, which does not name the vault, can check.
+    pub fn book_invariant(&self) -> Result<()> {
         require!(
             self.slashed <= self.deposited,
             MarketplaceError::CollateralInsolvent
         );
+        Ok(())
+    }
+
+    /// The book is sound, and the vault covers what is left and what is owed.
+    pub fn invariant(&self, vault_amount: u64) -> Result<()> {
+        self.book_invariant()?;
         let liability = u128::from(self.available()) + u128::from(self.owed);
         require!(
             self.returned || u128::from(vault_amount) >= liability,

@@ -143,7 +143,9 @@ impl KeyGrant {
     /// Spend never exceeds a limit, and a period's spend never the whole.
     pub fn invariant(&self) -> Result<()> {
         require!(
-            self.total_spent <= self.total_max && self.period_spent <= self.period_max,
+            self.total_spent <= self.total_max
+                && self.period_spent <= self.period_max
+                && self.period_spent <= self.total_spent,
             MarketplaceError::GrantOverspent
         );
         Ok(())

@@ -1,0 +1,149 @@
+/**
+ * API keys, as their owner makes and ends them. A key is made here; the wallet signs its caps and the allowance on-chain
+ * in one transaction; the marketplace learns the key's hash. The local network makes its callers' keys the same way.
+ */
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../sdk/apiKey.ts';
+import { createManagementClient } from '../sdk/client.ts';
+import {
+  approveSpender,
+  createGrant,
+  decodeAccount,
+  findGrant,
+  findSpender,
+  type GrantLimits,
+  revokeGrant,
+} from '../sdk/program.ts';
+import { formatUsdc } from '../sdk/usdc.ts';
+import { sendTransaction } from './chain.ts';
+import { ask, type Marketplace, openSession, type Report, readUsdcAccount } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+
+export interface CreateKeyOptions {
+  wallet: Keypair;
+  /** Free text by which the owner knows the key. */
+  name: string;
+  limits: GrantLimits;
+  /**
+   * Base units that the wallet's spender may take, all keys of the wallet together. Default: the present allowance,
+   * raised to this key's total limit where it is less.
+   */
+  allowance?: bigint;
+  /** Take the place of another delegate of the wallet's USDC account, which loses its allowance. */
+  replaceDelegate?: boolean;
+  /** A key that exists already, for a chain that does not know it yet. */
+  apiKey?: string;
+  report: Report;
+}
+
+export interface KeyResult {
+  api_key: string;
+  key_id: string;
+  wallet: string;
+  name: string;
+  /** What all keys of the wallet together may spend now. */
+  allowance_usdc: string;
+  expires_at: string;
+  /** Of the transaction. */
+  signature: string;
+}
+
+/** Makes a key. `onGranted` hears of it as soon as it can spend, before anything else can fail. */
+export async function createKey(
+  marketplace: Marketplace,
+  options: CreateKeyOptions,
+  onGranted: (apiKey: string) => void = () => {},
+): Promise<KeyResult> {
+  const { wallet, name, limits, report } = options;
+  const apiKey = options.apiKey ?? createApiKey(marketplace.environment);
+  const keyId = keyIdOf(apiKey);
+  const owner = wallet.publicKey;
+  const { allowance, instructions } = await planAllowance(marketplace, options);
+  const grant = createGrant({ wallet: owner, payer: owner, keyId, limits });
+  const signature = await sendTransaction(marketplace.connection, [grant, ...instructions], [wallet]);
+  onGranted(apiKey);
+  await registerKey(marketplace, { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name });
+  report(`Key "${name}" is registered.`);
+  return {
+    api_key: apiKey,
+    key_id: Buffer.from(keyId).toString('hex'),
+    wallet: owner.toBase58(),
+    name,
+    allowance_usdc: formatUsdc(allowance),
+    expires_at: new Date(Number(limits.expiresAt) * 1000).toISOString(),
+    signature,
+  };
+}
+
+/** Tells the marketplace of a key whose grant is on-chain. Repeating it changes nothing. */
+export async function registerKey(
+  { baseUrl }: Pick<Marketplace, 'baseUrl'>,
+  key: { wallet: string; keyHash: string; name: string },
+): Promise<string> {
+  const { wallet, keyHash: key_hash, name } = key;
+  await ask(baseUrl, () => createManagementClient({ baseUrl }).call('keys.register', { wallet, key_hash, name }));
+  return keyIdOfHash(key_hash);
+}
+
+/** The wallet's keys as the marketplace knows them, with their use. */
+export async function listKeys(marketplace: Marketplace, wallet: Keypair) {
+  const session = await openSession(marketplace, wallet);
+  return (await ask(marketplace.baseUrl, () => session.call('keys.list'))).keys;
+}
+
+/**
+ * Ends a key: with the next request at the marketplace, and for good on-chain, where the wallet itself signs if the
+ * marketplace could not. Returns the transaction's signature; null where the grant had been revoked before.
+ */
+export async function revokeKey(
+  marketplace: Marketplace,
+  options: { wallet: Keypair; keyId: string; report: Report },
+): Promise<string | null> {
+  const { wallet, keyId, report } = options;
+  const session = await openSession(marketplace, wallet);
+  const { on_chain } = await ask(marketplace.baseUrl, () => session.call('keys.revoke', { key_id: keyId }));
+  report('The marketplace takes the key no more.');
+  return on_chain.signature ?? revokeOnChain(marketplace, options);
+}
+
+/** Ends a key's grant by the wallet's signature alone, without the marketplace. Null where it is revoked already. */
+export async function revokeOnChain(
+  { connection }: Pick<Marketplace, 'connection'>,
+  { wallet, keyId }: { wallet: Keypair; keyId: string },
+): Promise<string | null> {
+  const id = Buffer.from(keyId, 'hex');
+  const account = await connection.getAccountInfo(findGrant(wallet.publicKey, id));
+  if (!account) throw new Refusal(`The wallet ${wallet.publicKey} has no key ${keyId} on this chain.`);
+  if (decodeAccount('KeyGrant', account.data).revoked) return null;
+  const instruction = revokeGrant({ authority: wallet.publicKey, wallet: wallet.publicKey, keyId: id });
+  return sendTransaction(connection, [instruction], [wallet]);
+}
+
+/**
+ * One SPL delegate and one amount exist per token account, and approving replaces both: so an allowance that other keys
+ * live on is only ever raised, unless the owner names an amount.
+ */
+async function planAllowance(
+  marketplace: Marketplace,
+  { wallet, limits, allowance: wanted, replaceDelegate, report }: CreateKeyOptions,
+): Promise<{ allowance: bigint; instructions: TransactionInstruction[] }> {
+  const owner = wallet.publicKey;
+  const account = await readUsdcAccount(marketplace, owner);
+  const isOurs = account.delegate?.equals(findSpender(owner)) === true;
+  if (account.delegate && !isOurs && account.delegatedAmount > 0n && !replaceDelegate) {
+    throw new Refusal(
+      `${account.address} has given ${account.delegate} an allowance of ${formatUsdc(account.delegatedAmount)} USDC. ` +
+        'A token account has one delegate only; --replace-delegate takes its place.',
+    );
+  }
+  const present = isOurs ? account.delegatedAmount : 0n;
+  const allowance = wanted ?? (present > limits.totalMax ? present : limits.totalMax);
+  const shared = `${formatUsdc(allowance)} USDC, shared by all keys of this wallet`;
+  if (allowance === present) {
+    report(`The wallet's allowance stays at ${shared}.`);
+    return { allowance, instructions: [] };
+  }
+  report(`The wallet's allowance goes from ${formatUsdc(present)} to ${shared}.`);
+  const approve = approveSpender({ wallet: owner, usdcMint: marketplace.config.usdcMint, amount: allowance });
+  return { allowance, instructions: [approve] };
+}

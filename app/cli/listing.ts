@@ -1,0 +1,200 @@
+/**
+ * Publishing an agent, as creators do it: describe it, have its endpoint tested, deposit the collateral, sign. The
+ * local network lists its demo agents through these very functions.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Keypair, PublicKey } from '@solana/web3.js';
+import nacl from 'tweetnacl';
+import { encodeMetadata, hashMetadata } from '../sdk/metadata.ts';
+import {
+  type AgentListing,
+  decodeAccount,
+  ed25519Instruction,
+  findListing,
+  listAgent,
+  registerMessage,
+  setListingStatus,
+  updateListing as updateListingInstruction,
+} from '../sdk/program.ts';
+import { formatUsdc } from '../sdk/usdc.ts';
+import { sendTransaction } from './chain.ts';
+import { depositFor, type ListingFile } from './listingFile.ts';
+import { ask, type Marketplace, openSession, type Report, readUsdcAccount, restClient } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+
+export interface CreateListingOptions {
+  /** The creator's wallet; pays the deposit, rent and fee. */
+  wallet: Keypair;
+  /** 64-byte secret of the key that will sign this agent's results, and no other's. */
+  signingKey: Uint8Array;
+  file: ListingFile;
+  /** USDC account that settlements pay; default the wallet's associated token account. */
+  payout?: PublicKey;
+  /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
+  listingId?: Uint8Array;
+  report: Report;
+}
+
+export interface ListingResult {
+  agent_id: string;
+  creator: string;
+  signing_key: string;
+  price_usdc: string;
+  metadata_hash: string;
+  /** Of the transaction. */
+  signature: string;
+}
+
+/** Lists an agent. Throws Refusal, before anything is paid, when the endpoint fails its test or money is missing. */
+export async function createListing(
+  marketplace: Marketplace,
+  options: CreateListingOptions,
+): Promise<ListingResult & { deposit_usdc: string }> {
+  const { wallet, signingKey, file, report, listingId = randomBytes(16) } = options;
+  const { config, connection } = marketplace;
+  const creator = wallet.publicKey;
+  const deposit = depositFor(file.price, config);
+  const source = await readUsdcAccount(marketplace, creator);
+  if (source.amount < deposit) {
+    throw new Refusal(
+      `A price of ${formatUsdc(file.price)} USDC takes ${formatUsdc(deposit)} USDC of collateral; ` +
+        `${source.address} of wallet ${creator} holds ${formatUsdc(source.amount)} USDC.`,
+    );
+  }
+  const publicKey = signingKey.subarray(32);
+  const metadataHash = await publishMetadata(marketplace, wallet, publicKey, file, report);
+
+  report(`Collateral for a price of ${formatUsdc(file.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`);
+  const listing = findListing(creator, listingId);
+  const message = registerMessage(listing);
+  const signature = await sendTransaction(
+    connection,
+    [
+      ed25519Instruction({ publicKey, message, signature: nacl.sign.detached(message, signingKey) }),
+      listAgent({
+        creator,
+        payer: creator,
+        listingId,
+        signingKey: new PublicKey(publicKey),
+        source: source.address,
+        payout: options.payout ?? source.address,
+        usdcMint: config.usdcMint,
+        terms: termsOf(file, metadataHash),
+      }),
+    ],
+    [wallet],
+  );
+  report(`Listed ${file.metadata.name}.`);
+  return { ...resultOf(listing, creator, publicKey, file, metadataHash, signature), deposit_usdc: formatUsdc(deposit) };
+}
+
+export interface UpdateListingOptions {
+  wallet: Keypair;
+  agentId: PublicKey;
+  file: ListingFile;
+  payout?: PublicKey;
+  report: Report;
+}
+
+/** Replaces an agent's description, terms and payout account; its key stays. Running executions are not affected. */
+export async function updateListing(marketplace: Marketplace, options: UpdateListingOptions): Promise<ListingResult> {
+  const { wallet, agentId, file, report } = options;
+  const present = await readOwnListing(marketplace, agentId, wallet);
+  depositFor(file.price, marketplace.config);
+  const signingKey = present.signingKey.toBytes();
+  const metadataHash = await publishMetadata(marketplace, wallet, signingKey, file, report);
+  const payout = options.payout ?? present.payout;
+  const terms = termsOf(file, metadataHash);
+  const instruction = updateListingInstruction({ creator: wallet.publicKey, listing: agentId, payout, terms });
+  const signature = await sendTransaction(marketplace.connection, [instruction], [wallet]);
+  report(`Updated ${file.metadata.name}.`);
+  return resultOf(agentId, wallet.publicKey, signingKey, file, metadataHash, signature);
+}
+
+/** Pauses or resumes an agent. Executions in progress are not affected. Returns the transaction's signature. */
+export async function changeStatus(
+  marketplace: Marketplace,
+  options: { wallet: Keypair; agentId: PublicKey; status: 'active' | 'paused' },
+): Promise<string> {
+  const { wallet, agentId, status } = options;
+  const listing = await readOwnListing(marketplace, agentId, wallet);
+  if (listing.status === status) throw new Refusal(`The agent ${agentId} is ${status} already.`);
+  const instruction = setListingStatus({ creator: wallet.publicKey, listing: agentId, status });
+  return sendTransaction(marketplace.connection, [instruction], [wallet]);
+}
+
+/** The listing as it is on-chain. Throws Refusal where there is none. */
+export async function readListing({ connection }: Marketplace, agentId: PublicKey): Promise<AgentListing> {
+  const account = await connection.getAccountInfo(agentId);
+  try {
+    if (account) return decodeAccount('AgentListing', account.data);
+  } catch {
+    // Some other account is at this address.
+  }
+  throw new Refusal(`There is no agent ${agentId} on this chain.`);
+}
+
+async function readOwnListing(marketplace: Marketplace, agentId: PublicKey, wallet: Keypair): Promise<AgentListing> {
+  const listing = await readListing(marketplace, agentId);
+  if (listing.creator.equals(wallet.publicKey)) return listing;
+  throw new Refusal(`The agent ${agentId} belongs to ${listing.creator}; the keypair given is of ${wallet.publicKey}.`);
+}
+
+/** Hands the document to the marketplace and has it send the test request. Returns the document's hash. */
+async function publishMetadata(
+  marketplace: Marketplace,
+  wallet: Keypair,
+  signingKey: Uint8Array,
+  file: ListingFile,
+  report: Report,
+): Promise<Uint8Array> {
+  const bytes = encodeMetadata(file.metadata);
+  const metadataHash = hashMetadata(bytes);
+  const { maxTimeoutSeconds } = marketplace.config;
+  if (file.timeoutSeconds > maxTimeoutSeconds || file.minTimeoutSeconds > file.timeoutSeconds) {
+    throw new Refusal(
+      `Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= ${maxTimeoutSeconds}; ` +
+        `they are ${file.minTimeoutSeconds} and ${file.timeoutSeconds}.`,
+    );
+  }
+  await ask(marketplace.baseUrl, () => restClient(marketplace).postMetadata(bytes));
+  report(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
+  const session = await openSession(marketplace, wallet);
+  report(`Testing ${file.metadata.endpoint} ...`);
+  const { ok, checks } = await ask(marketplace.baseUrl, () =>
+    session.call('listings.test', {
+      metadata_hash: metadataHash,
+      signing_key: new PublicKey(signingKey).toBase58(),
+      ...file.test,
+    }),
+  );
+  for (const check of checks) report(`  ${check.ok ? 'ok    ' : 'failed'} ${check.name}: ${check.detail}`);
+  if (!ok) {
+    const failed = checks.filter((check) => !check.ok).map(({ name, detail }) => `${name}: ${detail}`);
+    throw new Refusal(`The endpoint did not pass its test, so nothing was signed. ${failed.join('; ')}`);
+  }
+  return Buffer.from(metadataHash, 'hex');
+}
+
+function termsOf(file: ListingFile, metadataHash: Uint8Array) {
+  const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = file;
+  return { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataHash, metadataUri };
+}
+
+function resultOf(
+  listing: PublicKey,
+  creator: PublicKey,
+  signingKey: Uint8Array,
+  file: ListingFile,
+  metadataHash: Uint8Array,
+  signature: string,
+): ListingResult {
+  return {
+    agent_id: listing.toBase58(),
+    creator: creator.toBase58(),
+    signing_key: new PublicKey(signingKey).toBase58(),
+    price_usdc: formatUsdc(file.price),
+    metadata_hash: Buffer.from(metadataHash).toString('hex'),
+    signature,
+  };
+}

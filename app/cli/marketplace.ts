@@ -1,0 +1,100 @@
+/**
+ * What every command stands on: the marketplace's service and its chain, and a wallet's session with the service. The
+ * mint, the limits and the collateral tiers are read from the chain and not from the service, because money moves by
+ * them.
+ */
+import { type Account, TokenAccountNotFoundError, unpackAccount } from '@solana/spl-token';
+import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+import type { Environment } from '../sdk/apiKey.ts';
+import { createClient, createManagementClient, MarketplaceError } from '../sdk/client.ts';
+import { type Config, decodeAccount, findConfig, findTokenAccount, PROGRAM_ID } from '../sdk/program.ts';
+import { connect } from './chain.ts';
+import { Refusal } from './refusal.ts';
+
+export interface Marketplace {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  environment: Environment;
+  connection: Connection;
+  /** As it is on-chain. */
+  config: Config;
+}
+
+/** One line about what happens now, for the person who waits. */
+export type Report = (line: string) => void;
+
+/** Finds service and chain, and that both speak of the program this CLI was made for. */
+export async function openMarketplace(settings: { baseUrl: string; rpcUrl: string | null }): Promise<Marketplace> {
+  const { baseUrl } = settings;
+  const service = await ask(baseUrl, () => createManagementClient({ baseUrl }).call('config.get'));
+  if (service.program_id !== PROGRAM_ID.toBase58()) {
+    throw new Refusal(`${baseUrl} runs on program ${service.program_id}; this CLI is made for ${PROGRAM_ID}.`);
+  }
+  const rpcUrl = settings.rpcUrl ?? service.rpc_url;
+  const connection = connect(rpcUrl);
+  const account = await askNode(rpcUrl, () => connection.getAccountInfo(findConfig()));
+  if (!account) throw new Refusal(`The chain at ${rpcUrl} has no marketplace: is it another cluster than ${baseUrl}'s?`);
+  return { baseUrl, environment: service.environment, connection, config: decodeAccount('Config', account.data) };
+}
+
+/** Signs the service's challenge, and returns a client that the wallet's own procedures answer. */
+export async function openSession({ baseUrl }: Marketplace, wallet: Keypair) {
+  const anonymous = createManagementClient({ baseUrl });
+  const address = wallet.publicKey.toBase58();
+  return ask(baseUrl, async () => {
+    const { message } = await anonymous.call('auth.challenge', { wallet: address });
+    const signature = bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), wallet.secretKey));
+    const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
+    return createManagementClient({ baseUrl, session: token });
+  });
+}
+
+/** The REST API, for what needs no wallet. */
+export function restClient({ baseUrl }: Pick<Marketplace, 'baseUrl'>) {
+  return createClient({ baseUrl });
+}
+
+/** Runs one call of the service; an error answer, or none, becomes a Refusal. */
+export async function ask<T>(baseUrl: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof MarketplaceError) throw new Refusal(`${error.message} (${error.code})`, { cause: error });
+    if (isUnreachable(error)) {
+      throw new Refusal(`Nothing answers at ${baseUrl}. Is the marketplace running (\`npm start\`)?`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Runs one call of the Solana node; no answer becomes a Refusal. */
+async function askNode<T>(rpcUrl: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isUnreachable(error)) throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
+    throw error;
+  }
+}
+
+/** `fetch` hides the reason in a chain of causes, and web3.js and tRPC in their texts. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && (/fetch failed/.test(error.message) || isUnreachable(error.cause));
+}
+
+/** The wallet's USDC account. Throws Refusal when there is none: nobody but its owner should pay for it. */
+export async function readUsdcAccount({ connection, config }: Marketplace, wallet: PublicKey): Promise<Account> {
+  const address = findTokenAccount(wallet, config.usdcMint);
+  const account = await connection.getAccountInfo(address);
+  try {
+    return unpackAccount(address, account);
+  } catch (error) {
+    if (!(error instanceof TokenAccountNotFoundError)) throw error;
+    throw new Refusal(
+      `The wallet ${wallet} has no USDC account. Send USDC (mint ${config.usdcMint}) to its associated token account ` +
+        `${address} first.`,
+    );
+  }
+}

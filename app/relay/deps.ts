@@ -1,0 +1,86 @@
+/**
+ * What the relay's edge and read side need, built once in main.ts and passed to everything. The interfaces here are the
+ * seams to the chain and to the engine that moves money.
+ */
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { Config, KeyGrant } from '../sdk/program.ts';
+import type { KeyUse } from './auth.ts';
+import type { Agent } from './catalog.ts';
+import type { RelayConfig } from './config.ts';
+import type { Documents } from './documents.ts';
+import type { CreatorAnswer, CreatorRequest } from './execution/dispatch.ts';
+import type { LedgerDatabase, LedgerTables } from './store.ts';
+
+/** Who is calling: the wallet that pays, and the key that was used. */
+export interface Principal {
+  wallet: string;
+  /** 32 hex digits: names the grant on-chain. */
+  keyId: string;
+  /** 64 hex digits. */
+  keyHash: string;
+}
+
+export interface ExecuteInput {
+  task: string;
+  parameters: Record<string, unknown>;
+  async: boolean;
+  timeoutSeconds: number;
+  /** Most that the caller will pay, base units. */
+  maxCost: bigint;
+}
+
+/** `completed` is settled; `pending` is an async call whose open is confirmed; `running` is not known yet. */
+export type ExecuteOutcome =
+  | {
+      kind: 'completed';
+      executionId: string;
+      result: string;
+      resultHash: string;
+      /** Base units. */
+      price: bigint;
+      tokensUsed: number | null;
+      executionTimeMs: number;
+      settleSignature: string;
+      resultToken: string;
+    }
+  | { kind: 'pending'; executionId: string }
+  | { kind: 'running'; executionId: string };
+
+/** The engine of execution/: throws ApiError for everything that is not an outcome. */
+export interface Engine {
+  execute(principal: Principal, agent: Agent, input: ExecuteInput): Promise<ExecuteOutcome>;
+  /** Executions that this process is working on now. */
+  inFlight(): number;
+}
+
+/** The chain as the edge sees it; ids are base58 and hex. Methods reject where the node does not answer. */
+export interface ChainAccounts {
+  /** The account, and the chain's clock in unix seconds at that moment. */
+  readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  readConfig(): Promise<Config>;
+  /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
+  revokeGrant(wallet: string, keyId: string): Promise<string>;
+  isReachable(): Promise<boolean>;
+}
+
+export interface RelayDeps {
+  config: Pick<RelayConfig, 'environment' | 'publicRpcUrl' | 'allowPrivateEndpoints' | 'egressIps'>;
+  /** Public address without a trailing slash; known once the server listens. */
+  baseUrl(): string;
+  /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
+  explorerQuery: string;
+  /** ledger.db for writing keys and metadata. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  documents: Documents;
+  keyUse: KeyUse;
+  accounts: ChainAccounts;
+  engine: Engine;
+  /** One call to a creator's server; `deadlineMs` is on performance.now()'s clock. */
+  callCreator(call: { endpoint: string; request: CreatorRequest; deadlineMs: number }): Promise<CreatorAnswer>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}

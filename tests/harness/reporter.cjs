@@ -1,0 +1,14 @@
+// Mocha's spec reporter, which also leaves its counts where `npm test` can add them up.
+const { writeFileSync } = require('node:fs');
+const Mocha = require('mocha');
+
+module.exports = class CountingReporter extends Mocha.reporters.Spec {
+  constructor(runner, options) {
+    super(runner, options);
+    runner.once('end', () => {
+      const { passes, failures, pending, tests } = this.stats;
+      const file = options.reporterOptions?.counts;
+      if (file) writeFileSync(file, JSON.stringify({ passes, failures, pending, tests }));
+    });
+  }
+};

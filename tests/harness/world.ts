@@ -1,0 +1,365 @@
+/**
+ * A marketplace in a VM with everybody in it: admin, relay, creator, otherCreator, caller and stranger, one listed agent
+ * with its signing key, one API key's grant with its approval. Tests act through it and compare what moved, to the unit,
+ * for all parties at once.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import nacl from 'tweetnacl';
+import * as program from '../../app/sdk/program.ts';
+import { deriveExecutionId } from '../../app/sdk/receipt.ts';
+import type { Outcome } from './outcome.ts';
+import { namedKeypair, Vm, type VmKind } from './vm.ts';
+
+export const USDC = 1_000_000n;
+/** The demo agent's price: 1% of it has a remainder, so that rounding shows. */
+export const PRICE = 1_234_567n;
+export const FEE = 12_345n;
+export const TIERS = [
+  { maxPrice: 2n * USDC, deposit: 10n * USDC },
+  { maxPrice: 5n * USDC, deposit: 20n * USDC },
+  { maxPrice: 20n * USDC, deposit: 50n * USDC },
+  { maxPrice: 100n * USDC, deposit: 200n * USDC },
+];
+export const TIMEOUT = 60;
+export const GRACE = 600;
+export const TERMS: program.ListingTerms = {
+  price: PRICE,
+  timeoutSeconds: TIMEOUT,
+  minTimeoutSeconds: 5,
+  tagMask: 0b1,
+  metadataHash: new Uint8Array(32).fill(7),
+  metadataUri: 'https://example.com/agent.json',
+};
+export const NO_KEY = new Uint8Array(16);
+
+/** One execution as tests name it. */
+export interface Execution {
+  nonce: Uint8Array;
+  executionId: Uint8Array;
+  record: PublicKey;
+  escrow: PublicKey;
+  caller: PublicKey;
+  keyId: Uint8Array;
+  listing: PublicKey;
+  payout: PublicKey;
+  rentSponsor: PublicKey;
+  signingKey: Keypair;
+}
+
+export type Movement = { usdc?: bigint; lamports?: bigint };
+type Balances = Map<string, { usdc: bigint; lamports: bigint }>;
+
+export class World {
+  readonly admin = namedKeypair('admin');
+  readonly relay = namedKeypair('relay');
+  readonly creator = namedKeypair('creator');
+  readonly otherCreator = namedKeypair('other creator');
+  readonly caller = namedKeypair('caller');
+  readonly stranger = namedKeypair('stranger');
+  readonly signingKey = namedKeypair('signing key');
+  readonly usdcMint = namedKeypair('usdc mint').publicKey;
+  readonly mintAuthority = namedKeypair('mint authority');
+  readonly listingId = new Uint8Array(16).fill(1);
+  readonly keyId = new Uint8Array(16).fill(9);
+  readonly listing = program.findListing(this.creator.publicKey, this.listingId);
+  readonly payout = this.wallet(this.creator);
+  private readonly watched = new Map<string, { account: PublicKey; tokens: PublicKey }>();
+
+  constructor(readonly vm: Vm) {
+    const { admin, relay, creator, otherCreator, caller, stranger } = this;
+    for (const [name, { publicKey }] of Object.entries({ admin, relay, creator, otherCreator, caller, stranger })) {
+      this.watched.set(name, { account: publicKey, tokens: program.findTokenAccount(publicKey, this.usdcMint) });
+    }
+    this.watch('treasury', program.findTreasury());
+    this.watch('vault', program.findCollateralVault(this.listing));
+  }
+
+  /** Lamports and USDC for everybody; the mint; nothing of the program's yet. */
+  async populate(): Promise<void> {
+    this.vm.setMint(this.usdcMint, this.mintAuthority.publicKey);
+    const { admin, relay, creator, otherCreator, caller, stranger } = this;
+    for (const persona of [admin, relay, creator, otherCreator, caller, stranger]) {
+      await this.vm.airdrop(persona.publicKey, 100_000_000_000n);
+    }
+    for (const persona of [creator, otherCreator, caller, stranger]) {
+      this.vm.setWallet(persona.publicKey, this.usdcMint, 1_000n * USDC);
+    }
+  }
+
+  /** A persona's associated USDC account. */
+  wallet(party: Keypair | PublicKey): PublicKey {
+    return program.findTokenAccount(party instanceof PublicKey ? party : party.publicKey, this.usdcMint);
+  }
+
+  /** Count a token account's (or any account's) lamports and USDC among the parties' under a name. */
+  watch(name: string, account: PublicKey): void {
+    this.watched.set(name, { account, tokens: account });
+  }
+
+  configInput(change: Partial<program.InitializeConfigInput> = {}): program.InitializeConfigInput {
+    return {
+      authority: this.vm.upgradeAuthority.publicKey,
+      payer: this.admin.publicKey,
+      usdcMint: this.usdcMint,
+      admin: this.admin.publicKey,
+      relayAuthority: this.relay.publicKey,
+      feeBps: 100,
+      minPrice: 10_000n,
+      disputeBondLamports: 10_000_000n,
+      disputeWindowSeconds: 259_200,
+      refundGraceSeconds: GRACE,
+      maxTimeoutSeconds: 3_600,
+      exposureMultiple: 0,
+      tiers: TIERS,
+      ...change,
+    };
+  }
+
+  listInput(change: Partial<program.ListAgentInput> = {}): program.ListAgentInput {
+    const creator = change.creator ?? this.creator.publicKey;
+    return {
+      creator,
+      payer: creator,
+      listingId: this.listingId,
+      signingKey: this.signingKey.publicKey,
+      source: this.wallet(creator),
+      payout: this.wallet(creator),
+      usdcMint: this.usdcMint,
+      terms: TERMS,
+      ...change,
+    };
+  }
+
+  /** list_agent with its proof of possession before it. */
+  listInstructions(input = this.listInput(), signingKey = this.signingKey): TransactionInstruction[] {
+    const message = program.registerMessage(program.findListing(input.creator, input.listingId));
+    return [signed(signingKey, message), program.listAgent(input)];
+  }
+
+  grantInput(limits: Partial<program.GrantLimits> = {}, keyId = this.keyId): program.CreateGrantInput {
+    return {
+      wallet: this.caller.publicKey,
+      payer: this.caller.publicKey,
+      keyId,
+      limits: {
+        perExecutionMax: 5n * USDC,
+        periodMax: 20n * USDC,
+        totalMax: 100n * USDC,
+        periodSeconds: 86_400,
+        expiresAt: this.vm.now + 30n * 86_400n,
+        ...limits,
+      },
+    };
+  }
+
+  /** The caller's approval of its spender address. */
+  approveInstruction(amount = 500n * USDC): TransactionInstruction {
+    return program.approveSpender({ wallet: this.caller.publicKey, usdcMint: this.usdcMint, amount });
+  }
+
+  openTerms(caller = this.caller.publicKey, change: Partial<program.OpenTerms> = {}): program.OpenTerms {
+    const nonce = change.nonce ?? randomBytes(16);
+    return {
+      nonce,
+      executionId: deriveExecutionId(caller.toBytes(), nonce),
+      maxPrice: PRICE,
+      listingVersion: 1,
+      timeoutSeconds: TIMEOUT,
+      requestHash: new Uint8Array(32).fill(5),
+      openBefore: this.vm.now + 60n,
+      ...change,
+    };
+  }
+
+  openInput(change: Partial<program.OpenExecutionInput> = {}): program.OpenExecutionInput {
+    const caller = change.caller ?? this.caller.publicKey;
+    const source = this.wallet(caller);
+    const { listing, usdcMint } = this;
+    return { caller, payer: caller, listing, source, usdcMint, ...this.openTerms(caller, change), ...change };
+  }
+
+  openGrantInput(change: Partial<program.OpenExecutionWithGrantInput> = {}): program.OpenExecutionWithGrantInput {
+    const wallet = change.wallet ?? this.caller.publicKey;
+    const relayAuthority = this.relay.publicKey;
+    const { listing, usdcMint, keyId } = this;
+    const accounts = { relayAuthority, payer: relayAuthority, listing, wallet, keyId, usdcMint };
+    return { ...accounts, ...this.openTerms(wallet, change), ...change };
+  }
+
+  /** Open by the caller's wallet, which also sponsors the rent. */
+  async open(change: Partial<program.OpenExecutionInput> = {}): Promise<Execution> {
+    const input = this.openInput(change);
+    await this.must([program.openExecution(input)], [this.caller]);
+    return this.execution(input.nonce, input.caller, NO_KEY, input.payer);
+  }
+
+  /** Open by the relay with the caller's grant; the relay sponsors the rent. */
+  async openWithGrant(change: Partial<program.OpenExecutionWithGrantInput> = {}): Promise<Execution> {
+    const input = this.openGrantInput(change);
+    await this.must([program.openExecutionWithGrant(input)], [this.relay]);
+    return this.execution(input.nonce, input.wallet, input.keyId, input.payer);
+  }
+
+  execution(nonce: Uint8Array, caller: PublicKey, keyId: Uint8Array, rentSponsor: PublicKey): Execution {
+    const executionId = deriveExecutionId(caller.toBytes(), nonce);
+    const record = program.findExecution(executionId);
+    const escrow = program.findEscrow(record);
+    const { listing, payout, signingKey } = this;
+    return { nonce, executionId, record, escrow, caller, keyId, listing, payout, rentSponsor, signingKey };
+  }
+
+  settleInput(execution: Execution, change: Partial<program.SettleExecutionInput> = {}): program.SettleExecutionInput {
+    const { executionId, listing, payout, rentSponsor } = execution;
+    const relayAuthority = this.relay.publicKey;
+    return {
+      relayAuthority,
+      executionId,
+      listing,
+      payout,
+      rentSponsor,
+      resultHash: RESULT_HASH,
+      ...MEASURED,
+      ...change,
+    };
+  }
+
+  /** settle_execution with the result's signature before it. */
+  settleInstructions(
+    execution: Execution,
+    change: Partial<program.SettleExecutionInput> = {},
+  ): [TransactionInstruction, TransactionInstruction] {
+    const input = this.settleInput(execution, change);
+    return [signed(execution.signingKey, resultMessage(input.resultHash)), program.settleExecution(input)];
+  }
+
+  refundInstruction(execution: Execution, change: Partial<program.RefundExecutionInput> = {}): TransactionInstruction {
+    const { executionId, caller, keyId, rentSponsor } = execution;
+    const input = { authority: this.relay.publicKey, executionId, caller, keyId, rentSponsor };
+    const destination = this.wallet(caller);
+    return program.refundExecution({ ...input, destination, reason: 'creatorFailed', ...change });
+  }
+
+  /** An account's fields. */
+  async read<Name extends keyof program.Accounts>(name: Name, address: PublicKey): Promise<program.Accounts[Name]> {
+    const account = await this.vm.getAccount(address);
+    if (!account) throw new Error(`there is no ${name} at ${address.toBase58()}`);
+    expect(account.owner.toBase58()).to.equal(program.PROGRAM_ID.toBase58());
+    return program.decodeAccount(name, account.data);
+  }
+
+  /** Write some fields of an account of the program over, as no instruction could. */
+  async overwrite<Name extends keyof program.Accounts>(
+    name: Name,
+    address: PublicKey,
+    change: Partial<program.Accounts[Name]>,
+  ): Promise<void> {
+    const account = await this.vm.getAccount(address);
+    if (!account) throw new Error(`there is no ${name} at ${address.toBase58()}`);
+    const value = { ...program.decodeAccount(name, account.data), ...change };
+    const bytes = await program.coder.accounts.encode(name, program.toBorsh(withVariants(value)));
+    const data = new Uint8Array(account.data.length);
+    data.set(bytes);
+    this.vm.setAccount(address, { ...account, data });
+  }
+
+  /** Send what must succeed. */
+  async must(instructions: TransactionInstruction[], signers: Keypair[]): Promise<Outcome> {
+    const outcome = await this.vm.send(instructions, signers);
+    if (!outcome.ok) throw new Error(`refused with ${outcome.error?.name}\n${outcome.logs.join('\n')}`);
+    return outcome;
+  }
+
+  /** Send what must succeed and move exactly this and nothing else among all parties and watched accounts. */
+  async moves(
+    instructions: TransactionInstruction[],
+    signers: Keypair[],
+    expected: Record<string, Movement>,
+  ): Promise<Outcome> {
+    const before = await this.balances();
+    const outcome = await this.must(instructions, signers);
+    expect(difference(before, await this.balances())).to.deep.equal(expected);
+    return outcome;
+  }
+
+  /** Send what must fail with this error, leaving every account that it names and every party as they were. */
+  async rejects(instructions: TransactionInstruction[], signers: Keypair[], error: string): Promise<Outcome> {
+    const touched = instructions.flatMap((instruction) => instruction.keys.map((key) => key.pubkey));
+    const before = await this.photograph(touched);
+    const outcome = await this.vm.send(instructions, signers);
+    expect(outcome.error?.name, outcome.logs.join('\n')).to.equal(error);
+    expect(await this.photograph(touched)).to.deep.equal(before);
+    return outcome;
+  }
+
+  /** Lamports and USDC of every party and watched account. */
+  async balances(): Promise<Balances> {
+    const balances: Balances = new Map();
+    for (const [name, { account, tokens }] of this.watched) {
+      const usdc = (await this.vm.tokens(tokens)) ?? 0n;
+      balances.set(name, { usdc, lamports: await this.vm.lamports(account) });
+    }
+    return balances;
+  }
+
+  private async photograph(accounts: PublicKey[]): Promise<Record<string, string>> {
+    const all = [...accounts, ...[...this.watched.values()].flatMap(({ account, tokens }) => [account, tokens])];
+    const picture: Record<string, string> = {};
+    for (const address of all) {
+      const account = await this.vm.getAccount(address);
+      const { lamports, owner, data } = account ?? { lamports: 0n, owner: PublicKey.default, data: new Uint8Array() };
+      if (address.equals(this.vm.feePayer.publicKey)) continue;
+      picture[address.toBase58()] = `${lamports} ${owner.toBase58()} ${Buffer.from(data).toString('hex')}`;
+    }
+    return picture;
+  }
+}
+
+/** A world in which the marketplace, the demo agent and the caller's grant exist. */
+export async function world(options: { kind?: VmKind; config?: Partial<program.InitializeConfigInput> } = {}) {
+  const made = await emptyWorld(options.kind);
+  const { vm, admin, caller, creator } = made;
+  await made.must([program.initializeConfig(made.configInput(options.config))], [vm.upgradeAuthority, admin]);
+  await made.must(made.listInstructions(), [creator]);
+  await made.must([program.createGrant(made.grantInput()), made.approveInstruction()], [caller]);
+  return made;
+}
+
+/** A world with money in it, before initialize_config. */
+export async function emptyWorld(kind?: VmKind): Promise<World> {
+  const made = new World(await Vm.create(kind));
+  await made.populate();
+  return made;
+}
+
+export const RESULT_HASH = new Uint8Array(32).fill(0xab);
+const MEASURED = { executionTimeMs: 1_250 };
+
+/** The text that a creator signs. */
+export function resultMessage(resultHash: Uint8Array): Uint8Array {
+  return Buffer.from(`sha256:${Buffer.from(resultHash).toString('hex')}`);
+}
+
+/** The canonical Ed25519 instruction of a key over a message. */
+export function signed(key: Keypair, message: Uint8Array): TransactionInstruction {
+  const signature = nacl.sign.detached(message, key.secretKey);
+  return program.ed25519Instruction({ publicKey: key.publicKey.toBytes(), message, signature });
+}
+
+function difference(before: Balances, after: Balances): Record<string, Movement> {
+  const moved: Record<string, Movement> = {};
+  for (const [name, now] of after) {
+    const then = before.get(name);
+    if (!then) throw new Error(`${name} was watched too late`);
+    const [usdc, lamports] = [now.usdc - then.usdc, now.lamports - then.lamports];
+    if (usdc !== 0n || lamports !== 0n) moved[name] = { ...(usdc && { usdc }), ...(lamports && { lamports }) };
+  }
+  return moved;
+}
+
+/** Enums as Anchor encodes them; of all fields only `status` is one. */
+function withVariants(value: object): object {
+  if (!('status' in value) || typeof value.status !== 'string') return value;
+  return { ...value, status: { [value.status.charAt(0).toUpperCase() + value.status.slice(1)]: {} } };
+}
