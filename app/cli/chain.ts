@@ -19,10 +19,10 @@ const COMMITMENT: Commitment = 'confirmed';
 /** About half of today's slot: soon enough to notice, rare enough for a public node. */
 const POLL_MS = 200;
 
-/** A connection that reads at `confirmed` and fails at once where a public node would have us wait. */
+/** A connection that reads at `confirmed`. Throws Refusal for what is no URL of a node. */
 export function connect(rpcUrl: string): Connection {
   try {
-    return new Connection(rpcUrl, { commitment: COMMITMENT, disableRetryOnRateLimit: false });
+    return new Connection(rpcUrl, COMMITMENT);
   } catch {
     throw new Refusal(`${rpcUrl} is not a URL of a Solana node: it must start with http:// or https://`);
   }

@@ -64,7 +64,9 @@ export async function createListing(
   const publicKey = signingKey.subarray(32);
   const metadataHash = await publishMetadata(marketplace, wallet, publicKey, file, report);
 
-  report(`Collateral for a price of ${formatUsdc(file.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`);
+  report(
+    `Collateral for a price of ${formatUsdc(file.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`,
+  );
   const listing = findListing(creator, listingId);
   const message = registerMessage(listing);
   const signature = await sendTransaction(

@@ -13,14 +13,16 @@ import { Refusal } from './refusal.ts';
 const SECONDS_RULE = 'must be a whole number of seconds, at least 1';
 const Seconds = z.int(SECONDS_RULE).min(1, SECONDS_RULE);
 
-const Price = z.union([z.string(), z.number()], 'must be an amount of USDC such as 0.25').transform((value, context) => {
-  try {
-    return parseUsdc(value);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message });
-    return z.NEVER;
-  }
-});
+const Price = z
+  .union([z.string(), z.number()], 'must be an amount of USDC such as 0.25')
+  .transform((value, context) => {
+    try {
+      return parseUsdc(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
 
 const ListingFileSchema = AgentMetadata.omit({ custom_tags: true }).extend({
   /** 1 to 5 of the standard taxonomy; any others are custom tags. */
@@ -96,7 +98,11 @@ export function parseListingFile(content: unknown, what: string): ListingFile {
 /** The deposit that the chain takes for this price, from the config's tiers. Throws Refusal where it takes none. */
 export function depositFor(
   price: bigint,
-  { minPrice, tiers, tierCount }: { minPrice: bigint; tiers: { maxPrice: bigint; deposit: bigint }[]; tierCount: number },
+  {
+    minPrice,
+    tiers,
+    tierCount,
+  }: { minPrice: bigint; tiers: { maxPrice: bigint; deposit: bigint }[]; tierCount: number },
 ): bigint {
   if (price < minPrice) {
     throw new Refusal(`The price ${formatUsdc(price)} USDC is below the least one, ${formatUsdc(minPrice)} USDC.`);

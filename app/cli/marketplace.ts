@@ -35,7 +35,8 @@ export async function openMarketplace(settings: { baseUrl: string; rpcUrl: strin
   const rpcUrl = settings.rpcUrl ?? service.rpc_url;
   const connection = connect(rpcUrl);
   const account = await askNode(rpcUrl, () => connection.getAccountInfo(findConfig()));
-  if (!account) throw new Refusal(`The chain at ${rpcUrl} has no marketplace: is it another cluster than ${baseUrl}'s?`);
+  if (!account)
+    throw new Refusal(`The chain at ${rpcUrl} has no marketplace: is it another cluster than ${baseUrl}'s?`);
   return { baseUrl, environment: service.environment, connection, config: decodeAccount('Config', account.data) };
 }
 

@@ -47,7 +47,16 @@ function rustFlags(tools: Toolchain): string {
 async function compileBuiltins(tools: Toolchain): Promise<string> {
   mkdirSync(BUILD_FOLDER, { recursive: true });
   const bitcode = join(BUILD_FOLDER, 'builtins.bc');
-  const flags = ['-O2', '-ffreestanding', '-fno-builtin', '--target=bpfel', '-mcpu=v2', '-emit-llvm', '-Wall', '-Werror'];
+  const flags = [
+    '-O2',
+    '-ffreestanding',
+    '-fno-builtin',
+    '--target=bpfel',
+    '-mcpu=v2',
+    '-emit-llvm',
+    '-Wall',
+    '-Werror',
+  ];
   await run(tools.clang, [...flags, '-c', 'builtins.c', '-o', bitcode], { cwd: HERE });
   return bitcode;
 }
@@ -57,7 +66,13 @@ export async function compileProgram(program: Program, tools: Toolchain): Promis
   const builtins = await compileBuiltins(tools);
   const linked = join(BUILD_FOLDER, 'linked');
   mkdirSync(linked, { recursive: true });
-  const target = ['--target', join(HERE, 'sbf-solana-zkvm.json'), '-Zjson-target-spec', '-Zbuild-std=std', '-Zbuild-std-features='];
+  const target = [
+    '--target',
+    join(HERE, 'sbf-solana-zkvm.json'),
+    '-Zjson-target-spec',
+    '-Zbuild-std=std',
+    '-Zbuild-std-features=',
+  ];
   const cargo = ['build', '--release', '--locked', '-p', program.package, '--target-dir', BUILD_FOLDER, ...target];
   await run('cargo', [`+${tools.nightly}`, ...cargo], {
     env: {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Idl } from '@coral-xyz/anchor';
 import type { Program } from './compile.ts';
-import { ROOT, run } from './process.ts';
+import { BuildError, ROOT, run } from './process.ts';
 
 // anchor does not export this function from its index under ES modules.
 const { convertIdlToCamelCase } = createRequire(import.meta.url)('@coral-xyz/anchor/dist/cjs/idl.js') as {
@@ -36,6 +36,7 @@ export async function generateIdl(program: Program, nightly: string): Promise<Id
   const tool = ['run', '--quiet', '--locked', '-p', 'idl', '--', join(ROOT, program.folder)];
   const env = { RUSTUP_TOOLCHAIN: nightly, CARGO_TARGET_DIR: join(ROOT, 'target/idl-build') };
   const idl = JSON.parse(await run('cargo', tool, { env })) as Idl;
+  if (idl.metadata.name !== program.crate) throw new BuildError(`the IDL is that of ${idl.metadata.name}.`);
   const typeName = program.crate.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
   return { json: `${JSON.stringify(idl, null, 2)}\n`, typescript: toTypeScript(idl, typeName) };
 }

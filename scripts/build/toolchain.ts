@@ -56,7 +56,9 @@ async function ensureNightly(): Promise<string> {
     await install(PINNED_NIGHTLY);
     return PINNED_NIGHTLY;
   } catch {
-    progress(`  Rust ${PINNED_NIGHTLY} cannot be had; taking the latest nightly. Its bytes may differ from the committed.`);
+    progress(
+      `  Rust ${PINNED_NIGHTLY} cannot be had; taking the latest nightly. Its bytes may differ from the committed.`,
+    );
   }
   if (!rustcField('nightly', 'release') || !hasStdSource('nightly')) await install('nightly');
   const llvm = rustcField('nightly', 'LLVM version') ?? '0';

@@ -264,6 +264,8 @@ class BankBackend implements Backend {
   private constructor(private readonly context: ProgramTestContext) {}
 
   static async create(): Promise<BankBackend> {
+    // The VM would print every log line; outcomes carry them.
+    process.env.RUST_LOG ??= 'off';
     const authority = namedKeypair('upgrade authority').publicKey;
     const accounts = PROGRAMS.flatMap(([programId, path]) =>
       programAccounts(programId, readProgram(path), authority).map((entry) => ({

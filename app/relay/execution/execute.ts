@@ -12,7 +12,7 @@ import { REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
 import { deriveExecutionId, formatUuid, requestHash } from '../../sdk/receipt.ts';
 import type { Agent } from '../catalog.ts';
 import type { Chain, Fate } from '../chain.ts';
-import type { Principal } from '../deps.ts';
+import type { ExecuteInput, ExecuteOutcome, Principal } from '../deps.ts';
 import { ApiError, openRefused } from '../errors.ts';
 import type { ExecutionRow, Journal, ResultRow, SignedTransaction } from '../store.ts';
 import { type CreatorAnswer, callCreator } from './dispatch.ts';
@@ -29,30 +29,6 @@ const SYNC_MARGIN_MS = 10_000;
 const SETTLE_MARGIN_SECONDS = 60n;
 /** A transaction is built anew at most so often before a person has to look. */
 const MAX_REBUILDS = 5n;
-
-export interface ExecuteInput {
-  task: string;
-  parameters: Record<string, unknown>;
-  async: boolean;
-  timeoutSeconds: number;
-  /** Most that the caller agreed to pay, base units. */
-  maxCost: bigint;
-}
-
-export type ExecuteOutcome =
-  | {
-      kind: 'completed';
-      executionId: string;
-      result: string;
-      resultHash: string;
-      price: bigint;
-      tokensUsed: number | null;
-      executionTimeMs: number;
-      settleSignature: string;
-      resultToken: string;
-    }
-  | { kind: 'pending'; executionId: string }
-  | { kind: 'running'; executionId: string };
 
 export interface EngineDeps {
   chain: Chain;

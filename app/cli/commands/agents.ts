@@ -1,0 +1,32 @@
+/** `agents`: what is on offer. */
+import type { PublicKey } from '@solana/web3.js';
+import { Command } from 'commander';
+import { type CommonOptions, readSettings } from '../config.ts';
+import { ask, restClient } from '../marketplace.ts';
+import { printResult, printTable } from '../output.ts';
+import { toAddress, toCount, withMarketplace } from './options.ts';
+
+export function agentsCommands(): Command {
+  const group = new Command('agents').description('look at the agents on offer');
+
+  withMarketplace(group.command('list'))
+    .description('show active agents')
+    .option('--tags <tags>', 'only those with all of these tags, separated by commas')
+    .option('--limit <n>', 'how many', toCount(100), 20)
+    .action(async (options: CommonOptions & { tags?: string; limit: number }) => {
+      const { baseUrl } = readSettings(options);
+      const { tags, limit } = options;
+      const page = await ask(baseUrl, () => restClient({ baseUrl }).listAgents({ limit, ...(tags && { tags }) }));
+      const columns = ['agent_id', 'name', 'price_per_call_usdc', 'total_executions', 'tags'] as const;
+      printTable(page.agents, [...columns], options.json);
+    });
+
+  withMarketplace(group.command('show'))
+    .description('show one agent')
+    .argument('<agent_id>', 'the agent', toAddress)
+    .action(async (agentId: PublicKey, options: CommonOptions) => {
+      const { baseUrl } = readSettings(options);
+      printResult(await ask(baseUrl, () => restClient({ baseUrl }).getAgent(agentId.toBase58())), options.json);
+    });
+  return group;
+}

@@ -1,0 +1,136 @@
+/** `keys`: a caller's API keys. */
+import { Command, InvalidArgumentError } from 'commander';
+import { constants } from '../../sdk/program.ts';
+import { formatUsdc } from '../../sdk/usdc.ts';
+import { connect } from '../chain.ts';
+import { type CommonOptions, readSettings } from '../config.ts';
+import { createKey, listKeys, registerKey, revokeKey, revokeOnChain } from '../keys.ts';
+import { printResult, printTable, report } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+import { readKeypair } from '../wallet.ts';
+import { open, toAddress, toAmount, toCount, toKeyId, withMarketplace, withWallet } from './options.ts';
+
+const DAY_SECONDS = 86_400;
+const MAX_DAYS = constants.maxGrantSeconds / DAY_SECONDS;
+const U32_MAX = 2 ** 32 - 1;
+
+interface CreateOptions extends CommonOptions {
+  name: string;
+  perExecution: bigint;
+  perPeriod: bigint;
+  periodSeconds: number;
+  total: bigint;
+  expiresInDays: number;
+  allowance?: bigint;
+  replaceDelegate?: boolean;
+}
+
+export function keysCommands(): Command {
+  const group = new Command('keys').description('make, list and end your API keys');
+
+  withWallet(group.command('create'))
+    .description('make an API key with limits that the chain enforces')
+    .requiredOption('--name <name>', 'by which you will know the key', toName)
+    .option('--per-execution <usdc>', 'most that one execution may cost', toAmount, 10_000_000n)
+    .option('--per-period <usdc>', 'most that may be spent in one period', toAmount, 50_000_000n)
+    .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX), DAY_SECONDS)
+    .option('--total <usdc>', 'most that may ever be spent', toAmount, 100_000_000n)
+    .option('--expires-in-days <n>', `life of the key, at most ${MAX_DAYS}`, toCount(MAX_DAYS), 90)
+    .option(
+      '--allowance <usdc>',
+      "what all of the wallet's keys together may spend (default: never less than now)",
+      toAmount,
+    )
+    .option('--replace-delegate', "take the place of another delegate of the wallet's USDC account")
+    .configureHelp({
+      // Limits are base units inside; a person reads USDC.
+      optionDescription: ({ description, defaultValue }) => {
+        if (defaultValue === undefined) return description;
+        return `${description} (default: ${typeof defaultValue === 'bigint' ? formatUsdc(defaultValue) : defaultValue})`;
+      },
+    })
+    .action(async (options: CreateOptions) => {
+      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const { name, allowance, replaceDelegate } = options;
+      const limits = {
+        perExecutionMax: options.perExecution,
+        periodMax: options.perPeriod,
+        totalMax: options.total,
+        periodSeconds: options.periodSeconds,
+        // A minute less than asked, as a year is the chain's limit and its clock may lag behind ours.
+        expiresAt: BigInt(Math.floor(Date.now() / 1000) + options.expiresInDays * DAY_SECONDS - 60),
+      };
+      const key = {
+        wallet,
+        name,
+        limits,
+        report,
+        ...(allowance && { allowance }),
+        ...(replaceDelegate && { replaceDelegate }),
+      };
+      let unregistered: string | null = null;
+      try {
+        const result = await createKey(await open(options), key, (apiKey) => {
+          unregistered = apiKey;
+        });
+        report('Keep the key secret: it spends money from your wallet. It is shown this once.');
+        printResult(result, options.json);
+      } catch (error) {
+        // The key can spend already, so its owner must have it, whatever failed after that.
+        if (unregistered !== null) printResult({ api_key: unregistered }, options.json);
+        throw error;
+      }
+    });
+
+  withWallet(group.command('list'))
+    .description("show the wallet's keys and their use")
+    .action(async (options: CommonOptions) => {
+      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const keys = await listKeys(await open(options), wallet);
+      const columns = [
+        'key_id',
+        'name',
+        'created_at',
+        'last_used_at',
+        'execution_count',
+        'total_spent_usdc',
+        'revoked',
+      ] as const;
+      printTable(keys, [...columns], options.json);
+    });
+
+  withWallet(group.command('revoke'))
+    .description('end a key, at the marketplace and on-chain')
+    .argument('<key_id>', 'as `keys list` shows it', toKeyId)
+    .option('--on-chain-only', 'without the marketplace, should it not answer; needs --rpc-url')
+    .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
+      const settings = readSettings(options);
+      const wallet = readKeypair(settings.keypairPath, "the wallet's keypair");
+      const signature = options.onChainOnly
+        ? await revokeOnChain({ connection: connect(requireRpcUrl(settings.rpcUrl)) }, { wallet, keyId })
+        : await revokeKey(await open(options), { wallet, keyId, report });
+      printResult({ key_id: keyId, revoked: true, signature }, options.json);
+    });
+
+  withMarketplace(group.command('register'))
+    .description('tell the marketplace of a key whose grant is on-chain already')
+    .argument('<key_hash>', 'SHA-256 of the whole key, 64 lower-case hex digits')
+    .requiredOption('--name <name>', 'by which you will know the key', toName)
+    .requiredOption('--wallet <address>', 'the wallet that granted it', toAddress)
+    .action(async (keyHash: string, options: CommonOptions & { name: string; wallet: { toBase58(): string } }) => {
+      const wallet = options.wallet.toBase58();
+      const keyId = await registerKey(readSettings(options), { wallet, keyHash, name: options.name });
+      printResult({ key_id: keyId, name: options.name }, options.json);
+    });
+  return group;
+}
+
+function requireRpcUrl(rpcUrl: string | null): string {
+  if (rpcUrl !== null) return rpcUrl;
+  throw new Refusal('Without the marketplace the node must be named: --rpc-url URL or SOLANA_RPC_URL.');
+}
+
+function toName(text: string): string {
+  if (/^[^\p{Cc}\p{Surrogate}]{1,64}$/u.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 64 characters on one line.');
+}

@@ -1,0 +1,86 @@
+/** `listing`: a creator's agents. */
+import type { PublicKey } from '@solana/web3.js';
+import { Command } from 'commander';
+import { loadSigningKey } from '../../sdk/signingKey.ts';
+import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
+import { changeStatus, createListing, updateListing } from '../listing.ts';
+import { readListingFile } from '../listingFile.ts';
+import { printResult, report } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+import { readKeypair } from '../wallet.ts';
+import { open, toAddress, withWallet } from './options.ts';
+
+const FILE_HELP = `
+FILE.json describes the agent:
+  name, tagline, description, display_name   texts; tagline is one sentence
+  endpoint                                   URL of your server, ending in /execute
+  input_schema, output_schema                JSON Schema of \`parameters\` and of the result
+  tags                                       1 to 5 of research, code, legal, finance, data, social, security,
+                                             writing, sql, monitoring; and up to 5 of your own
+  price_usdc                                 of one execution, such as 0.25
+  timeout_seconds, min_timeout_seconds       longest (and default) and shortest wait a caller may ask for
+  signing_key                                optional: the key file, instead of --signing-key
+  test                                       optional: {task, parameters} that your agent completes, for the test
+  metadata_uri                               optional: where else this description can be found`;
+
+interface ListingOptions extends CommonOptions {
+  signingKey?: string;
+  payout?: PublicKey;
+}
+
+export function listingCommands(): Command {
+  const group = new Command('listing').description('publish and manage your agents');
+
+  withWallet(group.command('create'))
+    .description('list an agent: store its description, test its endpoint, deposit its collateral, sign')
+    .argument('<file.json>', 'the description of the agent')
+    .option('--signing-key <path>', "the file of the key that signs this agent's results, and no other's")
+    .option('--payout <address>', "USDC account to be paid on (default: the wallet's own)", toAddress)
+    .addHelpText('after', FILE_HELP)
+    .action(async (path: string, options: ListingOptions) => {
+      const file = readListingFile(fromCaller(path));
+      const signingKey = readSigningKey(options.signingKey ? fromCaller(options.signingKey) : file.signingKeyPath);
+      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const { payout } = options;
+      const listing = { wallet, signingKey, file, report, ...(payout && { payout }) };
+      printResult(await createListing(await open(options), listing), options.json);
+    });
+
+  withWallet(group.command('update'))
+    .description("replace an agent's description, price, timeouts, tags or payout account")
+    .argument('<agent_id>', 'the agent', toAddress)
+    .argument('<file.json>', 'its whole new description')
+    .option('--payout <address>', 'USDC account to be paid on (default: as before)', toAddress)
+    .addHelpText('after', FILE_HELP)
+    .action(async (agentId: PublicKey, path: string, options: ListingOptions) => {
+      const file = readListingFile(fromCaller(path));
+      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const { payout } = options;
+      const update = { wallet, agentId, file, report, ...(payout && { payout }) };
+      printResult(await updateListing(await open(options), update), options.json);
+    });
+
+  for (const [name, status] of [
+    ['pause', 'paused'],
+    ['resume', 'active'],
+  ] as const) {
+    withWallet(group.command(name))
+      .description(status === 'paused' ? 'take no new executions for now' : 'take executions again')
+      .argument('<agent_id>', 'the agent', toAddress)
+      .action(async (agentId: PublicKey, options: CommonOptions) => {
+        const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+        const signature = await changeStatus(await open(options), { wallet, agentId, status });
+        printResult({ agent_id: agentId.toBase58(), status, signature }, options.json);
+      });
+  }
+  return group;
+}
+
+function readSigningKey(path: string | null): Uint8Array {
+  if (path === null) throw new Refusal('Name the signing key: --signing-key PATH, or signing_key in the file.');
+  try {
+    return loadSigningKey(path);
+  } catch (error) {
+    throw new Refusal(`Cannot read the signing key: ${(error as Error).message}`);
+  }
+}

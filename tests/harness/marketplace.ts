@@ -1,0 +1,269 @@
+/**
+ * A whole marketplace for relay tests: a real node, a real creator's server with behaviours on demand, an agent listed
+ * and two callers with keys through the same code as the CLI's, and the relay in a process that can be killed.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AccountLayout } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { createKey } from '../../app/cli/keys.ts';
+import { createListing } from '../../app/cli/listing.ts';
+import { type ListingFileInput, parseListingFile } from '../../app/cli/listingFile.ts';
+import { openMarketplace } from '../../app/cli/marketplace.ts';
+import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../app/local/network.ts';
+import { generateSigningKey } from '../../app/sdk/creator.ts';
+import {
+  decodeAccount,
+  type ExecutionRecord,
+  findEscrow,
+  findExecution,
+  findTokenAccount,
+  findTreasury,
+  type GrantLimits,
+} from '../../app/sdk/program.ts';
+import { hashResult, parseUuid, signResult } from '../../app/sdk/receipt.ts';
+import { ledgerPath } from '../../app/relay/config.ts';
+import { openDatabase } from '../../indexer/database.ts';
+import { startNode, type TestNode } from './node.ts';
+
+/** Reaches the test's own creator; `reply` answers as a good creator would. */
+export type Behaviour = (
+  request: { execution_id: string; task: string; timeout_seconds: number; parameters: Record<string, unknown> },
+  response: ServerResponse,
+  reply: (body: unknown) => void,
+) => void;
+
+export interface TestCaller {
+  wallet: Keypair;
+  apiKey: string;
+  usdc: PublicKey;
+}
+
+export interface Balances {
+  callers: bigint[];
+  creator: bigint;
+  treasury: bigint;
+}
+
+export interface RelayHandle {
+  url: string;
+  process: ChildProcess;
+  /** Resolves when the process is gone. */
+  gone: Promise<void>;
+  kill(): Promise<void>;
+}
+
+const GRANT: Omit<GrantLimits, 'expiresAt'> = {
+  perExecutionMax: 10_000_000n,
+  periodMax: 1_000_000_000n,
+  totalMax: 1_000_000_000n,
+  periodSeconds: 86_400,
+};
+
+export type TestMarketplace = Awaited<ReturnType<typeof startMarketplace>>;
+
+/** A good answer to a request. */
+export function goodAnswer(signingKey: Uint8Array, executionId: string, result: string): Record<string, unknown> {
+  const resultHash = hashResult(result);
+  return {
+    execution_id: executionId,
+    status: 'completed',
+    result,
+    result_hash: resultHash,
+    signature: signResult(signingKey, resultHash),
+    tokens_used: 7,
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Start everything; `stop` ends it. `price` in USDC. */
+export async function startMarketplace(options: { slotTimeMs?: number; price?: string } = {}) {
+  const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
+  const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
+  const authority = Keypair.generate();
+  const creator = Keypair.generate();
+  const wallets = [Keypair.generate(), Keypair.generate()];
+  const { connection, payer } = node;
+  await Promise.all([authority, creator, ...wallets].map((key) => node.fundSol(key.publicKey, 100e9)));
+  const usdcMint = await createMockUsdc(connection, { payer, mint: Keypair.generate(), mintAuthority: payer.publicKey });
+  await initializeMarketplace(connection, {
+    upgradeAuthority: payer,
+    payer,
+    admin: payer.publicKey,
+    relayAuthority: authority.publicKey,
+    usdcMint,
+  });
+  const mintTo = (owner: PublicKey, amount: bigint) =>
+    mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount });
+  await Promise.all([mintTo(creator.publicKey, 1_000_000_000n), ...wallets.map((w) => mintTo(w.publicKey, 1_000_000_000n))]);
+
+  const signingKey = generateSigningKey();
+  const calls = new Map<string, number>();
+  let behaviour: Behaviour | null = null;
+  const server = createServer(async (request, response) => {
+    const body = JSON.parse(await readBody(request));
+    calls.set(body.execution_id, (calls.get(body.execution_id) ?? 0) + 1);
+    const reply = (answer: unknown) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
+    };
+    if (behaviour) behaviour(body, response, reply);
+    else reply(goodAnswer(signingKey, body.execution_id, `done: ${body.task}`));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+
+  const authorityPath = join(dataDir, 'relay-authority.json');
+  writeFileSync(authorityPath, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
+
+  async function startRelayProcess(killAt?: string, log = 'error'): Promise<RelayHandle> {
+    const child = fork(join(import.meta.dirname, 'relayProcess.ts'), [], {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+      env: {
+        ...process.env,
+        SOLANA_RPC_URL: node.rpcUrl,
+        SOLANA_WS_URL: node.wsUrl,
+        RELAY_KEYPAIR: authorityPath,
+        DATA_DIR: dataDir,
+        PORT: '0',
+        ALLOW_PRIVATE_ENDPOINTS: 'true',
+        LOG_LEVEL: log,
+        ...(killAt ? { KILL_AT: killAt } : {}),
+      },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const gone = once(child, 'exit').then(() => undefined);
+    const started = once(child, 'message').then(([message]) => (message as { url: string }).url);
+    const url = await Promise.race([
+      started,
+      gone.then(() => {
+        throw new Error('the relay ended before it was ready');
+      }),
+    ]);
+    return {
+      url,
+      process: child,
+      gone,
+      async kill() {
+        child.kill('SIGKILL');
+        await gone;
+      },
+    };
+  }
+
+  const relay = await startRelayProcess();
+  const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
+  const quiet = () => undefined;
+  const file: ListingFileInput = {
+    name: 'test-agent',
+    tagline: 'Answers tests',
+    description: 'An agent for tests.',
+    display_name: 'Test Creator',
+    tags: ['code'],
+    input_schema: { type: 'object', properties: {} },
+    output_schema: { type: 'object', properties: {} },
+    endpoint,
+    price_usdc: options.price ?? '0.25',
+    timeout_seconds: 60,
+    min_timeout_seconds: 1,
+  };
+  const listed = await createListing(marketplace, {
+    wallet: creator,
+    signingKey,
+    file: parseListingFile(file, 'the test agent'),
+    report: quiet,
+  });
+  const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 86_400n };
+  const callers: TestCaller[] = [];
+  for (const wallet of wallets) {
+    const key = await createKey(marketplace, { wallet, name: 'test', limits, report: quiet });
+    callers.push({ wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, usdcMint) });
+  }
+
+  async function amountOf(address: PublicKey): Promise<bigint> {
+    const account = await connection.getAccountInfo(address, 'confirmed');
+    return account ? AccountLayout.decode(account.data).amount : 0n;
+  }
+
+  return {
+    node,
+    dataDir,
+    relay,
+    startRelayProcess,
+    marketplace,
+    usdcMint,
+    authority,
+    creator,
+    creatorUsdc: findTokenAccount(creator.publicKey, usdcMint),
+    signingKey,
+    endpoint,
+    agentId: listed.agent_id,
+    callers,
+    limits,
+    mintTo,
+    /** How often the creator was called for an execution. */
+    calls,
+    setBehaviour(next: Behaviour | null) {
+      behaviour = next;
+    },
+    amountOf,
+    /** Lose the journal, as a broken disk would, while the relay is down; keys and metadata stay. */
+    forgetExecutions() {
+      const ledger = openDatabase(ledgerPath(dataDir));
+      ledger.sqlite.exec('DELETE FROM executions; DELETE FROM results;');
+      ledger.close();
+    },
+    async balances(): Promise<Balances> {
+      return {
+        callers: await Promise.all(callers.map((caller) => amountOf(caller.usdc))),
+        creator: await amountOf(findTokenAccount(creator.publicKey, usdcMint)),
+        treasury: await amountOf(findTreasury()),
+      };
+    },
+    /** The record on-chain; null where there is none. */
+    async record(executionId: string): Promise<ExecutionRecord | null> {
+      const account = await connection.getAccountInfo(findExecution(parseUuid(executionId)!), 'confirmed');
+      return account ? decodeAccount('ExecutionRecord', account.data) : null;
+    },
+    async escrowExists(executionId: string): Promise<boolean> {
+      const escrow = findEscrow(findExecution(parseUuid(executionId)!));
+      return (await connection.getAccountInfo(escrow, 'confirmed')) !== null;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      if (relay.process.exitCode === null) await relay.kill();
+      await node.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One request to the API; the body as parsed JSON. */
+export async function request(
+  url: string,
+  path: string,
+  options: { apiKey?: string; body?: unknown; method?: string } = {},
+): Promise<{ status: number; body: any; headers: Headers }> {
+  const response = await fetch(`${url}${path}`, {
+    method: options.method ?? (options.body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}),
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
+}

@@ -1,0 +1,212 @@
+/** initialize_config: who may create the marketplace, with which settings, and what exists afterwards. */
+import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { TEST_CALLER_ID } from '../harness/outcome.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair } from '../harness/vm.ts';
+import { emptyWorld, TIERS, USDC, type World } from '../harness/world.ts';
+
+const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+const CONFIG_BYTES = 8 + 7 + 4 * 32 + 2 * 8 + 5 * 4 + 4 * 16;
+
+describe('initialize_config', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await emptyWorld();
+  });
+
+  const send = (change: Partial<program.InitializeConfigInput> = {}) =>
+    w.must([program.initializeConfig(w.configInput(change))], [w.vm.upgradeAuthority, w.admin]);
+  const rejects = (change: Partial<program.InitializeConfigInput>, error: string) =>
+    w.rejects([program.initializeConfig(w.configInput(change))], [w.vm.upgradeAuthority, w.admin], error);
+
+  it('writes every setting and opens a treasury that owns itself', async () => {
+    const [configRent, tokenRent] = [w.vm.rent(CONFIG_BYTES), w.vm.rent(165)];
+    w.watch('config', program.findConfig());
+    const outcome = await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
+      admin: { lamports: -(configRent + tokenRent) },
+      treasury: { lamports: tokenRent },
+      config: { lamports: configRent },
+    });
+
+    const account = (await w.vm.getAccount(program.findConfig()))!;
+    expect(account.data.length).to.equal(CONFIG_BYTES);
+    const [, bump] = PublicKey.findProgramAddressSync([Buffer.from('config')], program.PROGRAM_ID);
+    const [, treasuryBump] = PublicKey.findProgramAddressSync([Buffer.from('treasury')], program.PROGRAM_ID);
+    expect(plain(await w.read('Config', program.findConfig()))).to.deep.equal(
+      plain({
+        version: 1,
+        bump,
+        treasuryBump,
+        opensPaused: false,
+        feeBps: 100,
+        tierCount: 4,
+        admin: w.admin.publicKey,
+        pendingAdmin: PublicKey.default,
+        relayAuthority: w.relay.publicKey,
+        usdcMint: w.usdcMint,
+        minPrice: 10_000n,
+        disputeBondLamports: 10_000_000n,
+        disputeWindowSeconds: 259_200,
+        refundGraceSeconds: 600,
+        maxTimeoutSeconds: 3_600,
+        longestSpanSeconds: 263_400,
+        exposureMultiple: 0,
+        tiers: TIERS,
+      }),
+    );
+
+    const treasury = AccountLayout.decode((await w.vm.getAccount(program.findTreasury()))!.data);
+    expect(treasury.mint.toBase58()).to.equal(w.usdcMint.toBase58());
+    expect(treasury.owner.toBase58()).to.equal(program.findTreasury().toBase58());
+    expect([treasury.amount, treasury.state, treasury.delegateOption, treasury.closeAuthorityOption]).to.deep.equal([
+      0n,
+      1,
+      0,
+      0,
+    ]);
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'ConfigInitialized',
+        data: plain({
+          config: program.findConfig(),
+          admin: w.admin.publicKey,
+          relayAuthority: w.relay.publicKey,
+          usdcMint: w.usdcMint,
+          treasury: program.findTreasury(),
+          feeBps: 100,
+        }),
+      },
+    ]);
+  });
+
+  it('works where a stranger sent lamports to both addresses before', async () => {
+    await w.vm.airdrop(program.findConfig(), 1_000_000n);
+    await w.vm.airdrop(program.findTreasury(), 10_000_000n);
+    w.watch('config', program.findConfig());
+    const configRent = w.vm.rent(CONFIG_BYTES);
+    await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
+      admin: { lamports: -(configRent - 1_000_000n) },
+      config: { lamports: configRent - 1_000_000n },
+    });
+    expect(await w.vm.tokens(program.findTreasury())).to.equal(0n);
+  });
+
+  it('accepts every setting at its lowest', async () => {
+    await send({
+      feeBps: 0,
+      minPrice: 10_000n,
+      disputeBondLamports: 0n,
+      disputeWindowSeconds: 259_200,
+      refundGraceSeconds: 300,
+      maxTimeoutSeconds: 60,
+      tiers: [{ maxPrice: 10_000n, deposit: 0n }],
+    });
+    const config = await w.read('Config', program.findConfig());
+    expect(config.tierCount).to.equal(1);
+    expect(config.tiers.slice(1)).to.deep.equal(Array(3).fill({ maxPrice: 0n, deposit: 0n }));
+    expect(config.longestSpanSeconds).to.equal(259_560);
+  });
+
+  it('accepts every setting at its highest', async () => {
+    await send({
+      feeBps: 100,
+      minPrice: 1_000_000n,
+      disputeBondLamports: 1_000_000_000n,
+      disputeWindowSeconds: 2_592_000,
+      refundGraceSeconds: 3_600,
+      maxTimeoutSeconds: 86_400,
+      exposureMultiple: 0xffff_ffff,
+    });
+    expect((await w.read('Config', program.findConfig())).longestSpanSeconds).to.equal(2_682_000);
+  });
+
+  it('rejects: a signer that is not the upgrade authority', async () => {
+    const input = w.configInput({ authority: w.stranger.publicKey });
+    await w.rejects([program.initializeConfig(input)], [w.stranger, w.admin], 'NotUpgradeAuthority');
+  });
+
+  it('rejects: anybody, when the program can no longer be upgraded', async () => {
+    const address = program.findProgramData();
+    const account = (await w.vm.getAccount(address))!;
+    const data = Uint8Array.from(account.data);
+    data.fill(0, 12, 45);
+    w.vm.setAccount(address, { ...account, data });
+    await rejects({}, 'NotUpgradeAuthority');
+  });
+
+  it("rejects: another program's ProgramData, whose authority signs", async () => {
+    const [other] = PublicKey.findProgramAddressSync([TEST_CALLER_ID.toBytes()], LOADER);
+    const instruction = program.initializeConfig(w.configInput());
+    instruction.keys.find((key) => key.pubkey.equals(program.findProgramData()))!.pubkey = other;
+    await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'WrongProgramData');
+  });
+
+  it('rejects: an authority that does not sign', async () => {
+    const instruction = program.initializeConfig(w.configInput());
+    instruction.keys[0]!.isSigner = false;
+    await w.rejects([instruction], [w.admin], 'AccountNotSigner');
+  });
+
+  it('rejects: a mint of nine decimals', async () => {
+    w.vm.setMint(w.usdcMint, w.mintAuthority.publicKey, 9);
+    await rejects({}, 'InvalidMint');
+  });
+
+  it('rejects: a mint of the Token-2022 program', async () => {
+    w.vm.setMint(w.usdcMint, w.mintAuthority.publicKey, 6, TOKEN_2022_PROGRAM_ID);
+    await rejects({}, 'InvalidMint');
+  });
+
+  it('rejects: a token account, and an address without data, as mint', async () => {
+    await rejects({ usdcMint: w.wallet(w.caller) }, 'InvalidMint');
+    await rejects({ usdcMint: namedKeypair('nobody').publicKey }, 'InvalidMint');
+  });
+
+  const OUT_OF_BOUNDS: [Partial<program.InitializeConfigInput>, string][] = [
+    [{ feeBps: 101 }, 'FeeOutOfBounds'],
+    [{ feeBps: 0xffff }, 'FeeOutOfBounds'],
+    [{ minPrice: 9_999n }, 'MinPriceOutOfBounds'],
+    [{ minPrice: 1_000_001n }, 'MinPriceOutOfBounds'],
+    [{ disputeWindowSeconds: 259_199 }, 'DisputeWindowOutOfBounds'],
+    [{ disputeWindowSeconds: 2_592_001 }, 'DisputeWindowOutOfBounds'],
+    [{ refundGraceSeconds: 299 }, 'RefundGraceOutOfBounds'],
+    [{ refundGraceSeconds: 3_601 }, 'RefundGraceOutOfBounds'],
+    [{ maxTimeoutSeconds: 59 }, 'MaxTimeoutOutOfBounds'],
+    [{ maxTimeoutSeconds: 86_401 }, 'MaxTimeoutOutOfBounds'],
+    [{ disputeBondLamports: 1_000_000_001n }, 'BondOutOfBounds'],
+    [{ tiers: [] }, 'InvalidTiers'],
+    [{ tiers: [...TIERS, { maxPrice: 500n * USDC, deposit: 500n * USDC }] }, 'InvalidTiers'],
+    [{ tiers: [{ maxPrice: 9_999n, deposit: USDC }] }, 'InvalidTiers'],
+    [{ tiers: [TIERS[1]!, TIERS[0]!] }, 'InvalidTiers'],
+    [{ tiers: [TIERS[0]!, { ...TIERS[1]!, maxPrice: TIERS[0]!.maxPrice }] }, 'InvalidTiers'],
+    [{ tiers: [TIERS[0]!, { ...TIERS[1]!, deposit: TIERS[0]!.deposit }] }, 'InvalidTiers'],
+  ];
+
+  it('rejects: settings one step outside their bounds', async () => {
+    for (const [change, error] of OUT_OF_BOUNDS) await rejects(change, error);
+  });
+
+  it('rejects: a second marketplace', async () => {
+    await send();
+    const outcome = await w.vm.send([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
+    expect(outcome.error?.name).to.equal('system:0');
+  });
+
+  it('rejects: a config or treasury at another address', async () => {
+    for (const at of [2, 3]) {
+      const instruction = program.initializeConfig(w.configInput());
+      instruction.keys[at]!.pubkey = namedKeypair('elsewhere').publicKey;
+      await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'ConstraintSeeds');
+    }
+  });
+
+  it('rejects: a false token program', async () => {
+    const instruction = program.initializeConfig(w.configInput());
+    instruction.keys[6]!.pubkey = SystemProgram.programId;
+    await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'InvalidProgramId');
+  });
+});

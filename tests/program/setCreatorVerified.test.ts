@@ -1,0 +1,82 @@
+/** set_creator_verified: the admin's badge. */
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { START } from '../harness/vm.ts';
+import { type World, world } from '../harness/world.ts';
+
+const PROFILE_BYTES = 8 + 3 + 32 + 8;
+
+describe('set_creator_verified', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const instruction = (verified: boolean, change: Partial<program.SetCreatorVerifiedInput> = {}) => {
+    const { admin, creator } = w;
+    const input = { admin: admin.publicKey, payer: admin.publicKey, creator: creator.publicKey, verified };
+    return program.setCreatorVerified({ ...input, ...change });
+  };
+  const profile = async () => plain(await w.read('CreatorProfile', program.findCreator(w.creator.publicKey)));
+
+  it('gives the badge, paid by the payer', async () => {
+    const rent = w.vm.rent(PROFILE_BYTES);
+    const outcome = await w.moves([instruction(true, { payer: w.relay.publicKey })], [w.admin, w.relay], {
+      relay: { lamports: -rent },
+    });
+    const seeds = [Buffer.from('creator'), w.creator.publicKey.toBytes()];
+    const [address, bump] = PublicKey.findProgramAddressSync(seeds, program.PROGRAM_ID);
+    expect((await w.vm.getAccount(address))!.data.length).to.equal(PROFILE_BYTES);
+    expect(await profile()).to.deep.equal({
+      version: 1,
+      bump,
+      verified: true,
+      creator: w.creator.publicKey.toBase58(),
+      verifiedAt: START,
+    });
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'CreatorVerificationChanged',
+        data: { creator: w.creator.publicKey.toBase58(), verified: true, verifiedAt: START },
+      },
+    ]);
+  });
+
+  it('takes it and gives it again, with the time of the latest', async () => {
+    await w.must([instruction(true)], [w.admin]);
+    const outcome = await w.moves([instruction(false)], [w.admin], {});
+    expect(await profile()).to.include({ verified: false, verifiedAt: 0n });
+    expect(outcome.events[0]?.data).to.include({ verified: false, verifiedAt: 0n });
+    await w.vm.setClock(START + 100n);
+    await w.must([instruction(true)], [w.admin]);
+    expect(await profile()).to.include({ verified: true, verifiedAt: START + 100n });
+  });
+
+  it('works where a stranger sent lamports to the address before', async () => {
+    await w.vm.airdrop(program.findCreator(w.creator.publicKey), 5_000_000n);
+    await w.moves([instruction(true)], [w.admin], {});
+    expect(await profile()).to.include({ verified: true });
+  });
+
+  it('rejects: anybody but the admin, the creator too', async () => {
+    for (const who of [w.stranger, w.creator, w.relay]) {
+      const forged = instruction(true, { admin: who.publicKey, payer: who.publicKey });
+      await w.rejects([forged], [who], 'NotAdmin');
+    }
+  });
+
+  it('rejects: an admin that does not sign', async () => {
+    const unsigned = instruction(true, { payer: w.stranger.publicKey });
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
+  });
+
+  it("rejects: another creator's profile address", async () => {
+    const forged = instruction(true);
+    forged.keys[3]!.pubkey = program.findCreator(w.otherCreator.publicKey);
+    await w.rejects([forged], [w.admin], 'ConstraintSeeds');
+  });
+});
