@@ -23,6 +23,7 @@ interface Check {
 
 const RUST = 'Rust is needed: https://rustup.rs, then rustup component add rustfmt clippy';
 const NPM = 'run npm ci';
+const COLORS = process.stderr.isTTY ? '--colors=force' : '--colors=off';
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 
 const CHECKS: Check[] = [
@@ -42,8 +43,8 @@ const CHECKS: Check[] = [
   {
     name: 'biome',
     command: bin('biome'),
-    args: ['ci', '--error-on-warnings'],
-    fixArgs: ['check', '--write', '--error-on-warnings'],
+    args: ['ci', COLORS, '--error-on-warnings'],
+    fixArgs: ['check', '--write', COLORS, '--error-on-warnings'],
     missing: NPM,
   },
   { name: 'tsc', command: bin('tsc'), args: ['--noEmit', '-p', ROOT], missing: NPM },

@@ -16,7 +16,7 @@ export interface LocalConfig {
 const DEFAULT_PORT = 8787;
 
 /** Parses the environment. Throws Refusal naming the variable that is wrong. */
-export function readConfig(env: NodeJS.ProcessEnv): LocalConfig {
+export function readConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
   // An empty variable counts as unset, as shells and CI files often leave one behind.
   const dataDir = env.DATA_DIR || '.local';
   return {

@@ -2,30 +2,34 @@
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../cli/refusal.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { demoAgents } from './creators/definitions.ts';
-import type { FromCreators, ListeningMessage, StartMessage, ToCreators } from './creators/main.ts';
+import type { FromCreators, StartMessage, ToCreators } from './creators/main.ts';
 
-export interface DemoServers {
-  /** Where each agent listens, by its name. */
-  agents: Map<string, ListeningMessage['agents'][number]>;
-  /** The agent is listed now: its server behaves as documented from here on. */
-  setListed(name: string): Promise<void>;
-  stop(): void;
-  /** Resolves when the process is gone, with what its end looked like. */
-  exited: Promise<string>;
-}
+/** How long a port of the last run may stay taken, by the process that is just ending, before another is used. */
+const PORT_PATIENCE_MS = 1_500;
+const PORT_RETRY_MS = 100;
+
+/** Ports by agent name. */
+export type Ports = Record<string, number>;
+
+/** Where a demo server takes executions. */
+export const endpointOf = (port: number): string => `http://127.0.0.1:${port}/execute`;
 
 /** A server's signing key, which its creator also needs for listing the agent. */
-export function signingKeyPath(demoDir: string, name: string): string {
-  return join(demoDir, `signing-key-${name}.json`);
+export const signingKeyPath = (demoDir: string, name: string): string => join(demoDir, `signing-key-${name}.json`);
+
+const portsPath = (demoDir: string): string => join(demoDir, 'ports.json');
+
+/** The ports of the last run; empty before the first. */
+export function readPorts(demoDir: string): Ports {
+  return existsSync(portsPath(demoDir)) ? JSON.parse(readFileSync(portsPath(demoDir), 'utf8')) : {};
 }
 
-/**
- * Starts the servers on the ports of the last run. `listed` names the agents that are listed already, under those very
- * ports: one that is taken is then refused; any other is replaced by a free one.
- */
-export async function startDemoServers(demoDir: string, listed: Set<string>): Promise<DemoServers> {
+export type DemoServers = ReturnType<typeof forkDemoServers>;
+
+/** Starts the process; nothing listens yet. */
+export function forkDemoServers(demoDir: string) {
   const child = fork(join(import.meta.dirname, 'creators', 'main.ts'), [], {
     execArgv: ['--import', import.meta.resolve('tsx')],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -33,8 +37,10 @@ export async function startDemoServers(demoDir: string, listed: Set<string>): Pr
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
   });
-  const ask = (message: ToCreators, isAnswer: (answer: FromCreators) => boolean) =>
-    new Promise<FromCreators>((resolve, reject) => {
+
+  /** Sends a message and returns the first answer that `isAnswer`. */
+  function ask(message: ToCreators, isAnswer: (answer: FromCreators) => boolean): Promise<FromCreators> {
+    return new Promise((resolve, reject) => {
       const onMessage = (answer: FromCreators) => {
         if (!isAnswer(answer)) return;
         child.off('message', onMessage);
@@ -42,41 +48,46 @@ export async function startDemoServers(demoDir: string, listed: Set<string>): Pr
       };
       child.on('message', onMessage);
       exited.then((end) => reject(new Error(`the demo creators' process ended (${end})`)));
-      child.send(message);
+      child.send(message, (error) => error && reject(error));
     });
-
-  const portsPath = join(demoDir, 'ports.json');
-  const ports: Record<string, number> = existsSync(portsPath) ? JSON.parse(readFileSync(portsPath, 'utf8')) : {};
-  let answer: FromCreators;
-  for (;;) {
-    const agents = demoAgents.map(({ name }) => ({
-      name,
-      port: ports[name] ?? 0,
-      signingKeyPath: signingKeyPath(demoDir, name),
-      listed: listed.has(name),
-    }));
-    const start: StartMessage = { type: 'start', dataDir: demoDir, agents };
-    answer = await ask(start, ({ type }) => type === 'listening' || type === 'error');
-    if (answer.type !== 'error') break;
-    const canMove = answer.code === 'EADDRINUSE' && answer.port !== 0 && !listed.has(answer.name);
-    if (!canMove) {
-      child.kill();
-      throw new Refusal(
-        `The demo creators cannot start: ${answer.message}. Their ports belong to their listings; free the port, or ` +
-          'start afresh in another directory: DATA_DIR=OTHER npm start',
-      );
-    }
-    ports[answer.name] = 0;
   }
-  const listening = (answer as ListeningMessage).agents;
-  const taken = Object.fromEntries(listening.map(({ name, port }) => [name, port]));
-  writeFileSync(portsPath, `${JSON.stringify(taken, null, 2)}\n`, { mode: 0o600 });
+
   return {
-    agents: new Map(listening.map((agent) => [agent.name, agent])),
-    async setListed(name) {
-      await ask({ type: 'listed', name }, (reply) => reply.type === 'listed' && reply.name === name);
-    },
-    stop: () => void child.kill('SIGKILL'),
     exited,
+    stop: () => void child.kill('SIGKILL'),
+
+    /**
+     * Listens on these ports, a free one where there is none or where another program has taken it. `listed` names the
+     * agents that are listed under their port already and so behave as documented at once. Returns the ports in use.
+     */
+    async listen(wanted: Ports, listed: ReadonlySet<string>): Promise<Ports> {
+      const ports = { ...wanted };
+      const patientUntil = Date.now() + PORT_PATIENCE_MS;
+      for (;;) {
+        const agents = demoAgents.map(({ name }) => ({
+          name,
+          port: ports[name] ?? 0,
+          signingKeyPath: signingKeyPath(demoDir, name),
+          listed: listed.has(name) && ports[name] === wanted[name],
+        }));
+        const start: StartMessage = { type: 'start', dataDir: demoDir, agents };
+        const answer = await ask(start, ({ type }) => type === 'listening' || type === 'error');
+        if (answer.type === 'listening') {
+          const inUse = Object.fromEntries(answer.agents.map(({ name, port }) => [name, port]));
+          writeFileSync(portsPath(demoDir), `${JSON.stringify(inUse, null, 2)}\n`, { mode: 0o600 });
+          return inUse;
+        }
+        if (answer.type !== 'error' || answer.code !== 'EADDRINUSE' || answer.port === 0) {
+          throw new Error(`the demo creators cannot start: ${answer.type === 'error' ? answer.message : answer.type}`);
+        }
+        if (Date.now() < patientUntil) await delay(PORT_RETRY_MS);
+        else ports[answer.name] = 0;
+      }
+    },
+
+    /** The agent is listed now: its server behaves as documented from here on. */
+    async setListed(name: string): Promise<void> {
+      await ask({ type: 'listed', name }, (answer) => answer.type === 'listed' && answer.name === name);
+    },
   };
 }

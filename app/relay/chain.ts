@@ -68,8 +68,35 @@ export function readClock(data: Uint8Array): bigint {
   return Buffer.from(data).readBigInt64LE(32);
 }
 
+/** Hears how long a stage took, milliseconds; `chain` and `creator` are waiting for others. */
+export type Observe = (
+  stage: 'chain' | 'creator' | 'open' | 'dispatch' | 'verify' | 'settle' | 'refund',
+  ms: number,
+) => void;
+
+/** Runs something and tells how long it took. */
+export async function timed<T>(
+  observe: Observe | undefined,
+  stage: Parameters<Observe>[0],
+  run: () => Promise<T>,
+): Promise<T> {
+  if (!observe) return run();
+  const started = performance.now();
+  try {
+    return await run();
+  } finally {
+    observe(stage, performance.now() - started);
+  }
+}
+
 /** Connects to one node; `authority` signs and pays for everything the relay sends. */
-export function createChain(options: { rpcUrl: string; wsUrl: string; authority: Keypair; log: Logger }) {
+export function createChain(options: {
+  rpcUrl: string;
+  wsUrl: string;
+  authority: Keypair;
+  log: Logger;
+  observe?: Observe;
+}) {
   const { authority, log } = options;
   const connection = new Connection(options.rpcUrl, { wsEndpoint: options.wsUrl, commitment: COMMITMENT });
   const privateKey = toPrivateKey(authority);
@@ -98,7 +125,7 @@ export function createChain(options: { rpcUrl: string; wsUrl: string; authority:
   }
   async function recentBlockhash(): Promise<{ value: string; lastValidHeight: bigint }> {
     const age = blockhash ? performance.now() - blockhash.at : Number.POSITIVE_INFINITY;
-    if (age > BLOCKHASH_STALE_MS) await refreshBlockhash();
+    if (age > BLOCKHASH_STALE_MS) await timed(options.observe, 'chain', refreshBlockhash);
     else if (age > BLOCKHASH_FRESH_MS)
       refreshBlockhash().catch((error) => log.warn({ error: String(error) }, 'blockhash refresh failed'));
     return blockhash!;
@@ -196,15 +223,15 @@ export function createChain(options: { rpcUrl: string; wsUrl: string; authority:
     connection,
     authority: authority.publicKey,
     sign,
-    submit,
+    submit: (signed: SignedTransaction, stop: AbortSignal) =>
+      timed(options.observe, 'chain', () => submit(signed, stop)),
     /** Highest slot heard of. */
     currentSlot: () => slot,
     /** Run without sending, signatures checked; null where it would succeed. Throws if the node cannot say. */
     async simulate(bytes: Uint8Array): Promise<TransactionFailure | null> {
-      const answer = await connection.simulateTransaction(VersionedTransaction.deserialize(bytes), {
-        sigVerify: true,
-        commitment: COMMITMENT,
-      });
+      const transaction = VersionedTransaction.deserialize(bytes);
+      const config = { sigVerify: true, commitment: COMMITMENT };
+      const answer = await timed(options.observe, 'chain', () => connection.simulateTransaction(transaction, config));
       return answer.value.err ? describeFailure(answer.value.err) : null;
     },
     /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
@@ -212,7 +239,9 @@ export function createChain(options: { rpcUrl: string; wsUrl: string; authority:
       keys: PublicKey[],
       commitment: Commitment = COMMITMENT,
     ): Promise<{ accounts: (AccountInfo<Buffer> | null)[]; now: bigint }> {
-      const [clock, ...accounts] = await connection.getMultipleAccountsInfo([SYSVAR_CLOCK_PUBKEY, ...keys], commitment);
+      const [clock, ...accounts] = await timed(options.observe, 'chain', () =>
+        connection.getMultipleAccountsInfo([SYSVAR_CLOCK_PUBKEY, ...keys], commitment),
+      );
       if (!clock) throw new Error('the node has no Clock sysvar');
       return { accounts, now: readClock(clock.data) };
     },

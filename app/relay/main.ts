@@ -1,8 +1,8 @@
 // The relay: opens its ledger, connects to the chain, carries on what a crash left, and then serves the API.
 // `npm run relay` runs it alone beside an indexer; `npm start` runs it in one process with one.
 
-import { existsSync } from 'node:fs';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import pino, { type Logger } from 'pino';
 import { migrate, openDatabase } from '../../indexer/database.ts';
 import { decodeAccount, findConfig, findGrant, revokeGrant } from '../sdk/program.ts';
 import { createKeyUse } from './auth.ts';
-import { type Chain, createChain } from './chain.ts';
-import { describeConfig, indexPath, ledgerPath, readConfig, type RelayConfig } from './config.ts';
+import { type Chain, createChain, type Observe } from './chain.ts';
+import { describeConfig, indexPath, ledgerPath, type RelayConfig, readConfig } from './config.ts';
 import type { ChainAccounts, Engine, RelayDeps } from './deps.ts';
 import { createDocuments } from './documents.ts';
 import { ApiError } from './errors.ts';
@@ -34,6 +34,8 @@ export interface RelayOptions {
   log: Logger;
   /** Lets a test stand between the engine and its journal, to end the process at a chosen step. */
   wrapJournal?: (journal: Journal) => Journal;
+  /** Hears how long each stage of a call takes. */
+  observe?: Observe;
 }
 
 export interface RunningRelay {
@@ -54,7 +56,8 @@ async function readMarketplace(chain: Chain, environment: RelayConfig['environme
   if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === CIRCLE_USDC)) {
     throw new Error("ENVIRONMENT=live needs mainnet and Circle's USDC; this cluster is another");
   }
-  if (environment === 'test' && isMainnet) throw new Error('ENVIRONMENT=test must not run on mainnet; set ENVIRONMENT=live');
+  if (environment === 'test' && isMainnet)
+    throw new Error('ENVIRONMENT=test must not run on mainnet; set ENVIRONMENT=live');
   return { genesis, config };
 }
 
@@ -96,9 +99,13 @@ function guardAuthority(chain: Chain, engine: ReturnType<typeof createEngine>, l
     const { accounts } = await chain.read([findConfig()]);
     const named = decodeAccount('Config', accounts[0]!.data).relayAuthority;
     accepted = named.equals(chain.authority);
-    if (!accepted) log.error({ named: named.toBase58() }, 'Config names another relay authority; nothing new is accepted');
+    if (!accepted)
+      log.error({ named: named.toBase58() }, 'Config names another relay authority; nothing new is accepted');
   };
-  const timer = setInterval(() => check().catch((error) => log.warn({ error: String(error) }, 'Config could not be read')), AUTHORITY_CHECK_MS);
+  const timer = setInterval(
+    () => check().catch((error) => log.warn({ error: String(error) }, 'Config could not be read')),
+    AUTHORITY_CHECK_MS,
+  );
   const guarded: Engine = {
     inFlight: engine.inFlight,
     execute(principal, agent, input) {
@@ -129,7 +136,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const notes = openDatabase<LedgerDatabase>(ledger, { synchronous: 'normal' });
   const views = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
 
-  const chain = createChain({ rpcUrl: config.rpcUrl, wsUrl: config.wsUrl, authority: config.authority, log });
+  const { rpcUrl, wsUrl } = config;
+  const observe = options.observe && { observe: options.observe };
+  const chain = createChain({ rpcUrl, wsUrl, authority: config.authority, log, ...observe });
   const marketplace = await readMarketplace(chain, config.environment);
   const creators = createCreatorPool();
   const documents = createDocuments(views.db);
@@ -141,6 +150,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     usdcMint: marketplace.config.usdcMint,
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
+    ...observe,
   });
   const authority = guardAuthority(chain, engine, log);
   await authority.check();

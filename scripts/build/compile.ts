@@ -1,6 +1,7 @@
 // Compiles one program crate to SBF with upstream Rust. The bytes depend on the sources and the tool versions only:
 // folders are mapped to fixed names, and nothing of the machine goes into a flag that the compiler hashes.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { BuildError, ROOT, run } from './process.ts';
@@ -44,9 +45,10 @@ function rustFlags(tools: Toolchain): string {
   return flags.join('\x1f');
 }
 
+/** Compiles the builtins into target/, and gives the bitcode's path. */
 async function compileBuiltins(tools: Toolchain): Promise<string> {
-  mkdirSync(BUILD_FOLDER, { recursive: true });
-  const bitcode = join(BUILD_FOLDER, 'builtins.bc');
+  const bitcode = join(ROOT, 'target/builtins.bc');
+  mkdirSync(join(ROOT, 'target'), { recursive: true });
   const flags = [
     '-O2',
     '-ffreestanding',
@@ -61,9 +63,27 @@ async function compileBuiltins(tools: Toolchain): Promise<string> {
   return bitcode;
 }
 
+/**
+ * Empties the build folder when the linking step has changed since it was filled: cargo does not know of the builtins,
+ * the wrapper and the linker, and would take the old result for fresh.
+ */
+function forgetOtherLinking(builtins: Buffer, tools: Toolchain): void {
+  const key = createHash('sha256')
+    .update(builtins)
+    .update(readFileSync(join(HERE, 'sbf-link')))
+    .update(tools.linker);
+  const hash = key.digest('hex');
+  const stamp = join(BUILD_FOLDER, 'linking');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
+  rmSync(BUILD_FOLDER, { recursive: true, force: true });
+  mkdirSync(BUILD_FOLDER, { recursive: true });
+  writeFileSync(stamp, hash);
+}
+
 /** Builds the program into `target/deploy/CRATE.so` and gives its bytes. */
 export async function compileProgram(program: Program, tools: Toolchain): Promise<Buffer> {
   const builtins = await compileBuiltins(tools);
+  forgetOtherLinking(readFileSync(builtins), tools);
   const linked = join(BUILD_FOLDER, 'linked');
   mkdirSync(linked, { recursive: true });
   const target = [

@@ -57,8 +57,14 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
   });
 }
 
-/** First line of what a command prints, or null when it is missing or fails. */
+/** What a command prints, or null when it is missing or fails. Never makes rustup install anything. */
+export function outputOf(command: string, args: string[]): string | null {
+  const env = { ...process.env, RUSTUP_AUTO_INSTALL: '0' };
+  const result = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', env });
+  return result.status === 0 ? result.stdout : null;
+}
+
+/** The first line of that. */
 export function firstLine(command: string, args: string[]): string | null {
-  const result = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
-  return result.status === 0 ? (result.stdout.split('\n')[0] ?? '') : null;
+  return outputOf(command, args)?.split('\n')[0] ?? null;
 }

@@ -1,10 +1,9 @@
 // Finds or installs the three tools that turn the programs into SBF: a Rust nightly with LLVM 23, sbpf-linker, and a
 // clang that can compile for BPF. Everything is pinned, since other versions may give other bytes.
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { BuildError, firstLine, progress, run } from './process.ts';
+import { BuildError, firstLine, outputOf, progress, run } from './process.ts';
 
 /** LLVM 22 and older cannot pass more than five arguments; stable Rust has no `-Zbuild-std`. */
 const PINNED_NIGHTLY = 'nightly-2026-10-30';
@@ -31,9 +30,8 @@ export interface Toolchain {
 }
 
 function rustcField(nightly: string, field: string): string | null {
-  const result = spawnSync('rustc', [`+${nightly}`, '-vV'], { encoding: 'utf8' });
-  if (result.status !== 0) return null;
-  return new RegExp(`^${field}: (.*)$`, 'm').exec(result.stdout)?.[1] ?? null;
+  const output = outputOf('rustc', [`+${nightly}`, '-vV']) ?? '';
+  return new RegExp(`^${field}: (.*)$`, 'm').exec(output)?.[1] ?? null;
 }
 
 function sysroot(nightly: string): string {

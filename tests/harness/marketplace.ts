@@ -10,12 +10,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createKey } from '../../app/cli/keys.ts';
 import { createListing } from '../../app/cli/listing.ts';
 import { type ListingFileInput, parseListingFile } from '../../app/cli/listingFile.ts';
 import { openMarketplace } from '../../app/cli/marketplace.ts';
 import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../app/local/network.ts';
+import { ledgerPath } from '../../app/relay/config.ts';
 import { generateSigningKey } from '../../app/sdk/creator.ts';
 import {
   decodeAccount,
@@ -27,7 +28,6 @@ import {
   type GrantLimits,
 } from '../../app/sdk/program.ts';
 import { hashResult, parseUuid, signResult } from '../../app/sdk/receipt.ts';
-import { ledgerPath } from '../../app/relay/config.ts';
 import { openDatabase } from '../../indexer/database.ts';
 import { startNode, type TestNode } from './node.ts';
 
@@ -95,7 +95,11 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
   const wallets = [Keypair.generate(), Keypair.generate()];
   const { connection, payer } = node;
   await Promise.all([authority, creator, ...wallets].map((key) => node.fundSol(key.publicKey, 100e9)));
-  const usdcMint = await createMockUsdc(connection, { payer, mint: Keypair.generate(), mintAuthority: payer.publicKey });
+  const usdcMint = await createMockUsdc(connection, {
+    payer,
+    mint: Keypair.generate(),
+    mintAuthority: payer.publicKey,
+  });
   await initializeMarketplace(connection, {
     upgradeAuthority: payer,
     payer,
@@ -105,7 +109,10 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
   });
   const mintTo = (owner: PublicKey, amount: bigint) =>
     mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount });
-  await Promise.all([mintTo(creator.publicKey, 1_000_000_000n), ...wallets.map((w) => mintTo(w.publicKey, 1_000_000_000n))]);
+  await Promise.all([
+    mintTo(creator.publicKey, 1_000_000_000n),
+    ...wallets.map((w) => mintTo(w.publicKey, 1_000_000_000n)),
+  ]);
 
   const signingKey = generateSigningKey();
   const calls = new Map<string, number>();

@@ -3,10 +3,10 @@
  * the journal and a side of it, such as `verified:before`: there the process ends itself as `kill -9` would.
  */
 import pino from 'pino';
-import { createIndexer } from '../../indexer/main.ts';
 import { indexPath, readConfig } from '../../app/relay/config.ts';
 import { startRelay } from '../../app/relay/main.ts';
 import type { Journal } from '../../app/relay/store.ts';
+import { createIndexer } from '../../indexer/main.ts';
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
@@ -32,6 +32,8 @@ function killingJournal(journal: Journal, killAt: string): Journal {
   });
 }
 
+/** Milliseconds by stage since they were last asked for. */
+let timings: Record<string, number> = {};
 const config = readConfig(process.env);
 const log = pino({ level: config.logLevel });
 const indexer = createIndexer({
@@ -45,9 +47,18 @@ const killAt = process.env.KILL_AT;
 const relay = await startRelay({
   config,
   log,
+  ...(process.env.OBSERVE && {
+    observe: (stage: string, ms: number) => {
+      timings[stage] = (timings[stage] ?? 0) + ms;
+    },
+  }),
   ...(killAt && { wrapJournal: (journal: Journal) => killingJournal(journal, killAt) }),
 });
 process.send?.({ url: relay.url });
+process.on('message', () => {
+  process.send?.({ timings, rss: process.memoryUsage.rss() });
+  timings = {};
+});
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', async () => {
   await relay.stop();

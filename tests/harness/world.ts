@@ -133,7 +133,10 @@ export class World {
   }
 
   /** list_agent with its proof of possession before it. */
-  listInstructions(input = this.listInput(), signingKey = this.signingKey): TransactionInstruction[] {
+  listInstructions(
+    input = this.listInput(),
+    signingKey = this.signingKey,
+  ): [TransactionInstruction, TransactionInstruction] {
     const message = program.registerMessage(program.findListing(input.creator, input.listingId));
     return [signed(signingKey, message), program.listAgent(input)];
   }

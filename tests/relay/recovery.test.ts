@@ -2,14 +2,10 @@
  * The relay is killed, as by `kill -9`, before and after every move of its journal, and started again. Whatever the
  * moment, the call ends, is charged once or not at all, no money stays behind, and its record can be read.
  */
-import { expect } from 'chai';
+
 import bs58 from 'bs58';
-import {
-  accountDiscriminator,
-  EXECUTION_STATUS_BYTE,
-  PROGRAM_ID,
-  RECORD_OFFSETS,
-} from '../../app/sdk/program.ts';
+import { expect } from 'chai';
+import { accountDiscriminator, EXECUTION_STATUS_BYTE, PROGRAM_ID, RECORD_OFFSETS } from '../../app/sdk/program.ts';
 import { type Balances, request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
 
 const PRICE = 250_000n;
@@ -73,7 +69,9 @@ describe('recovery after kill -9', function () {
       const total = before.body.total as number;
       const page = await until('the end of the call', async () => {
         const answer = await request(relay.url, '/v1/executions?limit=5', { apiKey });
-        const isEnded = answer.body.executions.every((row: { status: string }) => ['completed', 'failed'].includes(row.status));
+        const isEnded = answer.body.executions.every((row: { status: string }) =>
+          ['completed', 'failed'].includes(row.status),
+        );
         return isEnded && (answer.body.total > total || killAt === 'claim:before') ? answer.body : null;
       });
       const newRows = page.executions.slice(0, page.total - total);

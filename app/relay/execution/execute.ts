@@ -11,7 +11,7 @@ import type { Agent as CreatorPool } from 'undici';
 import { REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
 import { deriveExecutionId, formatUuid, requestHash } from '../../sdk/receipt.ts';
 import type { Agent } from '../catalog.ts';
-import type { Chain, Fate } from '../chain.ts';
+import { type Chain, type Fate, type Observe, timed } from '../chain.ts';
 import type { ExecuteInput, ExecuteOutcome, Principal } from '../deps.ts';
 import { ApiError, openRefused } from '../errors.ts';
 import type { ExecutionRow, Journal, ResultRow, SignedTransaction } from '../store.ts';
@@ -38,6 +38,7 @@ export interface EngineDeps {
   /** Where the agent of a stored metadata hash is called. */
   endpointOf(metadataHash: string): Promise<string | null>;
   log: Logger;
+  observe?: Observe;
 }
 
 /** What is known of an execution while this process works on it; all of it can be read again after a crash. */
@@ -47,6 +48,15 @@ interface Live {
   refused: ApiError | null;
   opened: () => void;
 }
+
+/** What working on a row in each state is called when it is timed. */
+const STAGES: Partial<Record<ExecutionRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
+  accepted: 'open',
+  open_signed: 'open',
+  open_confirmed: 'dispatch',
+  dispatched: 'dispatch',
+  refunding: 'refund',
+};
 
 /** How a step leaves its row: `next` to go on at once, `wait` for a later look, `ended` for good. */
 type Step = 'next' | 'wait' | 'ended';
@@ -119,8 +129,8 @@ export function createEngine(deps: EngineDeps) {
       timeout_seconds: Number(row.timeout_seconds),
     };
     const call = { endpoint, request, deadlineMs: live.deadlineMs, stop: stopping.signal };
-    const answer = await callCreator(deps.creators, call);
-    return judge(row, snapshot, answer);
+    const answer = await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
+    return timed(deps.observe, 'verify', () => judge(row, snapshot, answer));
   }
 
   async function judge(row: ExecutionRow, snapshot: Snapshot, answer: CreatorAnswer): Promise<Step> {
@@ -345,7 +355,7 @@ export function createEngine(deps: EngineDeps) {
       if (stopping.signal.aborted) return;
       const row = await journal.get(executionId);
       if (!row) throw new Error(`execution ${executionId} has no row`);
-      if ((await step(row, live)) !== 'next') return;
+      if ((await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live))) !== 'next') return;
     }
   }
 

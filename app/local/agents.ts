@@ -1,0 +1,104 @@
+/**
+ * Lists the demo agents, through the functions behind `npm run cli -- listing`: each has its FILE.json in
+ * `DATA_DIR/demo/listings`, its creator's wallet and its signing key, as any agent has.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { changeStatus, createListing, updateListing } from '../cli/listing.ts';
+import { type ListingFile, type ListingFileInput, readListingFile } from '../cli/listingFile.ts';
+import { ask, type Marketplace, restClient } from '../cli/marketplace.ts';
+import { encodeMetadata, hashMetadata } from '../sdk/metadata.ts';
+import { type AgentListing, decodeAccount, findListing } from '../sdk/program.ts';
+import { loadSigningKey } from '../sdk/signingKey.ts';
+import { type DemoAgent, demoAgents } from './creators/definitions.ts';
+import { endpointOf, signingKeyPath } from './demoServers.ts';
+import type { Identities } from './identities.ts';
+
+export interface LocalAgent {
+  definition: DemoAgent;
+  /** The listing's address, which follows from the creator and the agent's name: the same on every chain. */
+  agentId: PublicKey;
+  creator: PublicKey;
+  /** As on-chain when the network started; null where it is not listed yet. */
+  listing: AgentListing | null;
+}
+
+/** Which demo agents are listed on this chain already. */
+export async function readAgents(connection: Connection, identities: Identities): Promise<LocalAgent[]> {
+  const agents = demoAgents.map((definition) => {
+    const creator = identities.creators[definition.creator].publicKey;
+    return { definition, creator, agentId: findListing(creator, listingIdOf(definition.name)) };
+  });
+  const accounts = await connection.getMultipleAccountsInfo(agents.map(({ agentId }) => agentId));
+  return agents.map((agent, index) => {
+    const account = accounts[index];
+    return { ...agent, listing: account ? decodeAccount('AgentListing', account.data) : null };
+  });
+}
+
+/** Whether the agent is on-chain exactly as it would be listed now on this port, and so needs no transaction. */
+export function isListedAs(agent: LocalAgent, port: number | undefined, demoDir: string): boolean {
+  if (!agent.listing || port === undefined) return false;
+  const file = describeAgent(agent.definition, port, demoDir);
+  return hashMetadata(encodeMetadata(file.metadata)) === Buffer.from(agent.listing.metadataHash).toString('hex');
+}
+
+/**
+ * Lists what is not listed, brings up to date what was listed otherwise, and hands the marketplace the descriptions of
+ * the rest, should it have lost them. `sandbox-paused` is then paused.
+ */
+export async function publishAgent(
+  marketplace: Marketplace,
+  agent: LocalAgent,
+  options: { identities: Identities; port: number; demoDir: string },
+): Promise<void> {
+  const { identities, port, demoDir } = options;
+  const { definition, agentId } = agent;
+  const wallet = identities.creators[definition.creator];
+  const file = describeAgent(definition, port, demoDir);
+  const report = () => {};
+  if (!agent.listing) {
+    const signingKey = loadSigningKey(signingKeyPath(demoDir, definition.name));
+    const listingId = listingIdOf(definition.name);
+    await createListing(marketplace, { wallet, signingKey, file, listingId, report });
+  } else if (!isListedAs(agent, port, demoDir)) {
+    await updateListing(marketplace, { wallet, agentId, file, report });
+  } else {
+    await ask(marketplace.baseUrl, () => restClient(marketplace).postMetadata(encodeMetadata(file.metadata)));
+  }
+  const isPaused = agent.listing?.status === 'paused';
+  if (definition.behaviour === 'paused' && !isPaused) {
+    await changeStatus(marketplace, { wallet, agentId, status: 'paused' });
+  }
+}
+
+/** Writes the agent's FILE.json and reads it as the CLI does. */
+function describeAgent(definition: DemoAgent, port: number, demoDir: string): ListingFile {
+  const { name, tagline, description, tags, price, timeoutSeconds, minTimeoutSeconds, example } = definition;
+  const content: ListingFileInput = {
+    name,
+    tagline,
+    description,
+    display_name: definition.creator === 'a' ? 'Demo Creator A' : 'Demo Creator B',
+    tags,
+    price_usdc: price,
+    timeout_seconds: timeoutSeconds,
+    min_timeout_seconds: minTimeoutSeconds,
+    input_schema: { ...definition.inputSchema },
+    output_schema: { ...definition.outputSchema },
+    endpoint: endpointOf(port),
+    signing_key: signingKeyPath(demoDir, name),
+    test: example,
+  };
+  const directory = join(demoDir, 'listings');
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, `${name}.json`);
+  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
+  return readListingFile(path);
+}
+
+function listingIdOf(name: string): Uint8Array {
+  return createHash('sha256').update(`agent-marketplace:demo:${name}`).digest().subarray(0, 16);
+}

@@ -1,0 +1,36 @@
+/** Gives each demo caller a working API key, through the functions behind `npm run cli -- keys`. */
+import { createKey, registerKey } from '../cli/keys.ts';
+import type { Marketplace } from '../cli/marketplace.ts';
+import { hashApiKey, keyIdOf } from '../sdk/apiKey.ts';
+import { constants, decodeAccount, findGrant } from '../sdk/program.ts';
+import { type Caller, renewApiKey } from './identities.ts';
+
+/** What each caller gets, base units: its balance, and as allowance and caps all of it. */
+export const CALLER_USDC = 1_000_000_000n;
+const DAY_SECONDS = 86_400;
+/** Two days less than the chain allows, whose clock need not be ours. */
+const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
+
+/** The caller with a key that this chain and this marketplace know. */
+export async function provideKey(marketplace: Marketplace, caller: Caller): Promise<Caller> {
+  const { wallet } = caller;
+  const name = 'local network';
+  const account = await marketplace.connection.getAccountInfo(findGrant(wallet.publicKey, keyIdOf(caller.apiKey)));
+  const grant = account && decodeAccount('KeyGrant', account.data);
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  if (grant && !grant.revoked && grant.expiresAt > now) {
+    await registerKey(marketplace, { wallet: wallet.publicKey.toBase58(), keyHash: hashApiKey(caller.apiKey), name });
+    return caller;
+  }
+  // A grant that has ended never lives again, so that key cannot either.
+  const usable = grant ? renewApiKey(caller) : caller;
+  const limits = {
+    perExecutionMax: CALLER_USDC,
+    periodMax: CALLER_USDC,
+    totalMax: CALLER_USDC,
+    periodSeconds: DAY_SECONDS,
+    expiresAt: now + BigInt(GRANT_SECONDS),
+  };
+  await createKey(marketplace, { wallet, name, limits, apiKey: usable.apiKey, report: () => {} });
+  return usable;
+}

@@ -1,0 +1,44 @@
+/** Which chain the local network runs on: the node that the environment names, or one embedded for this run. */
+import { createRequire } from 'node:module';
+import { Connection } from '@solana/web3.js';
+import { Refusal } from '../cli/refusal.ts';
+import type { LocalConfig } from './config.ts';
+import { forkNode, isSurfpool } from './network.ts';
+import type { Chain } from './setup.ts';
+import type { Shutdown } from './shutdown.ts';
+
+/** As on today's mainnet. */
+const SLOT_TIME_MS = 400;
+
+/** Opens it. An embedded node that ends by itself ends everything. */
+export async function openChain(config: LocalConfig, shutdown: Shutdown): Promise<Chain> {
+  if (!config.node) {
+    requireEmbeddedNode();
+    const node = await forkNode({ slotTimeMs: SLOT_TIME_MS });
+    shutdown.onStop(() => node.stop());
+    node.exited.then((end) => shutdown.stop(`The local Solana node has ended (${end}); stopping ...`, 1));
+    return { rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, connection: connect(node.rpcUrl, node.wsUrl), isSurfpool: true };
+  }
+  const { rpcUrl, wsUrl } = config.node;
+  try {
+    return { rpcUrl, wsUrl, connection: connect(rpcUrl, wsUrl), isSurfpool: await isSurfpool(rpcUrl) };
+  } catch (error) {
+    throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${rpcUrl}: ${(error as Error).message}`);
+  }
+}
+
+function connect(rpcUrl: string, wsUrl: string): Connection {
+  return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl });
+}
+
+function requireEmbeddedNode(): void {
+  try {
+    createRequire(import.meta.url).resolve('surfpool-sdk-linux-x64-gnu');
+  } catch {
+    throw new Refusal(
+      `There is no embedded Solana node for this platform (${process.platform} ${process.arch}); it exists for Linux ` +
+        'on x64 with glibc. Start a node yourself, such as `surfpool start --no-tui` or `solana-test-validator`, then:\n' +
+        '  SOLANA_RPC_URL=http://127.0.0.1:8899 SOLANA_WS_URL=ws://127.0.0.1:8900 npm start',
+    );
+  }
+}

@@ -1,0 +1,55 @@
+/** `demo.json`: what a program needs to use the running local network. It exists while the network runs. */
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
+import type { LocalNetwork } from './main.ts';
+
+export interface DemoFile {
+  base_url: string;
+  rpc_url: string;
+  ws_url: string;
+  program_id: string;
+  usdc_mint: string;
+  /** The token account that collects fees. */
+  treasury: string;
+  relay_authority: string;
+  agents: { name: string; agent_id: string; creator: string; signing_key: string }[];
+  callers: { wallet: string; keypair_path: string; api_key: string }[];
+}
+
+const pathIn = (dataDir: string): string => join(dataDir, 'demo.json');
+
+/** Writes it, readable by its owner only because it holds keys. It appears whole. */
+export function writeDemoFile(dataDir: string, network: LocalNetwork): string {
+  const { baseUrl, chain, config, agents, callers } = network;
+  const content: DemoFile = {
+    base_url: baseUrl,
+    rpc_url: chain.rpcUrl,
+    ws_url: chain.wsUrl,
+    program_id: PROGRAM_ID.toBase58(),
+    usdc_mint: config.usdcMint.toBase58(),
+    treasury: findTreasury().toBase58(),
+    relay_authority: config.relayAuthority.toBase58(),
+    agents: agents.map(({ name, agentId, creator, signingKey }) => ({
+      name,
+      agent_id: agentId,
+      creator,
+      signing_key: signingKey,
+    })),
+    callers: callers.map(({ wallet, keypairPath, apiKey }) => ({
+      wallet: wallet.publicKey.toBase58(),
+      keypair_path: keypairPath,
+      api_key: apiKey,
+    })),
+  };
+  const path = pathIn(dataDir);
+  const draft = `${path}.draft`;
+  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
+  return path;
+}
+
+/** Takes it away, so that nobody mistakes a network that has ended, or is starting, for one that runs. */
+export function removeDemoFile(dataDir: string): void {
+  rmSync(pathIn(dataDir), { force: true });
+}

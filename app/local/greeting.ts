@@ -1,0 +1,63 @@
+/** What a person sees when the local network is ready, and the request that they can paste. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatUsdc } from '../sdk/usdc.ts';
+import type { LocalNetwork } from './main.ts';
+
+const EXAMPLE_CSV = join(import.meta.dirname, '..', '..', 'examples', 'cities.csv');
+
+/** Writes the body of the printed request, made from the example file, and returns its path. */
+export function writeExampleRequest(demoDir: string): string {
+  const body = {
+    task: 'Which five cities have the most people?',
+    parameters: {
+      csv: readFileSync(EXAMPLE_CSV, 'utf8'),
+      query: 'SELECT city, country, population FROM csv ORDER BY population DESC LIMIT 5',
+    },
+  };
+  const path = join(demoDir, 'execute.json');
+  writeFileSync(path, `${JSON.stringify(body, null, 2)}\n`);
+  return path;
+}
+
+/** The text. Each command is one line that works in any directory, as it stands. */
+export function greet(network: LocalNetwork, files: { demoFile: string; exampleRequest: string }): string {
+  const { baseUrl, agents, callers } = network;
+  const analyst = agents.find(({ name }) => name === 'csv-analyst');
+  const key = `-H 'Authorization: Bearer ${callers[0]?.apiKey}'`;
+  const newest = `$(curl -s '${baseUrl}/v1/executions?limit=1' ${key} | grep -o '"execution_id":"[^"]*' | cut -d'"' -f4)`;
+  const rows = agents.map((agent) => [
+    agent.name,
+    `${formatUsdc(agent.price)} USDC`,
+    agent.agentId,
+    agent.isPaused ? 'paused' : '',
+  ]);
+  return `
+The Agent Marketplace runs at ${baseUrl}
+
+${table([['AGENT', 'PRICE', 'AGENT ID', ''], ...rows])}
+
+Execute one: pays ${formatUsdc(analyst?.price ?? 0n)} USDC of the first demo caller's mock USDC.
+
+  curl -s ${baseUrl}/v1/agents/${analyst?.agentId}/execute ${key} -H 'Content-Type: application/json' --data-binary @${quote(files.exampleRequest)}
+
+Read the newest record back. Its ipfs_url, fetched with curl and piped to sha256sum, gives its result_hash.
+
+  curl -s ${baseUrl}/v1/executions/${newest} ${key}
+
+For programs: ${files.demoFile}
+Stop with Ctrl-C.
+`;
+}
+
+function table(rows: string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: string[]) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd();
+  return rows.map(line).join('\n');
+}
+
+/** A path as one word of a shell. */
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,42 @@
+/** Waits until the API itself shows what was set up, as its callers will see it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient, MarketplaceError } from '../sdk/client.ts';
+
+const PATIENCE_MS = 30_000;
+const POLL_MS = 50;
+
+/**
+ * Resolves when every agent can be seen in the right status and every API key works. Throws, naming what is missing,
+ * when that takes too long.
+ */
+export async function waitUntilReady(
+  baseUrl: string,
+  agents: { name: string; agentId: string; isPaused: boolean }[],
+  apiKeys: string[],
+): Promise<void> {
+  const api = createClient({ baseUrl });
+  const patientUntil = Date.now() + PATIENCE_MS;
+  const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
+    while (!(await isSo().catch(isNotYet))) {
+      if (Date.now() > patientUntil) throw new Error(`the API does not show ${what}; see marketplace.log`);
+      await delay(POLL_MS);
+    }
+  };
+  await Promise.all([
+    ...agents.map(({ name, agentId, isPaused }) =>
+      until(name, async () => (await api.getAgent(agentId)).status === (isPaused ? 'paused' : 'active')),
+    ),
+    ...apiKeys.map((apiKey) =>
+      until('the demo keys', async () => {
+        await createClient({ baseUrl, apiKey }).listExecutions({ limit: 1 });
+        return true;
+      }),
+    ),
+  ]);
+}
+
+/** An error answer means: not yet. No answer at all is a fault. */
+function isNotYet(error: unknown): false {
+  if (error instanceof MarketplaceError) return false;
+  throw error;
+}

@@ -1,0 +1,108 @@
+/**
+ * What must be on the chain before the API can start: the program, a mint to settle in, the marketplace's config and
+ * treasury, money for everyone. Each step looks first, so that a chain which has it is left as it is.
+ */
+import { type Connection, type Keypair, PublicKey } from '@solana/web3.js';
+import { readConfig } from '../../migrations/deploy.ts';
+import { Refusal } from '../cli/refusal.ts';
+import {
+  type Config,
+  decodeAccount,
+  findCreator,
+  findProgramData,
+  PROGRAM_ID,
+  setCreatorVerified,
+} from '../sdk/program.ts';
+import { provideSol, provideUsdc } from './funding.ts';
+import type { Identities } from './identities.ts';
+import { createMockUsdc, deployProgram, initializeMarketplace, PROGRAM_ARTIFACT, sendAndConfirm } from './network.ts';
+
+export interface Chain {
+  rpcUrl: string;
+  wsUrl: string;
+  connection: Connection;
+  /** Has cheat codes: programs and SOL can be put there. */
+  isSurfpool: boolean;
+}
+
+/** Where the upgrade authority begins in the loader's ProgramData: after u32 kind, u64 slot and the Option's tag. */
+const UPGRADE_AUTHORITY_OFFSET = 13;
+
+/** Puts on the chain what is missing, and returns the marketplace's config. */
+export async function setUpChain(chain: Chain, identities: Identities): Promise<Config> {
+  await Promise.all([provideProgram(chain, identities), provideSol(chain, identities)]);
+  const config = await provideMarketplace(chain, identities);
+  await Promise.all([
+    provideUsdc(chain, identities, config.usdcMint),
+    provideBadge(chain.connection, config, identities),
+  ]);
+  return config;
+}
+
+async function provideProgram(chain: Chain, { admin }: Identities): Promise<void> {
+  const program = await chain.connection.getAccountInfo(PROGRAM_ID);
+  if (program?.executable) return;
+  if (!chain.isSurfpool) {
+    throw new Refusal(
+      `The program ${PROGRAM_ID} is not deployed on ${chain.rpcUrl}. Deploy it with the keypair of its address, then ` +
+        `start again:\n  solana program deploy --url ${chain.rpcUrl} --program-id PROGRAM_KEYPAIR.json ${PROGRAM_ARTIFACT}`,
+    );
+  }
+  await deployProgram(chain.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin.publicKey });
+}
+
+async function provideMarketplace(chain: Chain, identities: Identities): Promise<Config> {
+  const { admin, relayAuthority, usdcMint, mintAuthority } = identities;
+  const existing = await readConfig(chain.connection);
+  if (existing) {
+    requireOurs(existing, chain, relayAuthority);
+    return existing;
+  }
+  await requireUpgradeAuthority(chain, admin);
+  const mint = await createMockUsdc(chain.connection, {
+    payer: admin,
+    mint: usdcMint,
+    mintAuthority: mintAuthority.publicKey,
+  });
+  const created = await initializeMarketplace(chain.connection, {
+    upgradeAuthority: admin,
+    payer: admin,
+    admin: admin.publicKey,
+    relayAuthority: relayAuthority.publicKey,
+    usdcMint: mint,
+  });
+  requireOurs(created, chain, relayAuthority);
+  return created;
+}
+
+function requireOurs(config: Config, chain: Chain, relayAuthority: Keypair): void {
+  if (config.relayAuthority.equals(relayAuthority.publicKey)) return;
+  throw new Refusal(
+    `The marketplace on ${chain.rpcUrl} has another relay authority, ${config.relayAuthority}; this directory's is ` +
+      `${relayAuthority.publicKey}. Start with the DATA_DIR that created it, or put its keypair into ` +
+      'DATA_DIR/demo/relay-authority.json, or use a fresh chain.',
+  );
+}
+
+async function requireUpgradeAuthority(chain: Chain, admin: Keypair): Promise<void> {
+  const account = await chain.connection.getAccountInfo(findProgramData());
+  const bytes = account?.data.subarray(UPGRADE_AUTHORITY_OFFSET, UPGRADE_AUTHORITY_OFFSET + 32);
+  if (bytes?.length === 32 && admin.publicKey.equals(new PublicKey(bytes))) return;
+  const authority = bytes?.length === 32 ? new PublicKey(bytes).toBase58() : 'nobody';
+  throw new Refusal(
+    `Only the program's upgrade authority, ${authority}, can create the marketplace on ${chain.rpcUrl}; this ` +
+      `directory's admin is ${admin.publicKey}. Put that keypair into DATA_DIR/demo/admin.json, or hand the program ` +
+      'over with `solana program set-upgrade-authority`.',
+  );
+}
+
+/** Creator A has the verification badge. */
+async function provideBadge(connection: Connection, config: Config, { admin, creators }: Identities): Promise<void> {
+  const creator = creators.a.publicKey;
+  const account = await connection.getAccountInfo(findCreator(creator));
+  if (account && decodeAccount('CreatorProfile', account.data).verified) return;
+  // Where another admin rules, the badge is theirs to give, and the marketplace works without.
+  if (!config.admin.equals(admin.publicKey)) return;
+  const instruction = setCreatorVerified({ admin: admin.publicKey, payer: admin.publicKey, creator, verified: true });
+  await sendAndConfirm(connection, [instruction], [admin]);
+}

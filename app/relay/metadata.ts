@@ -1,0 +1,84 @@
+/**
+ * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one; it is shown only for listings that
+ * carry its hash, so a stranger's document changes nothing. Those that no listing carries are kept for a day.
+ */
+import canonicalize from 'canonicalize';
+import { sql } from 'kysely';
+import { AgentMetadata, hashMetadata } from '../sdk/metadata.ts';
+import type { RelayDeps } from './deps.ts';
+import { ApiError } from './errors.ts';
+import { JsonError, parseJsonObject } from './json.ts';
+import { compileParameterCheck, findInputSchemaFault, findSchemaFault } from './parameters.ts';
+import { bodyFault, parse } from './parse.ts';
+
+type MetadataDeps = Pick<RelayDeps, 'config' | 'ledger' | 'views' | 'now' | 'log'>;
+
+/** How long a document waits for its listing. */
+const PENDING_MS = 24 * 60 * 60 * 1000;
+/** How many wait; the oldest make room. At 64 KiB each, 32 MiB. */
+const MAX_PENDING = 500;
+
+/** Stores the document and returns its hash. Throws ApiError 400 saying what is wrong. */
+export async function acceptMetadata(deps: MetadataDeps, bytes: Buffer): Promise<{ metadata_hash: string }> {
+  checkMetadata(bytes, deps.config.allowPrivateEndpoints);
+  const metadataHash = hashMetadata(bytes);
+  const receivedMs = BigInt(deps.now());
+  await deps.ledger
+    .insertInto('metadata')
+    .values({ metadata_hash: metadataHash, document: bytes.toString('utf8'), received_ms: receivedMs })
+    .onConflict((conflict) => conflict.column('metadata_hash').doUpdateSet({ received_ms: receivedMs }))
+    .execute();
+  await forgetPending(deps);
+  return { metadata_hash: metadataHash };
+}
+
+function checkMetadata(bytes: Buffer, allowPrivateEndpoints: boolean): void {
+  const value = readObject(bytes);
+  // Other bytes of the same value would have another hash, which no listing could find.
+  if (canonicalize(value) !== bytes.toString('utf8')) {
+    throw new ApiError('invalid_request', 'The body must be canonical JSON (RFC 8785): sorted names, no white space');
+  }
+  const metadata = parse(AgentMetadata, value, 'field');
+  if (!allowPrivateEndpoints && !metadata.endpoint.startsWith('https:')) {
+    throw new ApiError('invalid_request', 'The field "endpoint" must be an https URL');
+  }
+  const fault =
+    findInputSchemaFault(metadata.input_schema, 'input_schema') ??
+    findSchemaFault(metadata.output_schema, 'output_schema');
+  if (fault) throw new ApiError('invalid_request', `The schema ${fault}`);
+  try {
+    compileParameterCheck(metadata.input_schema);
+  } catch (error) {
+    throw new ApiError('invalid_request', `The schema input_schema cannot be used: ${(error as Error).message}`);
+  }
+}
+
+function readObject(bytes: Buffer): Record<string, unknown> {
+  try {
+    return parseJsonObject(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw bodyFault(error);
+    throw error;
+  }
+}
+
+/** Drops documents that no listing carries and no unfinished execution needs: the expired, and the oldest of too many. */
+async function forgetPending(deps: MetadataDeps): Promise<void> {
+  const pending = await deps.views
+    .selectFrom('metadata')
+    .select(['metadata_hash', 'received_ms'])
+    .where(sql<boolean>`NOT EXISTS (
+      SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = metadata.metadata_hash)`)
+    .where(sql<boolean>`NOT EXISTS (
+      SELECT 1 FROM executions AS e
+      WHERE e.metadata_hash = metadata.metadata_hash AND e.state NOT IN ('settled', 'refunded', 'void'))`)
+    .orderBy('received_ms', 'desc')
+    .execute();
+  const oldest = BigInt(deps.now() - PENDING_MS);
+  const dropped = pending
+    .filter((row, index) => index >= MAX_PENDING || row.received_ms < oldest)
+    .map((row) => row.metadata_hash);
+  if (dropped.length === 0) return;
+  await deps.ledger.deleteFrom('metadata').where('metadata_hash', 'in', dropped).execute();
+  deps.log.info({ dropped: dropped.length }, 'metadata that no listing carries was dropped');
+}

@@ -1,0 +1,146 @@
+/**
+ * /trpc: management of keys and listings for the CLI and the dashboard, a thin skin over the use-cases. Schemas are the
+ * shared contract of sdk/procedures.ts; errors come from the same table as those of /v1.
+ */
+import { initTRPC, TRPCError } from '@trpc/server';
+import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
+import { z } from 'zod';
+import { type MarketplaceConfig, PROCEDURES } from '../sdk/procedures.ts';
+import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
+import { toUsdc } from '../sdk/usdc.ts';
+import { ERRORS, type ErrorCode } from '../sdk/wire.ts';
+import type { RelayDeps } from './deps.ts';
+import { ApiError } from './errors.ts';
+import { listKeys, registerKey, revokeKey } from './keys.ts';
+import { testListing } from './listingTest.ts';
+import { explain } from './parse.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface Context {
+  requestId: string;
+  /** The wallet of the session, where the request carries its token. */
+  wallet: string | null;
+}
+
+export type AppRouter = ReturnType<typeof createRouter>;
+
+const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  402: 'PAYMENT_REQUIRED',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_SUPPORTED',
+  408: 'TIMEOUT',
+  409: 'CONFLICT',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_CONTENT',
+  500: 'INTERNAL_SERVER_ERROR',
+  503: 'SERVICE_UNAVAILABLE',
+};
+
+/** Our code for an error that tRPC itself made. */
+const OWN_CODES: Partial<Record<TRPC_ERROR_CODE_KEY, ErrorCode>> = {
+  BAD_REQUEST: 'invalid_request',
+  PARSE_ERROR: 'invalid_request',
+  UNAUTHORIZED: 'unauthorized',
+  NOT_FOUND: 'not_found',
+  METHOD_NOT_SUPPORTED: 'method_not_allowed',
+  PAYLOAD_TOO_LARGE: 'payload_too_large',
+  UNSUPPORTED_MEDIA_TYPE: 'unsupported_media_type',
+};
+
+const t = initTRPC.context<Context>().create({
+  errorFormatter({ shape, error, ctx, input }) {
+    const { code, message } = describe(error, input);
+    const data = { code, httpStatus: ERRORS[code].status, request_id: ctx?.requestId ?? null };
+    return { code: shape.code, message, data };
+  },
+});
+
+/** What a caller is told of an error; of a fault of ours, nothing. */
+export function describe(error: TRPCError, input: unknown): { code: ErrorCode; message: string } {
+  const { cause } = error;
+  if (cause instanceof ApiError) return { code: cause.code, message: cause.message };
+  if (error.code === 'BAD_REQUEST' && cause instanceof z.ZodError) {
+    return { code: 'invalid_request', message: explain(cause, input, 'field') };
+  }
+  const code = OWN_CODES[error.code] ?? 'internal_error';
+  return { code, message: code === 'internal_error' ? 'Something went wrong here; it was logged' : error.message };
+}
+
+const procedure = t.procedure.use(async ({ next }) => {
+  const result = await next();
+  if (!result.ok && result.error.cause instanceof ApiError) {
+    const { cause } = result.error;
+    throw new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
+  }
+  return result;
+});
+
+const sessionProcedure = procedure.use(({ ctx, next }) => {
+  if (ctx.wallet === null) {
+    throw new ApiError('unauthorized', 'Send the token of auth.verify as Authorization: Bearer <token>');
+  }
+  return next({ ctx: { ...ctx, wallet: ctx.wallet } });
+});
+
+export function createRouter(deps: RelayDeps, sessions: Sessions) {
+  const shape = PROCEDURES;
+  return t.router({
+    config: t.router({
+      get: procedure.output(shape['config.get'].output).query(() => readMarketplace(deps)),
+    }),
+    auth: t.router({
+      challenge: procedure
+        .input(shape['auth.challenge'].input)
+        .output(shape['auth.challenge'].output)
+        .mutation(({ input }) => sessions.challenge(input.wallet)),
+      verify: procedure
+        .input(shape['auth.verify'].input)
+        .output(shape['auth.verify'].output)
+        .mutation(({ input }) => sessions.verify(input)),
+    }),
+    keys: t.router({
+      register: procedure
+        .input(shape['keys.register'].input)
+        .output(shape['keys.register'].output)
+        .mutation(({ input }) => registerKey(deps, input)),
+      list: sessionProcedure.output(shape['keys.list'].output).query(({ ctx }) => listKeys(deps, ctx.wallet)),
+      revoke: sessionProcedure
+        .input(shape['keys.revoke'].input)
+        .output(shape['keys.revoke'].output)
+        .mutation(({ ctx, input }) => revokeKey(deps, ctx.wallet, input.key_id)),
+    }),
+    listings: t.router({
+      test: sessionProcedure
+        .input(shape['listings.test'].input)
+        .output(shape['listings.test'].output)
+        .mutation(({ ctx, input }) => testListing(deps, ctx.wallet, input)),
+    }),
+  });
+}
+
+/** From the chain itself, because creators and wallets sign by these figures. */
+async function readMarketplace(deps: RelayDeps): Promise<MarketplaceConfig> {
+  const config = await deps.accounts.readConfig().catch(() => {
+    throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
+  });
+  return {
+    environment: deps.config.environment,
+    program_id: PROGRAM_ID.toBase58(),
+    usdc_mint: config.usdcMint.toBase58(),
+    relay_authority: config.relayAuthority.toBase58(),
+    treasury: findTreasury().toBase58(),
+    rpc_url: deps.config.publicRpcUrl,
+    explorer_query: deps.explorerQuery,
+    egress_ips: deps.config.egressIps,
+    fee_bps: config.feeBps,
+    min_price_usdc: toUsdc(config.minPrice),
+    max_timeout_seconds: config.maxTimeoutSeconds,
+    dispute_window_seconds: config.disputeWindowSeconds,
+    collateral_tiers: config.tiers
+      .slice(0, config.tierCount)
+      .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * What a paid call costs in time: a synchronous call of an instant creator beside one bare confirmed SPL transfer on the
+ * same node, in turns, so that both see the same machine; then many callers at once. Every figure is of `count` calls
+ * after a warm-up, as median and p99 of `rounds` rounds.
+ */
+import { createTransferInstruction } from '@solana/spl-token';
+import { Keypair, Transaction } from '@solana/web3.js';
+import { findTokenAccount } from '../app/sdk/program.ts';
+import { request, startMarketplace } from '../tests/harness/marketplace.ts';
+
+export interface RelayBenchOptions {
+  count: number;
+  rounds: number;
+  warmUp: number;
+  slotTimeMs: number;
+  report: (line: string) => void;
+}
+
+export interface Spread {
+  p50: number;
+  p99: number;
+}
+
+export interface RelayFigures {
+  slot_ms: number;
+  transfer_ms: Spread;
+  call_ms: Spread;
+  /** Median of each call's part of the way; `relay` is everything that is neither chain nor creator. */
+  parts_ms: Record<string, number>;
+  relay_ms: Spread;
+  per_second: Record<string, number>;
+  rss_mb: number;
+  failures: number;
+}
+
+interface Timings {
+  timings: Record<string, number>;
+  rss: number;
+}
+
+const quantile = (sorted: number[], q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+
+function spreadOf(values: number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
+}
+
+const median = (values: number[]): number => spreadOf(values).p50;
+
+/** The median round of each quantile. */
+function ofRounds(rounds: number[][]): Spread {
+  const spreads = rounds.map(spreadOf);
+  return { p50: median(spreads.map((s) => s.p50)), p99: median(spreads.map((s) => s.p99)) };
+}
+
+/** Measures the relay of this working tree on a fresh node. */
+export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigures> {
+  process.env.OBSERVE = '1';
+  const market = await startMarketplace({ slotTimeMs: options.slotTimeMs, price: '0.01' });
+  const { connection } = market.node;
+  const [caller] = market.callers;
+  const child = market.relay.process;
+  let failures = 0;
+
+  const askTimings = (): Promise<Timings> =>
+    new Promise((resolve) => {
+      child.once('message', (message) => resolve(message as Timings));
+      child.send('timings');
+    });
+
+  async function call(): Promise<number> {
+    const started = performance.now();
+    const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
+      apiKey: caller!.apiKey,
+      body: { task: 'bench' },
+    });
+    if (answer.status !== 200) failures += 1;
+    return performance.now() - started;
+  }
+
+  const payer = Keypair.generate();
+  await market.node.fundSol(payer.publicKey, 100e9);
+  const source = await market.mintTo(payer.publicKey, 1_000_000_000n);
+  const destination = findTokenAccount(market.creator.publicKey, market.usdcMint);
+  const keepOpen = connection.onSlotChange(() => undefined);
+
+  /** Sign, send and wait for the notification, with a blockhash that is already there. */
+  async function transfer(nonce: number): Promise<number> {
+    const { blockhash } = await connection.getLatestBlockhash('confirmed');
+    const started = performance.now();
+    const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash });
+    transaction.add(createTransferInstruction(source, destination, payer.publicKey, 1 + nonce)).sign(payer);
+    const { default: bs58 } = await import('bs58');
+    const signature = bs58.encode(transaction.signature!);
+    const confirmed = new Promise<void>((resolve, reject) => {
+      connection.onSignature(
+        signature,
+        (result) => (result.err ? reject(new Error('transfer failed')) : resolve()),
+        'confirmed',
+      );
+    });
+    await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true, maxRetries: 0 });
+    await confirmed;
+    return performance.now() - started;
+  }
+
+  /** Not to start in step with the slot clock. */
+  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * options.slotTimeMs));
+
+  try {
+    options.report(`warm-up: ${options.warmUp} calls and transfers`);
+    for (let i = 0; i < options.warmUp; i += 1) {
+      await call();
+      await transfer(i);
+    }
+    await askTimings();
+    const calls: number[][] = [];
+    const transfers: number[][] = [];
+    const own: number[][] = [];
+    const parts: Record<string, number[]> = { open: [], creator: [], verify: [], settle: [] };
+    let rss = 0;
+    for (let round = 0; round < options.rounds; round += 1) {
+      const [callMs, transferMs, ownMs]: number[][] = [[], [], []];
+      for (let i = 0; i < options.count; i += 1) {
+        await pause();
+        const ms = await call();
+        const { timings, rss: now } = await askTimings();
+        callMs!.push(ms);
+        ownMs!.push(ms - (timings.chain ?? 0) - (timings.creator ?? 0));
+        for (const [part, values] of Object.entries(parts)) values.push(timings[part] ?? 0);
+        rss = Math.max(rss, now);
+        await pause();
+        transferMs!.push(await transfer(round * options.count + i + options.warmUp));
+      }
+      calls.push(callMs!);
+      transfers.push(transferMs!);
+      own.push(ownMs!);
+      options.report(
+        `round ${round + 1}: call ${median(callMs!).toFixed(0)} ms, transfer ${median(transferMs!).toFixed(0)} ms`,
+      );
+    }
+
+    const perSecond: Record<string, number> = {};
+    for (const callers of [1, 16, 64]) {
+      const rates: number[] = [];
+      for (let round = 0; round < options.rounds; round += 1) {
+        let left = options.count;
+        const started = performance.now();
+        await Promise.all(
+          Array.from({ length: callers }, async () => {
+            while (left > 0) {
+              left -= 1;
+              await call();
+            }
+          }),
+        );
+        rates.push(options.count / ((performance.now() - started) / 1_000));
+      }
+      perSecond[callers] = median(rates);
+      rss = Math.max(rss, (await askTimings()).rss);
+      options.report(`${callers} at once: ${perSecond[callers]!.toFixed(1)} calls/s`);
+    }
+    return {
+      slot_ms: options.slotTimeMs,
+      transfer_ms: ofRounds(transfers),
+      call_ms: ofRounds(calls),
+      parts_ms: Object.fromEntries(Object.entries(parts).map(([part, values]) => [part, median(values)])),
+      relay_ms: ofRounds(own),
+      per_second: perSecond,
+      rss_mb: rss / 1024 / 1024,
+      failures,
+    };
+  } finally {
+    await connection.removeSlotChangeListener(keepOpen);
+    await market.stop();
+  }
+}

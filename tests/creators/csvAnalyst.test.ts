@@ -1,0 +1,251 @@
+/** csv-analyst over HTTP: what RFC 4180 texts become, what SQL may do, and how everything else fails. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { type Creators, complete, execution, fail, forkCreators, type RunningAgent } from './process.ts';
+
+const cities = readFileSync(new URL('../../examples/cities.csv', import.meta.url), 'utf8');
+
+describe('demo creators: csv-analyst', () => {
+  let creators: Creators;
+  let agent: RunningAgent;
+
+  before(async () => {
+    creators = forkCreators();
+    agent = (await creators.start([{ name: 'csv-analyst' }])).get('csv-analyst')!;
+  });
+  after(() => creators.stop());
+
+  async function ask(csv: string, query: string): Promise<{ columns: string[]; rows: unknown[][]; row_count: number }> {
+    return JSON.parse(await complete(agent, execution('analyse', { csv, query })));
+  }
+  function refuse(csv: string, query = 'SELECT * FROM csv'): Promise<string> {
+    return fail(agent, execution('analyse', { csv, query }));
+  }
+  const typesOf = "SELECT name, type FROM pragma_table_info('csv')";
+
+  describe('the example file', () => {
+    it('has 50 cities with the types of their values', async () => {
+      expect(await ask(cities, 'SELECT count(*) AS cities, count(founded) AS with_year FROM csv')).to.deep.equal({
+        columns: ['cities', 'with_year'],
+        rows: [[50, 43]],
+        row_count: 1,
+      });
+      expect((await ask(cities, typesOf)).rows).to.deep.equal([
+        ['city', 'TEXT'],
+        ['country', 'TEXT'],
+        ['founded', 'INTEGER'],
+        ['population', 'INTEGER'],
+        ['area_km2', 'REAL'],
+        ['mean_celsius', 'REAL'],
+        ['rain_mm', 'INTEGER'],
+        ['notes', 'TEXT'],
+      ]);
+    });
+
+    it('answers a question with grouping and order', async () => {
+      const query =
+        'SELECT country, count(*) AS n, sum(rain_mm) AS rain FROM csv GROUP BY country ORDER BY n DESC, rain LIMIT 1';
+      expect(await ask(cities, query)).to.deep.equal({
+        columns: ['country', 'n', 'rain'],
+        rows: [['Australia', 4, 4118]],
+        row_count: 1,
+      });
+    });
+
+    it('keeps commas, quotes and line ends inside fields', async () => {
+      const query = "SELECT notes FROM csv WHERE city IN ('Bergen', 'Cairo') ORDER BY city";
+      expect((await ask(cities, query)).rows).to.deep.equal([
+        ['Called the "city of rain"'],
+        ['Old centre, new towns,\nand a river between'],
+      ]);
+    });
+  });
+
+  describe('reads RFC 4180', () => {
+    const TEXTS: [string, string, unknown[][]][] = [
+      [
+        'line feeds',
+        'a,b\n1,2\n3,4\n',
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ],
+      ['no last line end', 'a,b\r\n1,2', [[1, 2]]],
+      ['a byte order mark', '\uFEFFa,b\n1,2\n', [[1, 2]]],
+      ['quoted fields', '"a","b"\n"x","y ""z"", w"\n', [['x', 'y "z", w']]],
+      ['a CRLF inside quotes', 'a,b\r\n"x\r\ny",1\r\n', [['x\r\ny', 1]]],
+      ['spaces as part of a field', 'a,b\n x , y\n', [[' x ', ' y']]],
+      ['empty fields as NULL', 'a,b\n,"",\n'.replace(',\n', '\n'), [[null, null]]],
+      ['blank lines as nothing', 'a,b\n\n1,2\n\n', [[1, 2]]],
+      ['blank lines of one column as NULL', 'a\n1\n\n2\n', [[1], [null], [2]]],
+      ['a header alone', 'a,b\n', []],
+      ['other scripts', 'город,都市\nОсло,東京 🗼\n', [['Осло', '東京 🗼']]],
+    ];
+    for (const [what, csv, rows] of TEXTS) {
+      it(what, async () => {
+        expect((await ask(csv, 'SELECT * FROM csv')).rows).to.deep.equal(rows);
+      });
+    }
+
+    it('renames empty and repeated header names', async () => {
+      const { columns } = await ask(' a ,A,,"x ""y""",a_2,\n1,2,3,4,5,6\n', 'SELECT * FROM csv');
+      expect(columns).to.deep.equal(['a', 'A_2', 'column_3', 'x "y"', 'a_2_2', 'column_6']);
+    });
+  });
+
+  describe('types columns', () => {
+    const COLUMNS: [string, string[], string, unknown[]][] = [
+      ['whole numbers', ['1', '-2', '0'], 'INTEGER', [1, -2, 0]],
+      [
+        'the ends of int64',
+        ['9223372036854775807', '-9223372036854775808'],
+        'INTEGER',
+        ['9223372036854775807', '-9223372036854775808'],
+      ],
+      ['one beyond int64', ['9223372036854775808'], 'TEXT', ['9223372036854775808']],
+      ['decimals among whole numbers', ['1', '2.5', '1e3', ''], 'REAL', [1, 2.5, 1000, null]],
+      ['decimals beside a whole number beyond 2^53', ['2.5', '9007199254740993'], 'TEXT', ['2.5', '9007199254740993']],
+      ['leading zeros', ['007', '010'], 'TEXT', ['007', '010']],
+      ['a plus sign', ['+1'], 'TEXT', ['+1']],
+      ['digit grouping', ['"1,000"'], 'TEXT', ['1,000']],
+      ['one word among numbers', ['1', 'n/a'], 'TEXT', ['1', 'n/a']],
+      ['NaN and Infinity', ['NaN', 'Infinity'], 'TEXT', ['NaN', 'Infinity']],
+      ['more than a double holds', ['1e999'], 'TEXT', ['1e999']],
+      ['nothing', ['', ''], 'TEXT', [null, null]],
+    ];
+    for (const [what, values, type, read] of COLUMNS) {
+      it(`${what}: ${type}`, async () => {
+        // The second column keeps a line with an empty value from being blank.
+        const csv = `v,k\n${values.map((value) => `${value},k\n`).join('')}`;
+        expect((await ask(csv, typesOf)).rows[0]).to.deep.equal(['v', type]);
+        expect((await ask(csv, 'SELECT v FROM csv')).rows.flat()).to.deep.equal(read);
+      });
+    }
+  });
+
+  describe('rejects CSV', () => {
+    const TEXTS: [string, string, string][] = [
+      ['a quote never closed', 'a,b\n"x,1\n', 'CSV: Quote Not Closed'],
+      ['a quote within a bare field', 'a,b\nx"y,1\n', 'CSV: Invalid Opening Quote'],
+      ['text behind a closing quote', 'a,b\n"x"y,1\n', 'CSV: Invalid Closing Quote'],
+      ['a short record', 'a,b\n1,2\n3\n', 'CSV: the record ending on line 3 has 1 fields, the header has 2'],
+      ['a long record', 'a,b\n1,2,3\n', 'CSV: the record ending on line 2 has 3 fields, the header has 2'],
+      ['501 columns', `${'a,'.repeat(500)}a\n`, 'CSV: more than 500 columns'],
+      ['100,001 records', `a\n${'1\n'.repeat(100_001)}`, 'CSV: more than 100000 records'],
+      ['over 1 MiB', 'x'.repeat(1024 * 1024 + 1), 'parameters.csv is larger than 1 MiB'],
+      ['nothing', '', 'parameters.csv must be the text of a CSV file'],
+      ['a byte order mark alone', '\uFEFF', 'CSV: the text has no header record'],
+    ];
+    for (const [what, csv, reason] of TEXTS) {
+      it(what, async () => {
+        expect(await refuse(csv)).to.contain(reason);
+      });
+    }
+
+    it('parameters of other types', async () => {
+      expect(await fail(agent, execution('x'))).to.contain('parameters.csv');
+      expect(await fail(agent, execution('x', { csv: ['a'], query: 'SELECT 1' }))).to.contain('parameters.csv');
+      expect(await fail(agent, execution('x', { csv: 'a\n1\n' }))).to.contain('parameters.query');
+    });
+  });
+
+  describe('runs one SELECT or WITH', () => {
+    const QUERIES: [string, unknown[][]][] = [
+      ['SELECT a FROM csv', [[1], [2]]],
+      ['select a from csv;', [[1], [2]]],
+      ['  -- a remark\n/* another * one */ SELECT a FROM csv -- the end', [[1], [2]]],
+      ['WITH t AS (SELECT sum(a) AS s FROM csv) SELECT s FROM t', [[3]]],
+      ['SELECT a, a, avg(a) OVER () FROM csv LIMIT 1', [[1, 1, 1.5]]],
+      [
+        "SELECT 9007199254740993, 9e999, -9e999, x'00ff', NULL",
+        [['9007199254740993', 'Infinity', '-Infinity', '00ff', null]],
+      ],
+      ["SELECT ';', 'PRAGMA x; DROP TABLE csv'", [[';', 'PRAGMA x; DROP TABLE csv']]],
+    ];
+    for (const [query, rows] of QUERIES) {
+      it(query, async () => {
+        expect((await ask('a\n1\n2\n', query)).rows).to.deep.equal(rows);
+      });
+    }
+
+    const REFUSED: [string, string][] = [
+      ['INSERT INTO csv VALUES (3)', 'one SELECT or WITH'],
+      ['WITH t AS (SELECT 1) INSERT INTO csv SELECT * FROM t', 'only read'],
+      ['WITH t AS (SELECT 1) DELETE FROM csv RETURNING a', 'only read'],
+      ['UPDATE csv SET a = 1', 'one SELECT or WITH'],
+      ['DROP TABLE csv', 'one SELECT or WITH'],
+      ["ATTACH DATABASE '/tmp/creators-attached.db' AS x", 'one SELECT or WITH'],
+      ["/* SELECT */ ATTACH DATABASE ':memory:' AS x", 'one SELECT or WITH'],
+      ["VACUUM INTO '/tmp/creators-vacuumed.db'", 'one SELECT or WITH'],
+      ['PRAGMA table_info(csv)', 'one SELECT or WITH'],
+      ['BEGIN', 'one SELECT or WITH'],
+      ['EXPLAIN SELECT 1', 'one SELECT or WITH'],
+      ['VALUES (1)', 'one SELECT or WITH'],
+      ['SELECT 1; SELECT 2', 'more than one statement'],
+      ['SELECT 1; DROP TABLE csv', 'more than one statement'],
+      [';', 'one SELECT or WITH'],
+      ['-- nothing', 'one SELECT or WITH'],
+      [`${'/**/'.repeat(2000)}1`, 'one SELECT or WITH'],
+      ['SELECT', 'SQL: incomplete input'],
+      ['SELECT b FROM csv', 'SQL: no such column: b (columns of the table csv: "a")'],
+      ['SELECT * FROM other', 'SQL: no such table: other'],
+      ['SELECT ?', 'SQL: Too few parameter values'],
+      ["SELECT load_extension('x')", 'SQL: not authorized'],
+      ['SELECT hex(zeroblob(400000000)) || hex(zeroblob(400000000))', 'SQL:'],
+    ];
+    for (const [query, reason] of REFUSED) {
+      it(`rejects: ${query.slice(0, 60)}`, async () => {
+        expect(await refuse('a\n1\n2\n', query)).to.contain(reason);
+      });
+    }
+  });
+
+  describe('keeps its bounds', () => {
+    const numbers = (count: number): string =>
+      `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${count}) SELECT x FROM c`;
+
+    it('answers 10,000 rows and not 10,001', async () => {
+      const { rows, row_count } = await ask('a\n1\n', numbers(10_000));
+      expect([rows.length, rows[9999], row_count]).to.deep.equal([10_000, [10_000], 10_000]);
+      expect(await refuse('a\n1\n', numbers(10_001))).to.equal(
+        'SQL: the query returns more than 10000 rows; add a LIMIT',
+      );
+    });
+
+    it('answers no more than 4 MiB', async () => {
+      const query = `SELECT hex(zeroblob(500000)) FROM (${numbers(5)})`;
+      expect(await refuse('a\n1\n', query)).to.equal('SQL: the rows are more than 4 MiB of JSON; select less');
+    });
+
+    it('ends an endless query after 2 s, while others are answered', async () => {
+      const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+      const started = performance.now();
+      const ended = refuse('a\n1\n', endless);
+      expect((await ask('a\n1\n', 'SELECT a FROM csv')).rows).to.deep.equal([[1]]);
+      expect(performance.now() - started).to.be.below(2000);
+      expect(await ended).to.equal('SQL: the query was ended after 2 s');
+      expect(performance.now() - started).to.be.within(2000, 10_000);
+    });
+
+    it('survives a query that wants all memory', async () => {
+      const hungry =
+        'WITH RECURSIVE c(x, y) AS (SELECT 1, zeroblob(20000000) UNION SELECT x + 1, zeroblob(20000000 + x) FROM c) ' +
+        'SELECT count(*) FROM c';
+      expect(await refuse('a\n1\n', hungry)).to.match(/^SQL: (out of memory|the query was ended after 2 s)/);
+    });
+
+    it('answers more requests at once than it runs', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => ask(`a\n${index}\n`, 'SELECT a FROM csv')),
+      );
+      expect(results.map(({ rows }) => rows)).to.deep.equal([0, 1, 2, 3, 4, 5].map((value) => [[value]]));
+    });
+
+    it('gives up before the deadline of the execution', async () => {
+      const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+      const reason = await fail(agent, execution('x', { csv: 'a\n1\n', query: endless }, 1));
+      expect(reason).to.equal('not finished within the 1 s allowed');
+    });
+  });
+});

@@ -1,0 +1,165 @@
+/** text-report over HTTP, and LexRank alone against values worked out by hand. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { lexRank } from '../../app/local/creators/lexrank.ts';
+import { type Creators, complete, execution, fail, forkCreators, type RunningAgent } from './process.ts';
+
+const lighthouse = readFileSync(new URL('../../examples/lighthouse.txt', import.meta.url), 'utf8');
+
+describe('demo creators: text-report', () => {
+  let creators: Creators;
+  let agent: RunningAgent;
+
+  before(async () => {
+    creators = forkCreators();
+    agent = (await creators.start([{ name: 'text-report' }])).get('text-report')!;
+  });
+  after(() => creators.stop());
+
+  async function report(text: string, parameters: object = {}) {
+    return JSON.parse(await complete(agent, execution('report', { text, ...parameters })));
+  }
+
+  it('reports on the example file', async () => {
+    const { statistics, reading, key_sentences, outline } = await report(lighthouse);
+    expect(statistics.characters).to.equal([...lighthouse].length);
+    // `wc -w` counts a bare # and what stands between spaces; here it is words.
+    expect(statistics.words).to.equal(lighthouse.replaceAll('#', '').trim().split(/\s+/).length);
+    expect(statistics).to.include({ headings: 4, paragraphs: 9 });
+    expect(statistics.unique_words).to.be.within(200, statistics.words);
+    expect(reading.seconds).to.equal(Math.round((statistics.words / 238) * 60));
+    expect(reading.flesch_reading_ease).to.be.within(60, 90);
+    expect(reading.flesch_kincaid_grade).to.be.within(4, 9);
+    expect(key_sentences.method).to.match(/^LexRank/);
+    expect(key_sentences.sentences).to.have.length(3);
+    const flat = lighthouse.replace(/\s+/g, ' ');
+    let last = 0;
+    for (const { position, score, text } of key_sentences.sentences) {
+      expect(flat).to.contain(text);
+      expect(position).to.be.greaterThan(last);
+      expect(score).to.be.greaterThan(1);
+      last = position;
+    }
+    expect(outline.filter(({ kind }: { kind: string }) => kind === 'heading')).to.deep.equal([
+      { kind: 'heading', level: 1, text: 'The Keeper of Small Machines' },
+      { kind: 'heading', level: 1, text: 'Why a lighthouse' },
+      { kind: 'heading', level: 1, text: 'The work of the keeper' },
+      { kind: 'heading', level: 1, text: 'What is left of it' },
+    ]);
+    expect(outline[2].opening).to.equal(
+      'For two hundred years a lighthouse was the largest machine that most people ever saw at work.',
+    );
+  });
+
+  it('counts a small text exactly', async () => {
+    const { statistics, reading, outline } = await report('The cat sat. The cat ran far away!\n\nWhy?');
+    expect(statistics).to.deep.equal({
+      characters: 40,
+      words: 9,
+      unique_words: 7,
+      sentences: 3,
+      paragraphs: 2,
+      headings: 0,
+      average_sentence_words: 3,
+      longest_sentence_words: 5,
+    });
+    // 9 words of 10 syllables in 3 sentences: 206.835 - 1.015 * 3 - 84.6 * 10 / 9 and 0.39 * 3 + 11.8 * 10 / 9 - 15.59.
+    expect(reading).to.include({ seconds: 2, flesch_reading_ease: 109.79, flesch_kincaid_grade: -1.31 });
+    expect(outline).to.deep.equal([
+      { kind: 'paragraph', opening: 'The cat sat.', sentences: 2, words: 8 },
+      { kind: 'paragraph', opening: 'Why?', sentences: 1, words: 1 },
+    ]);
+  });
+
+  it('finds headings in each form and takes nothing else for one', async () => {
+    const text =
+      'Title line\n\nFirst.\r\n\r\n## Part ##\nText of part.\n\nUnder\n=====\n\nBelow it.\n\nMinor\n---\nAfter.\n\n' +
+      '---\n\n- a list item\n\nThis ends with a colon:\n\nlast line';
+    const { outline } = await report(text);
+    expect(
+      outline.map((entry: { kind: string; level: number; text: string; opening: string }) =>
+        entry.kind === 'heading' ? `${entry.level} ${entry.text}` : entry.opening,
+      ),
+    ).to.deep.equal([
+      '1 Title line',
+      'First.',
+      '2 Part',
+      'Text of part.',
+      '1 Under',
+      'Below it.',
+      '2 Minor',
+      'After.',
+      '- a list item',
+      'This ends with a colon:',
+      'last line',
+    ]);
+  });
+
+  it('gives as many key sentences as asked for, or all there are', async () => {
+    const text = 'One is here. Two is here. Three is here. Four is here.';
+    expect((await report(text, { sentences: 1 })).key_sentences.sentences).to.have.length(1);
+    expect(
+      (await report(text, { sentences: 10 })).key_sentences.sentences.map(
+        ({ position }: { position: number }) => position,
+      ),
+    ).to.deep.equal([1, 2, 3, 4]);
+  });
+
+  it('reports on 1,000 sentences and on lines made to stall a pattern', async () => {
+    const words = Array.from({ length: 1000 }, (_, index) => `Sentence number ${index} is about topic ${index % 7}.`);
+    expect((await report(words.join(' '))).statistics.sentences).to.equal(1000);
+    const started = performance.now();
+    await report(`# ${' #'.repeat(90_000)}x`);
+    await report(`a${' \n'.repeat(90_000)}b`);
+    expect(performance.now() - started).to.be.below(10_000);
+  });
+
+  it('rejects: parameters it cannot take', async () => {
+    const cases: [object, string][] = [
+      [{}, 'parameters.text must be a text'],
+      [{ text: '  \n' }, 'parameters.text must be a text'],
+      [{ text: 7 }, 'parameters.text must be a text'],
+      [{ text: 'x'.repeat(200_001) }, 'parameters.text is over 200000 characters'],
+      [{ text: 'A b. '.repeat(1001) }, 'parameters.text has 1001 sentences, more than 1000'],
+      ...[0, 11, 1.5, '3', null].map((sentences): [object, string] => [
+        { text: 'x', sentences },
+        'parameters.sentences must be an integer from 1 to 10',
+      ]),
+    ];
+    for (const [parameters, reason] of cases) {
+      expect(await fail(agent, execution('report', parameters))).to.equal(reason);
+    }
+  });
+});
+
+describe('demo creators: LexRank', () => {
+  it('ranks the middle of a star highest, with the value of its closed form', () => {
+    // Three leaves share a word with the middle and none with each other. With jump j, N = 4, leaf degree 2 and
+    // middle degree 4 (each with itself): leaf = (j/N + (1-j)*m/4) / (1 - (1-j)/2) and m = 1 - 3 * leaf.
+    const scores = lexRank([
+      ['a', 'b', 'c'],
+      ['a', 'x'],
+      ['b', 'y'],
+      ['c', 'z'],
+    ]);
+    const keep = 0.85;
+    const leaf = (0.15 / 4 + keep / 4) / (1 - keep / 2 + (3 * keep) / 4);
+    expect(scores[0]).to.be.closeTo(1 - 3 * leaf, 1e-5);
+    for (const score of scores.slice(1)) expect(score).to.be.closeTo(leaf, 1e-5);
+  });
+
+  it('ranks sentences equally that share nothing, or everything', () => {
+    for (const sentences of [
+      [['a'], ['b'], ['c']],
+      [
+        ['a', 'b'],
+        ['a', 'b'],
+      ],
+      [[], ['a']],
+      [['a']],
+    ]) {
+      for (const score of lexRank(sentences)) expect(score).to.be.closeTo(1 / sentences.length, 1e-6);
+    }
+    expect(lexRank([])).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,95 @@
+/** create_grant: an API key's caps, signed by the wallet that they are about. */
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { START } from '../harness/vm.ts';
+import { type World, world } from '../harness/world.ts';
+
+const GRANT_BYTES = 8 + 3 + 32 + 16 + 3 * 8 + 4 + 6 * 8;
+const YEAR = 31_536_000n;
+
+describe('create_grant', () => {
+  let w: World;
+  const keyId = new Uint8Array(16).fill(0x42);
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const create = (limits: Partial<program.GrantLimits> = {}) => program.createGrant(w.grantInput(limits, keyId));
+
+  it('writes the limits, paid by the payer, and moves no USDC', async () => {
+    const input = { ...w.grantInput({}, keyId), payer: w.relay.publicKey };
+    const rent = w.vm.rent(GRANT_BYTES);
+    const outcome = await w.moves([program.createGrant(input)], [w.caller, w.relay], {
+      relay: { lamports: -rent },
+    });
+    const seeds = [Buffer.from('grant'), w.caller.publicKey.toBytes(), keyId];
+    const [address, bump] = PublicKey.findProgramAddressSync(seeds, program.PROGRAM_ID);
+    expect((await w.vm.getAccount(address))!.data.length).to.equal(GRANT_BYTES);
+    const wallet = w.caller.publicKey;
+    expect(plain(await w.read('KeyGrant', address))).to.deep.equal(
+      plain({
+        version: 1,
+        revoked: false,
+        bump,
+        wallet,
+        keyId,
+        ...input.limits,
+        createdAt: START,
+        periodStart: START,
+        periodSpent: 0n,
+        totalSpent: 0n,
+        executionCount: 0n,
+      }),
+    );
+    expect(plain(outcome.events)).to.deep.equal([
+      { name: 'GrantCreated', data: plain({ grant: address, wallet, keyId, ...input.limits, createdAt: START }) },
+    ]);
+  });
+
+  it('accepts limits at their edges', async () => {
+    const huge = 0xffff_ffff_ffff_ffffn;
+    const most = { perExecutionMax: huge, periodMax: huge, totalMax: huge, periodSeconds: 0xffff_ffff };
+    await w.must([create({ ...most, expiresAt: START + YEAR })], [w.caller]);
+    const least = { perExecutionMax: 1n, periodMax: 1n, totalMax: 1n, periodSeconds: 1, expiresAt: START + 1n };
+    await w.must([program.createGrant(w.grantInput(least, new Uint8Array(16).fill(0x43)))], [w.caller]);
+  });
+
+  it('works where a stranger sent lamports to the address before', async () => {
+    await w.vm.airdrop(program.findGrant(w.caller.publicKey, keyId), 1_000_000n);
+    const missing = w.vm.rent(GRANT_BYTES) - 1_000_000n;
+    await w.moves([create()], [w.caller], { caller: { lamports: -missing } });
+  });
+
+  it('rejects: a limit of zero', async () => {
+    for (const name of ['perExecutionMax', 'periodMax', 'totalMax'] as const) {
+      await w.rejects([create({ [name]: 0n })], [w.caller], 'GrantLimitZero');
+    }
+    await w.rejects([create({ periodSeconds: 0 })], [w.caller], 'GrantLimitZero');
+  });
+
+  it('rejects: an end that is not ahead, or more than a year away', async () => {
+    for (const expiresAt of [START, START - 1n, 0n, -1n, START + YEAR + 1n, 2n ** 63n - 1n]) {
+      await w.rejects([create({ expiresAt })], [w.caller], 'GrantExpiryOutOfBounds');
+    }
+  });
+
+  it('rejects: a second grant of the same key', async () => {
+    await w.must([create()], [w.caller]);
+    await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'system:0');
+  });
+
+  it('rejects: a wallet that does not sign, though the relay pays', async () => {
+    const unsigned = program.createGrant({ ...w.grantInput({}, keyId), payer: w.relay.publicKey });
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [w.relay], 'AccountNotSigner');
+  });
+
+  it("rejects: another wallet's grant address", async () => {
+    const forged = create();
+    forged.keys[2]!.pubkey = program.findGrant(w.stranger.publicKey, keyId);
+    await w.rejects([forged], [w.caller], 'ConstraintSeeds');
+  });
+});

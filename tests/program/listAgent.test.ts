@@ -1,0 +1,270 @@
+/** list_agent: terms within the marketplace's limits, collateral in the vault, a key that its creator holds. */
+import { AccountLayout } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair, START } from '../harness/vm.ts';
+import { emptyWorld, signed, TERMS, TIERS, USDC, type World } from '../harness/world.ts';
+
+const LISTING_BYTES = 8 + 3 + 32 + 16 + 32 + 32 + 8 + 3 * 4 + 2 + 32 + 8 + 4 + 200;
+const KEY_BYTES = 8 + 2 + 64;
+const COLLATERAL_BYTES = 8 + 4 + 32 + 5 * 8 + 2 * 8 + 4;
+
+/** The eight small-order points by y, and encodings at or above the prime 2^255 - 19. */
+const WEAK_KEYS = [
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0000000000000000000000000000000000000000000000000000000000000080',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000080',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+];
+
+describe('list_agent', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await emptyWorld();
+    await w.must([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
+  });
+
+  const withTerms = (change: Partial<program.ListingTerms>) => ({ terms: { ...TERMS, ...change } });
+  const rejects = (change: Partial<program.ListAgentInput>, error: string) =>
+    w.rejects(w.listInstructions(w.listInput(change)), [w.creator], error);
+  const rents = (): bigint =>
+    w.vm.rent(LISTING_BYTES) + w.vm.rent(KEY_BYTES) + w.vm.rent(COLLATERAL_BYTES) + w.vm.rent(165);
+
+  it('makes listing, key, collateral and vault, and moves the deposit of the tier', async () => {
+    const input = w.listInput({ payer: w.relay.publicKey });
+    const outcome = await w.moves(w.listInstructions(input), [w.creator, w.relay], {
+      creator: { usdc: -10n * USDC },
+      relay: { lamports: -rents() },
+      vault: { usdc: 10n * USDC, lamports: w.vm.rent(165) },
+    });
+
+    const find = (...seeds: Uint8Array[]) => PublicKey.findProgramAddressSync(seeds, program.PROGRAM_ID);
+    const [listing, bump] = find(Buffer.from('listing'), w.creator.publicKey.toBytes(), w.listingId);
+    expect(listing.toBase58()).to.equal(w.listing.toBase58());
+    expect(plain(await w.read('AgentListing', listing))).to.deep.equal(
+      plain({
+        version: 1,
+        status: 'active',
+        bump,
+        creator: w.creator.publicKey,
+        listingId: w.listingId,
+        payout: w.wallet(w.creator),
+        signingKey: w.signingKey.publicKey,
+        ...TERMS,
+        listingVersion: 1,
+        listedAt: START,
+      }),
+    );
+    const [key, keyBump] = find(Buffer.from('key'), w.signingKey.publicKey.toBytes());
+    expect(plain(await w.read('SigningKey', key))).to.deep.equal(
+      plain({ version: 1, bump: keyBump, key: w.signingKey.publicKey, listing }),
+    );
+    const [collateral, collateralBump] = find(Buffer.from('collateral'), listing.toBytes());
+    const [vault, vaultBump] = find(Buffer.from('collateral_vault'), listing.toBytes());
+    expect(plain(await w.read('CreatorCollateral', collateral))).to.deep.equal(
+      plain({
+        version: 1,
+        returned: false,
+        bump: collateralBump,
+        vaultBump,
+        listing,
+        deposited: 10n * USDC,
+        slashed: 0n,
+        owed: 0n,
+        disputedAmount: 0n,
+        exposureOpened: 0n,
+        exposureWindowStart: 0n,
+        returnableAt: 0n,
+        openDisputes: 0,
+      }),
+    );
+    expect(AccountLayout.decode((await w.vm.getAccount(vault))!.data).owner.toBase58()).to.equal(vault.toBase58());
+    for (const [address, bytes] of [
+      [listing, LISTING_BYTES],
+      [key, KEY_BYTES],
+      [collateral, COLLATERAL_BYTES],
+    ] as const) {
+      expect((await w.vm.getAccount(address))!.data.length).to.equal(bytes);
+    }
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'AgentListed',
+        data: plain({
+          listing,
+          creator: w.creator.publicKey,
+          listingId: w.listingId,
+          signingKey: w.signingKey.publicKey,
+          payout: w.wallet(w.creator),
+          ...TERMS,
+          listingVersion: 1,
+          deposited: 10n * USDC,
+          listedAt: START,
+        }),
+      },
+    ]);
+  });
+
+  it('works where a stranger sent lamports to all four addresses before', async () => {
+    const collateral = program.findCollateral(w.listing);
+    const gifts = [
+      [w.listing, 1_000_000n],
+      [program.findSigningKey(w.signingKey.publicKey), 1n],
+      [collateral, 10_000_000n],
+      [program.findCollateralVault(w.listing), 2_000_000n],
+    ] as const;
+    for (const [address, lamports] of gifts) await w.vm.airdrop(address, lamports);
+    // What was sent is taken into account, except where it is above the rent: it stays there.
+    const spent = rents() - 1_000_000n - 1n - w.vm.rent(COLLATERAL_BYTES) - 2_000_000n;
+    await w.moves(w.listInstructions(), [w.creator], {
+      creator: { usdc: -10n * USDC, lamports: -spent },
+      vault: { usdc: 10n * USDC, lamports: w.vm.rent(165) - 2_000_000n },
+    });
+    expect((await w.read('CreatorCollateral', collateral)).deposited).to.equal(10n * USDC);
+  });
+
+  it('takes the deposit of each tier, the price of its edge included', async () => {
+    const cases = TIERS.flatMap((tier, index) => [
+      [tier.maxPrice, tier.deposit],
+      [tier.maxPrice + 1n, TIERS[index + 1]?.deposit],
+    ]) as [bigint, bigint | undefined][];
+    for (const [index, [price, deposit]] of cases.entries()) {
+      const listingId = new Uint8Array(16).fill(100 + index);
+      const signingKey = namedKeypair(`tier key ${index}`);
+      const input = w.listInput({ listingId, signingKey: signingKey.publicKey, ...withTerms({ price }) });
+      if (deposit === undefined) {
+        await w.rejects(w.listInstructions(input, signingKey), [w.creator], 'PriceAboveTiers');
+        continue;
+      }
+      await w.must(w.listInstructions(input, signingKey), [w.creator]);
+      const listing = program.findListing(w.creator.publicKey, listingId);
+      expect(await w.vm.tokens(program.findCollateralVault(listing))).to.equal(deposit);
+    }
+  });
+
+  it('accepts terms at their limits', async () => {
+    const cases: Partial<program.ListingTerms>[] = [
+      { price: 10_000n, timeoutSeconds: 1, minTimeoutSeconds: 1, tagMask: 0b1, metadataUri: '' },
+      { timeoutSeconds: 3_600, minTimeoutSeconds: 3_600, tagMask: 0b11_1110_0000, metadataUri: 'x'.repeat(200) },
+    ];
+    for (const [index, terms] of cases.entries()) {
+      const listingId = new Uint8Array(16).fill(200 + index);
+      const signingKey = namedKeypair(`limit key ${index}`);
+      const input = w.listInput({ listingId, signingKey: signingKey.publicKey, ...withTerms(terms) });
+      await w.must(w.listInstructions(input, signingKey), [w.creator]);
+      const listing = await w.read('AgentListing', program.findListing(w.creator.publicKey, listingId));
+      expect(listing).to.deep.include(terms);
+    }
+  });
+
+  it('pays deposit and payout from and to any USDC accounts of the creator', async () => {
+    const [source, payout] = [namedKeypair('savings').publicKey, namedKeypair('income').publicKey];
+    for (const account of [source, payout]) {
+      w.vm.setTokenAccount(account, { mint: w.usdcMint, owner: w.creator.publicKey, amount: 10n * USDC });
+    }
+    w.watch('savings', source);
+    w.watch('income', payout);
+    await w.moves(w.listInstructions(w.listInput({ source, payout })), [w.creator], {
+      creator: { lamports: -rents() },
+      savings: { usdc: -10n * USDC },
+      vault: { usdc: 10n * USDC, lamports: w.vm.rent(165) },
+    });
+    expect((await w.read('AgentListing', w.listing)).payout.toBase58()).to.equal(payout.toBase58());
+  });
+
+  it('rejects: terms outside the limits', async () => {
+    const cases: [Partial<program.ListingTerms>, string][] = [
+      [{ price: 9_999n }, 'PriceBelowMinimum'],
+      [{ price: 0n }, 'PriceBelowMinimum'],
+      [{ price: 100n * USDC + 1n }, 'PriceAboveTiers'],
+      [{ price: 0xffff_ffff_ffff_ffffn }, 'PriceAboveTiers'],
+      [{ minTimeoutSeconds: 0 }, 'InvalidTimeouts'],
+      [{ minTimeoutSeconds: 61 }, 'InvalidTimeouts'],
+      [{ timeoutSeconds: 3_601 }, 'InvalidTimeouts'],
+      [{ tagMask: 0 }, 'InvalidTags'],
+      [{ tagMask: 0b11_1111 }, 'InvalidTags'],
+      [{ tagMask: 0b100_0000_0000 }, 'InvalidTags'],
+      [{ metadataUri: 'x'.repeat(201) }, 'UriTooLong'],
+    ];
+    for (const [terms, error] of cases) await rejects(withTerms(terms), error);
+  });
+
+  it("rejects: a payout that is another's, or of another token", async () => {
+    await rejects({ payout: w.wallet(w.otherCreator) }, 'InvalidPayout');
+    const otherMint = namedKeypair('other mint').publicKey;
+    w.vm.setMint(otherMint, w.mintAuthority.publicKey);
+    await rejects({ payout: w.vm.setWallet(w.creator.publicKey, otherMint, 0n) }, 'InvalidPayout');
+  });
+
+  it("rejects: a deposit from another's account, or of another token, or of too little", async () => {
+    await rejects({ source: w.wallet(w.otherCreator) }, 'InvalidDepositSource');
+    const otherMint = namedKeypair('other mint').publicKey;
+    w.vm.setMint(otherMint, w.mintAuthority.publicKey);
+    await rejects({ source: w.vm.setWallet(w.creator.publicKey, otherMint, 500n * USDC) }, 'InvalidDepositSource');
+    await rejects({ usdcMint: otherMint }, 'WrongMint');
+    w.vm.setWallet(w.creator.publicKey, w.usdcMint, 10n * USDC - 1n);
+    await rejects({}, 'token:1');
+  });
+
+  it('rejects: a signing key that already has a listing, its own creator too', async () => {
+    await w.must(w.listInstructions(), [w.creator]);
+    await rejects({ listingId: new Uint8Array(16).fill(2) }, 'SigningKeyTaken');
+    const other = w.listInput({ creator: w.otherCreator.publicKey });
+    await w.rejects(w.listInstructions(other), [w.otherCreator], 'SigningKeyTaken');
+  });
+
+  it('rejects: a second listing at the same address', async () => {
+    await w.must(w.listInstructions(), [w.creator]);
+    await rejects({}, 'system:0');
+  });
+
+  it('rejects: a key of small order or in a second encoding', async () => {
+    for (const hex of WEAK_KEYS) {
+      const signingKey = new PublicKey(Buffer.from(hex, 'hex'));
+      // The proof would be refused by the precompile itself, so that an honest one stands before it.
+      await rejects({ signingKey }, 'WeakSigningKey');
+    }
+  });
+
+  it('rejects: no proof of possession, another key, another listing, a proof that comes after', async () => {
+    const [proof, list] = w.listInstructions();
+    await w.rejects([list], [w.creator], 'SignatureMissing');
+    await w.rejects([list, proof], [w.creator], 'SignatureMissing');
+    const message = program.registerMessage(w.listing);
+    await w.rejects([signed(namedKeypair('thief'), message), list], [w.creator], 'SignatureWrongKey');
+    const elsewhere = program.registerMessage(program.findListing(w.otherCreator.publicKey, w.listingId));
+    await w.rejects([signed(w.signingKey, elsewhere), list], [w.creator], 'SignatureWrongMessage');
+    await w.must([proof, list], [w.creator]);
+  });
+
+  it('rejects: a creator that does not sign', async () => {
+    const [proof, list] = w.listInstructions(w.listInput({ payer: w.relay.publicKey }));
+    list.keys[0]!.isSigner = false;
+    await w.rejects([proof, list], [w.relay], 'AccountNotSigner');
+  });
+
+  it('rejects: a false instructions sysvar, vault, collateral or key account', async () => {
+    const elsewhere = namedKeypair('elsewhere').publicKey;
+    for (const [at, error] of [
+      [4, 'ConstraintSeeds'],
+      [5, 'ConstraintSeeds'],
+      [6, 'ConstraintSeeds'],
+      [10, 'ConstraintAddress'],
+    ] as const) {
+      const [proof, list] = w.listInstructions();
+      list.keys[at]!.pubkey = elsewhere;
+      await w.rejects([proof, list], [w.creator], error);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+/** revoke_grant: the end of a key's right, by the wallet alone or by the relay. */
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair } from '../harness/vm.ts';
+import { type World, world } from '../harness/world.ts';
+
+describe('revoke_grant', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const revoke = (authority: { publicKey: program.RevokeGrantInput['authority'] }) =>
+    program.revokeGrant({ authority: authority.publicKey, wallet: w.caller.publicKey, keyId: w.keyId });
+  const grant = () => w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
+
+  for (const who of ['caller', 'relay'] as const) {
+    it(`ends the key's right for good when the ${who} asks`, async () => {
+      const before = await grant();
+      const outcome = await w.moves([revoke(w[who])], [w[who]], {});
+      expect(plain(await grant())).to.deep.equal(plain({ ...before, revoked: true }));
+      const address = program.findGrant(w.caller.publicKey, w.keyId);
+      expect(plain(outcome.events)).to.deep.equal([
+        { name: 'GrantRevoked', data: plain({ grant: address, wallet: w.caller.publicKey, keyId: w.keyId }) },
+      ]);
+      await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GrantRevoked');
+    });
+  }
+
+  it('works on a grant that has expired', async () => {
+    await w.vm.setClock((await grant()).expiresAt);
+    await w.must([revoke(w.caller)], [w.caller]);
+    expect((await grant()).revoked).to.equal(true);
+  });
+
+  it('leaves other keys of the wallet alone', async () => {
+    const keyId = new Uint8Array(16).fill(0x77);
+    await w.must([program.createGrant(w.grantInput({}, keyId))], [w.caller]);
+    await w.must([revoke(w.caller)], [w.caller]);
+    await w.openWithGrant({ keyId });
+  });
+
+  it('rejects: anybody else', async () => {
+    for (const who of [w.stranger, w.admin, w.creator]) await w.rejects([revoke(who)], [who], 'NotGrantAuthority');
+    const unsigned = revoke(w.caller);
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [], 'AccountNotSigner');
+  });
+
+  it('rejects: a second time', async () => {
+    await w.must([revoke(w.relay)], [w.relay]);
+    await w.rejects([revoke(w.caller)], [w.caller], 'GrantRevoked');
+  });
+
+  it('rejects: a grant that does not exist, and an account that only looks like one', async () => {
+    const absent = revoke(w.caller);
+    absent.keys[2]!.pubkey = program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(1));
+    await w.rejects([absent], [w.caller], 'AccountNotInitialized');
+    const copy = namedKeypair('copy').publicKey;
+    w.vm.setAccount(copy, (await w.vm.getAccount(program.findGrant(w.caller.publicKey, w.keyId)))!);
+    const forged = revoke(w.caller);
+    forged.keys[2]!.pubkey = copy;
+    await w.rejects([forged], [w.caller], 'ConstraintSeeds');
+  });
+});

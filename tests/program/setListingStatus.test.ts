@@ -1,0 +1,84 @@
+/** set_listing_status: Active and Paused, and what running executions do not notice of it. */
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { FEE, PRICE, type World, world } from '../harness/world.ts';
+
+describe('set_listing_status', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const set = (status: program.ListingStatus, creator = w.creator.publicKey) =>
+    program.setListingStatus({ creator, listing: w.listing, status });
+
+  it('pauses and resumes, and changes nothing else', async () => {
+    const before = await w.read('AgentListing', w.listing);
+    for (const [status, number] of [
+      ['paused', 1],
+      ['active', 0],
+    ] as const) {
+      const outcome = await w.moves([set(status)], [w.creator], {});
+      expect(plain(await w.read('AgentListing', w.listing))).to.deep.equal(plain({ ...before, status }));
+      expect(plain(outcome.events)).to.deep.equal([
+        { name: 'ListingStatusChanged', data: { listing: w.listing.toBase58(), status: number } },
+      ]);
+    }
+  });
+
+  it('stops new executions while one that runs still settles', async () => {
+    const execution = await w.open();
+    await w.must([set('paused')], [w.creator]);
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'ListingNotActive');
+    w.watch('escrow', execution.escrow);
+    await w.moves(w.settleInstructions(execution), [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      caller: { lamports: w.vm.rent(165) },
+      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
+    });
+    await w.must([set('active')], [w.creator]);
+    await w.open();
+  });
+
+  it('lets an execution of a delisted listing settle', async () => {
+    const execution = await w.open();
+    await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
+    await w.must(w.settleInstructions(execution), [w.relay]);
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
+  });
+
+  it('rejects: the status that it has', async () => {
+    await w.rejects([set('active')], [w.creator], 'InvalidListingTransition');
+    await w.must([set('paused')], [w.creator]);
+    await w.rejects([set('paused')], [w.creator], 'InvalidListingTransition');
+  });
+
+  it('rejects: delisting, which has an instruction of its own, and coming back from it', async () => {
+    await w.rejects([set('delisted')], [w.creator], 'InvalidListingTransition');
+    await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
+    await w.rejects([set('active')], [w.creator], 'InvalidListingTransition');
+    await w.rejects([set('paused')], [w.creator], 'InvalidListingTransition');
+  });
+
+  it('rejects: resuming below the collateral that the price requires; pausing needs none', async () => {
+    const collateral = program.findCollateral(w.listing);
+    await w.overwrite('CreatorCollateral', collateral, { slashed: 1n });
+    await w.must([set('paused')], [w.creator]);
+    await w.rejects([set('active')], [w.creator], 'CollateralBelowTier');
+    await w.overwrite('CreatorCollateral', collateral, { slashed: 0n });
+    await w.must([set('active')], [w.creator]);
+  });
+
+  it('rejects: anybody but the creator', async () => {
+    for (const who of [w.otherCreator, w.relay, w.admin, w.stranger]) {
+      await w.rejects([set('paused', who.publicKey)], [who], 'NotCreator');
+    }
+    const unsigned = set('paused');
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [], 'AccountNotSigner');
+  });
+});

@@ -1,0 +1,152 @@
+/** update_listing: new terms raise the version, a new price needs its collateral, open executions keep what they paid for. */
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair } from '../harness/vm.ts';
+import { PRICE, TERMS, USDC, type World, world } from '../harness/world.ts';
+
+describe('update_listing', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const update = (terms: Partial<program.ListingTerms>, change: Partial<program.UpdateListingInput> = {}) =>
+    program.updateListing({
+      creator: w.creator.publicKey,
+      listing: w.listing,
+      payout: w.payout,
+      terms: { ...TERMS, ...terms },
+      ...change,
+    });
+  const read = () => w.read('AgentListing', w.listing);
+
+  it('takes every term and the payout account, and raises the version by one', async () => {
+    const payout = namedKeypair('income').publicKey;
+    w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
+    const terms: program.ListingTerms = {
+      price: 2n * USDC,
+      timeoutSeconds: 120,
+      minTimeoutSeconds: 10,
+      tagMask: 0b110,
+      metadataHash: new Uint8Array(32).fill(8),
+      metadataUri: `https://example.com/${'y'.repeat(180)}`,
+    };
+    const before = await read();
+    const outcome = await w.moves([update(terms, { payout })], [w.creator], {});
+    expect(plain(await read())).to.deep.equal(plain({ ...before, ...terms, payout, listingVersion: 2 }));
+    expect(plain(outcome.events)).to.deep.equal([
+      { name: 'ListingUpdated', data: plain({ listing: w.listing, payout, ...terms, listingVersion: 2 }) },
+    ]);
+  });
+
+  it('raises the version for each single term, and not for the same terms or a new payout account', async () => {
+    const changes: Partial<program.ListingTerms>[] = [
+      { price: PRICE + 1n },
+      { timeoutSeconds: TERMS.timeoutSeconds + 1 },
+      { minTimeoutSeconds: TERMS.minTimeoutSeconds + 1 },
+      { tagMask: 0b1000 },
+      { metadataHash: new Uint8Array(32).fill(6) },
+      { metadataUri: '' },
+    ];
+    let version = 1;
+    for (const change of changes) {
+      await w.must([update(change)], [w.creator]);
+      expect((await read()).listingVersion).to.equal(++version);
+      await w.must([update(change)], [w.creator]);
+      expect((await read()).listingVersion).to.equal(version);
+      await w.must([update({})], [w.creator]);
+      expect((await read()).listingVersion).to.equal(++version);
+    }
+    const payout = namedKeypair('income').publicKey;
+    w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
+    await w.must([update({}, { payout })], [w.creator]);
+    expect((await read()).listingVersion).to.equal(version);
+  });
+
+  it('lets a shorter URI leave nothing of the longer one behind', async () => {
+    await w.must([update({ metadataUri: 'z'.repeat(200) })], [w.creator]);
+    await w.must([update({ metadataUri: 'ab' })], [w.creator]);
+    expect((await read()).metadataUri).to.equal('ab');
+  });
+
+  it('works on a paused listing', async () => {
+    const pause = program.setListingStatus({ creator: w.creator.publicKey, listing: w.listing, status: 'paused' });
+    await w.must([pause], [w.creator]);
+    await w.must([update({ price: 2n * USDC })], [w.creator]);
+    expect(await read()).to.deep.include({ status: 'paused', price: 2n * USDC, listingVersion: 2 });
+  });
+
+  it('leaves an open execution at its price, paid to the new payout account', async () => {
+    const execution = await w.open();
+    const payout = namedKeypair('income').publicKey;
+    w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
+    await w.must([update({ price: 2n * USDC }, { payout })], [w.creator]);
+    await w.rejects(w.settleInstructions(execution), [w.relay], 'WrongPayout');
+    w.watch('income', payout);
+    w.watch('escrow', execution.escrow);
+    await w.moves(w.settleInstructions(execution, { payout }), [w.relay], {
+      caller: { lamports: w.vm.rent(165) },
+      income: { usdc: 1_222_222n },
+      treasury: { usdc: 12_345n },
+      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
+    });
+  });
+
+  it("rejects: a new price above what the listing's collateral covers; other terms still change", async () => {
+    await w.rejects([update({ price: 2n * USDC + 1n })], [w.creator], 'CollateralBelowTier');
+    const collateral = program.findCollateral(w.listing);
+    await w.overwrite('CreatorCollateral', collateral, { slashed: 1n });
+    await w.rejects([update({ price: PRICE - 1n })], [w.creator], 'CollateralBelowTier');
+    await w.must([update({ tagMask: 0b10 })], [w.creator]);
+    await w.overwrite('CreatorCollateral', collateral, { deposited: 20n * USDC, slashed: 0n });
+    await w.must([update({ price: 2n * USDC + 1n })], [w.creator]);
+  });
+
+  it('rejects: terms outside the limits', async () => {
+    const cases: [Partial<program.ListingTerms>, string][] = [
+      [{ price: 9_999n }, 'PriceBelowMinimum'],
+      [{ price: 100n * USDC + 1n }, 'PriceAboveTiers'],
+      [{ minTimeoutSeconds: 0 }, 'InvalidTimeouts'],
+      [{ timeoutSeconds: 3_601 }, 'InvalidTimeouts'],
+      [{ tagMask: 0b100_0000_0001 }, 'InvalidTags'],
+      [{ metadataUri: 'x'.repeat(201) }, 'UriTooLong'],
+    ];
+    for (const [terms, error] of cases) await w.rejects([update(terms)], [w.creator], error);
+  });
+
+  it("rejects: a payout that is another's", async () => {
+    await w.rejects([update({}, { payout: w.wallet(w.stranger) })], [w.creator], 'InvalidPayout');
+  });
+
+  it('rejects: anybody but the creator', async () => {
+    for (const who of [w.otherCreator, w.relay, w.admin]) {
+      const payout = w.vm.setWallet(who.publicKey, w.usdcMint, 0n);
+      const forged = update({ price: PRICE - 1n }, { creator: who.publicKey, payout });
+      await w.rejects([forged], [who], 'NotCreator');
+    }
+    const unsigned = update({});
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [], 'AccountNotSigner');
+  });
+
+  it('rejects: a delisted listing', async () => {
+    await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
+    await w.rejects([update({ tagMask: 0b10 })], [w.creator], 'ListingDelisted');
+  });
+
+  it('rejects: a version that would start again at zero', async () => {
+    await w.overwrite('AgentListing', w.listing, { listingVersion: 0xffff_ffff });
+    await w.rejects([update({ tagMask: 0b10 })], [w.creator], 'ArithmeticOverflow');
+  });
+
+  it("rejects: another listing's collateral", async () => {
+    const signingKey = namedKeypair('other key');
+    const other = w.listInput({ creator: w.otherCreator.publicKey, signingKey: signingKey.publicKey });
+    await w.must(w.listInstructions(other, signingKey), [w.otherCreator]);
+    const forged = update({ tagMask: 0b10 });
+    forged.keys[3]!.pubkey = program.findCollateral(program.findListing(w.otherCreator.publicKey, w.listingId));
+    await w.rejects([forged], [w.creator], 'ConstraintSeeds');
+  });
+});

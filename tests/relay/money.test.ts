@@ -1,0 +1,407 @@
+/**
+ * Paid calls on a real node with a real creator's server: for every way a call can end, the exact answer and the exact
+ * money of everybody.
+ */
+import {
+  createCloseAccountInstruction,
+  createFreezeAccountInstruction,
+  createThawAccountInstruction,
+  createTransferInstruction,
+} from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { createKey } from '../../app/cli/keys.ts';
+import { mintMockUsdc, sendAndConfirm } from '../../app/local/network.ts';
+import { generateSigningKey } from '../../app/sdk/creator.ts';
+import { approveSpender, findTokenAccount, type GrantLimits } from '../../app/sdk/program.ts';
+import { hashResult, signResult } from '../../app/sdk/receipt.ts';
+import {
+  type Balances,
+  type Behaviour,
+  goodAnswer,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../harness/marketplace.ts';
+
+const PRICE = 250_000n;
+const FEE = 2_500n;
+
+describe('paid calls', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;
+  let read: (executionId: string, apiKey?: string) => ReturnType<typeof request>;
+
+  before(async () => {
+    market = await startMarketplace();
+    const [first] = market.callers;
+    execute = (body, apiKey = first!.apiKey) =>
+      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
+    read = (executionId, apiKey = first!.apiKey) =>
+      request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
+  });
+  after(() => market.stop());
+  beforeEach(() => market.setBehaviour(null));
+
+  function assertPaid(before: Balances, after: Balances, times = 1n): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * times, 'caller');
+    expect(after.callers[1]).to.equal(before.callers[1], 'the other caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * times, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * times, 'treasury');
+  }
+
+  async function waitFor(executionId: string, field: string, values: unknown[], apiKey?: string) {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const answer = await read(executionId, apiKey);
+      if (values.includes(answer.body[field])) return answer.body;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`${executionId} never had ${field} in ${values.join(', ')}`);
+  }
+
+  it('a synchronous call is paid 99 to 1, and everything about it agrees', async () => {
+    const before = await market.balances();
+    const answer = await execute({ task: 'sums', parameters: { a: 1 } });
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.include({
+      status: 'completed',
+      result: 'done: sums',
+      result_hash: hashResult('done: sums'),
+      cost_usdc: 0.25,
+      tokens_used: 7,
+    });
+    assertPaid(before, await market.balances());
+    const id = answer.body.execution_id;
+    const record = (await market.record(id))!;
+    expect(record.status).to.equal('completed');
+    expect(`sha256:${Buffer.from(record.resultHash).toString('hex')}`).to.equal(answer.body.result_hash);
+    expect(await market.escrowExists(id)).to.equal(false);
+    const full = (await read(id)).body;
+    expect(full).to.include({
+      status: 'completed',
+      agent_id: market.agentId,
+      agent_name: 'test-agent',
+      cost_usdc: 0.25,
+      creator_amount_usdc: 0.2475,
+      platform_amount_usdc: 0.0025,
+      ipfs_url: answer.body.ipfs_url,
+    });
+    expect(full.initiated_at).to.equal(new Date(Number(record.openedAt) * 1000).toISOString());
+    const text = await fetch(answer.body.ipfs_url);
+    expect(hashResult(await text.text())).to.equal(record && answer.body.result_hash);
+    expect(market.calls.get(id)).to.equal(1);
+  });
+
+  it('an asynchronous call is pending when its escrow is funded, and ends by itself', async () => {
+    const before = await market.balances();
+    let release: () => void = () => undefined;
+    market.setBehaviour((body, _response, reply) => {
+      release = () => reply(goodAnswer(market.signingKey, body.execution_id, 'later'));
+    });
+    const answer = await execute({ task: 'slow', async: true });
+    expect(answer.status).to.equal(200);
+    expect(answer.body.status).to.equal('pending');
+    const id = answer.body.execution_id;
+    expect(await market.escrowExists(id)).to.equal(true);
+    expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
+    expect(await waitFor(id, 'status', ['running'])).to.include({ result: null, cost_usdc: 0.25, completed_at: null });
+    release();
+    expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'later', creator_amount_usdc: 0.2475 });
+    assertPaid(before, await market.balances());
+  });
+
+  describe('a creator that does not deserve its pay', () => {
+    const stranger = generateSigningKey();
+    const cases: [string, Behaviour, number, string, RegExp][] = [
+      [
+        'says failed',
+        (b, _r, reply) =>
+          reply({
+            execution_id: b.execution_id,
+            status: 'failed',
+            error: 'out of luck',
+            result: null,
+            result_hash: null,
+            signature: null,
+          }),
+        500,
+        'execution_failed',
+        /out of luck/,
+      ],
+      ['answers 500', (_b, r) => void r.writeHead(500).end('no'), 500, 'execution_failed', /status 500/],
+      ['answers 404', (_b, r) => void r.writeHead(404).end(), 500, 'execution_failed', /status 404/],
+      [
+        'redirects',
+        (_b, r) => void r.writeHead(302, { location: 'http://127.0.0.1:1/execute' }).end(),
+        500,
+        'execution_failed',
+        /status 302/,
+      ],
+      ['answers text', (_b, r) => void r.end('hello'), 500, 'execution_failed', /not valid JSON/],
+      ['answers an array', (_b, r) => void r.end('[]'), 500, 'execution_failed', /execution_id/],
+      [
+        'compresses',
+        (_b, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
+        500,
+        'execution_failed',
+        /compressed/,
+      ],
+      [
+        'nests too deep',
+        (_b, r) => void r.end(`${'['.repeat(70)}${']'.repeat(70)}`),
+        500,
+        'execution_failed',
+        /deep|nest/i,
+      ],
+      [
+        'names another execution',
+        (_b, _r, reply) => reply(goodAnswer(market.signingKey, '00000000-0000-8000-8000-000000000000', 'x')),
+        500,
+        'execution_failed',
+        /another execution_id/,
+      ],
+      [
+        'hashes something else',
+        (b, _r, reply) => reply({ ...goodAnswer(market.signingKey, b.execution_id, 'x'), result: 'y' }),
+        500,
+        'execution_failed',
+        /SHA-256/,
+      ],
+      [
+        'writes its hash in upper case',
+        (b, _r, reply) =>
+          reply({ ...goodAnswer(market.signingKey, b.execution_id, 'x'), result_hash: hashResult('x').toUpperCase() }),
+        500,
+        'execution_failed',
+        /SHA-256/,
+      ],
+      [
+        'signs with another key',
+        (b, _r, reply) => reply(goodAnswer(stranger, b.execution_id, 'x')),
+        500,
+        'execution_failed',
+        /signature/,
+      ],
+      [
+        'signs another hash',
+        (b, _r, reply) =>
+          reply({
+            ...goodAnswer(market.signingKey, b.execution_id, 'x'),
+            signature: signResult(market.signingKey, hashResult('z')),
+          }),
+        500,
+        'execution_failed',
+        /signature/,
+      ],
+      [
+        'leaves the signature out',
+        (b, _r, reply) => reply({ ...goodAnswer(market.signingKey, b.execution_id, 'x'), signature: null }),
+        500,
+        'execution_failed',
+        /lacks/,
+      ],
+      ['hangs', () => undefined, 408, 'execution_timeout', /did not respond within 1 seconds/],
+      ['drips', (_b, r) => void r.write('{'), 408, 'execution_timeout', /did not respond/],
+      ['is unavailable', (_b, r) => void r.writeHead(503).end(), 408, 'execution_timeout', /unavailable/],
+      ['cuts the connection', (_b, r) => void r.destroy(), 408, 'execution_timeout', /did not respond/],
+      [
+        'answers too much',
+        (b, _r, reply) => reply(goodAnswer(market.signingKey, b.execution_id, 'x'.repeat(6 * 1024 * 1024))),
+        500,
+        'execution_failed',
+        /larger than/,
+      ],
+    ];
+    for (const [name, behaviour, status, code, message] of cases) {
+      it(`${name}: ${status} ${code}, refunded to the unit`, async () => {
+        market.setBehaviour(behaviour);
+        const before = await market.balances();
+        const answer = await execute({ task: 'x', timeout_seconds: status === 408 ? 1 : 30 });
+        expect(answer.status).to.equal(status, JSON.stringify(answer.body));
+        expect(answer.body.error.code).to.equal(code);
+        expect(answer.body.error.message)
+          .to.match(message)
+          .and.match(/Escrow refunded/);
+        expect(await market.balances()).to.deep.equal(before);
+        const id = answer.body.error.execution_id;
+        expect((await market.record(id))?.status).to.equal('refunded');
+        expect(await market.escrowExists(id)).to.equal(false);
+        const full = (await read(id)).body;
+        expect(full).to.include({ status: 'failed', cost_usdc: 0, result: null, refund: 'done' });
+        expect(full.error.code).to.equal(code);
+      });
+    }
+  });
+
+  it('tokens_used and steps that are wrong are dropped, and the call still counts', async () => {
+    market.setBehaviour((body, _response, reply) =>
+      reply({ ...goodAnswer(market.signingKey, body.execution_id, 'x'), tokens_used: -3, steps: 'none' }),
+    );
+    const answer = await execute({ task: 'x' });
+    expect(answer.status).to.equal(200);
+    expect((await read(answer.body.execution_id)).body).to.include({ status: 'completed', tokens_used: null });
+  });
+
+  describe('402, naming the limit', () => {
+    async function keyWith(usdc: bigint, limits: Partial<GrantLimits>, allowance?: bigint) {
+      const wallet = Keypair.generate();
+      await market.node.fundSol(wallet.publicKey, 10e9);
+      await market.mintTo(wallet.publicKey, usdc);
+      const options = { wallet, name: 'limited', limits: { ...market.limits, ...limits }, report: () => undefined };
+      const key = await createKey(market.marketplace, { ...options, ...(allowance !== undefined && { allowance }) });
+      return { wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, market.usdcMint) };
+    }
+    const cases: [string, bigint, Partial<GrantLimits>, bigint | undefined, string][] = [
+      ['balance', 249_999n, {}, undefined, '0.249999'],
+      ['allowance', 1_000_000n, {}, 249_999n, '0.249999'],
+      ['per_execution', 1_000_000n, { perExecutionMax: 249_999n }, undefined, '0.249999'],
+      ['period', 1_000_000n, { periodMax: 249_999n }, undefined, '0.249999'],
+      ['total', 1_000_000n, { totalMax: 249_999n }, 1_000_000n, '0.249999'],
+    ];
+    for (const [limit, usdc, limits, allowance, have] of cases) {
+      it(limit, async () => {
+        const caller = await keyWith(usdc, limits, allowance);
+        const before = await market.balances();
+        const answer = await execute({ task: 'x' }, caller.apiKey);
+        expect(answer.status).to.equal(402);
+        expect(answer.body.error.code).to.equal('insufficient_balance');
+        expect(answer.body.error.message).to.include(caller.wallet.publicKey.toBase58()).and.include(have);
+        expect(answer.body.error.message).to.include('0.25 USDC');
+        expect(await market.amountOf(caller.usdc)).to.equal(usdc);
+        expect(await market.balances()).to.deep.equal(before);
+      });
+    }
+
+    it('sixteen calls race for four prices: four are paid, twelve are refused', async () => {
+      const caller = await keyWith(PRICE * 4n, {});
+      const before = await market.balances();
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, (_, i) => execute({ task: `race ${i}` }, caller.apiKey)),
+      );
+      const statuses = answers.map((answer) => answer.status).sort();
+      expect(statuses).to.deep.equal([...Array(4).fill(200), ...Array(12).fill(402)]);
+      expect(await market.amountOf(caller.usdc)).to.equal(0n);
+      const after = await market.balances();
+      expect(after.creator).to.equal(before.creator + (PRICE - FEE) * 4n);
+      expect(after.treasury).to.equal(before.treasury + FEE * 4n);
+    });
+
+    it('a key whose grant is spent to the last unit is refused, and the same wallet’s other key is not', async () => {
+      const caller = await keyWith(PRICE * 3n, { totalMax: PRICE }, PRICE * 3n);
+      expect((await execute({ task: 'one' }, caller.apiKey)).status).to.equal(200);
+      expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left in all');
+      const other = await createKey(market.marketplace, {
+        wallet: caller.wallet,
+        name: 'other',
+        limits: market.limits,
+        report: () => undefined,
+      });
+      expect((await execute({ task: 'three' }, other.api_key)).status).to.equal(200);
+      expect(await market.amountOf(caller.usdc)).to.equal(PRICE);
+    });
+  });
+
+  it('max_cost_usdc below the price: 409 before anything is paid', async () => {
+    const before = await market.balances();
+    const answer = await execute({ task: 'x', max_cost_usdc: 0.249999 });
+    expect(answer.status).to.equal(409);
+    expect(answer.body.error.code).to.equal('price_changed');
+    expect(await market.balances()).to.deep.equal(before);
+  });
+
+  it('another wallet’s execution does not exist for a key', async () => {
+    const answer = await execute({ task: 'mine' });
+    const stranger = await read(answer.body.execution_id, market.callers[1]!.apiKey);
+    expect(stranger.status).to.equal(404);
+    expect(stranger.body.error.code).to.equal('execution_not_found');
+    const list = await request(market.relay.url, '/v1/executions', { apiKey: market.callers[1]!.apiKey });
+    expect(list.body.total).to.equal(0);
+  });
+
+  describe('a refund that cannot arrive yet', () => {
+    const failing: Behaviour = (body, _response, reply) =>
+      reply({
+        execution_id: body.execution_id,
+        status: 'failed',
+        error: 'no',
+        result: null,
+        result_hash: null,
+        signature: null,
+      });
+
+    /** Let the creator wait until `meanwhile` has happened to the caller's account, then fail. */
+    function failAfter(meanwhile: () => Promise<unknown>): void {
+      market.setBehaviour((body, response, reply) => {
+        meanwhile().then(() => failing(body, response, reply));
+      });
+    }
+
+    it('is claimable while the account is missing, and arrives when it is back', async () => {
+      const { wallet, usdc, apiKey } = market.callers[1]!;
+      const held = await market.amountOf(usdc);
+      const parking = Keypair.generate().publicKey;
+      const parked = await mintMockUsdc(market.node.connection, {
+        payer: market.node.payer,
+        mintAuthority: market.node.payer,
+        mint: market.usdcMint,
+        owner: parking,
+        amount: 0n,
+      });
+      failAfter(() =>
+        sendAndConfirm(
+          market.node.connection,
+          [
+            createTransferInstruction(usdc, parked, wallet.publicKey, held - PRICE),
+            createCloseAccountInstruction(usdc, wallet.publicKey, wallet.publicKey),
+          ],
+          [wallet],
+        ),
+      );
+      const answer = await execute({ task: 'x' }, apiKey);
+      expect(answer.status).to.equal(500);
+      expect(answer.body.error.message).to.include('waits').and.include('missing');
+      const id = answer.body.error.execution_id;
+      expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'claimable' });
+      expect(await market.escrowExists(id)).to.equal(true);
+      await market.mintTo(wallet.publicKey, 5n);
+      await waitFor(id, 'refund', ['done'], apiKey);
+      expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
+      expect(await market.escrowExists(id)).to.equal(false);
+      // Closing the account took the delegation with it; later tests start from a funded wallet again.
+      await market.mintTo(wallet.publicKey, held);
+      await sendAndConfirm(
+        market.node.connection,
+        [approveSpender({ wallet: wallet.publicKey, usdcMint: market.usdcMint, amount: 1_000_000_000n })],
+        [wallet],
+      );
+    });
+  });
+
+  it('a listing’s money goes nowhere when the creator’s payout account is gone', async () => {
+    const { creator, creatorUsdc, node } = market;
+    const held = await market.amountOf(creatorUsdc);
+    const elsewhere = await mintMockUsdc(node.connection, {
+      payer: node.payer,
+      mintAuthority: node.payer,
+      mint: market.usdcMint,
+      owner: Keypair.generate().publicKey,
+      amount: 0n,
+    });
+    await sendAndConfirm(
+      node.connection,
+      [
+        createTransferInstruction(creatorUsdc, elsewhere, creator.publicKey, held),
+        createCloseAccountInstruction(creatorUsdc, creator.publicKey, creator.publicKey),
+      ],
+      [creator],
+    );
+    const before = await market.balances();
+    const answer = await execute({ task: 'x' });
+    expect(answer.status).to.equal(500);
+    expect(answer.body.error.message).to.include('payout');
+    expect((await market.balances()).callers).to.deep.equal(before.callers);
+    await market.mintTo(creator.publicKey, held);
+    expect((await execute({ task: 'x' })).status).to.equal(200);
+  });
+});
