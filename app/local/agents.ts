@@ -95,7 +95,7 @@ function describeAgent(definition: DemoAgent, port: number, demoDir: string): Li
   const directory = join(demoDir, 'listings');
   mkdirSync(directory, { recursive: true });
   const path = join(directory, `${name}.json`);
-  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   return readListingFile(path);
 }
 

@@ -35,7 +35,10 @@ function parsePort(text: string): number {
 
 function parseNode(rpcUrl: string, wsUrl: string | undefined): { rpcUrl: string; wsUrl: string } {
   const rpc = parseUrl('SOLANA_RPC_URL', rpcUrl, ['http:', 'https:']);
-  if (wsUrl) return { rpcUrl, wsUrl: parseUrl('SOLANA_WS_URL', wsUrl, ['ws:', 'wss:']).href };
+  if (wsUrl) {
+    parseUrl('SOLANA_WS_URL', wsUrl, ['ws:', 'wss:']);
+    return { rpcUrl, wsUrl };
+  }
   // Solana's own convention: the WebSocket is on the next port where there is one, else on the same host.
   rpc.protocol = rpc.protocol === 'https:' ? 'wss:' : 'ws:';
   if (rpc.port) rpc.port = String(Number(rpc.port) + 1);

@@ -16,7 +16,7 @@ export function writeExampleRequest(demoDir: string): string {
     },
   };
   const path = join(demoDir, 'execute.json');
-  writeFileSync(path, `${JSON.stringify(body, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify(body, null, 2)}\n`, { mode: 0o600 });
   return path;
 }
 

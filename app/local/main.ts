@@ -138,7 +138,8 @@ async function startService(
   const { dataDir, port } = config;
   const { rpcUrl, wsUrl } = chain;
   const log: Logger = pino(pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
-  const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log });
+  const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
+  const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log, onFailure });
   shutdown.onStop(() => indexer.stop());
   await indexer.start();
   const relay = await startRelay({

@@ -3,6 +3,8 @@
  * child gone, a start that failed. What has not ended by itself in time is ended by force.
  */
 
+import { readFileSync } from 'node:fs';
+
 /** After this, no more waiting; the rest of two seconds is for the process itself to go. */
 const GRACE_MS = 1_400;
 const PARENT_POLL_MS = 200;
@@ -51,10 +53,23 @@ export function createShutdown(tell: (line: string) => void): Shutdown {
   return shutdown;
 }
 
-/** Stops when the parent process has gone, as npm has when it is killed. */
+/**
+ * Stops when npm has gone, as it has when it is killed. npm runs its scripts through a shell that may outlive it, so the
+ * grandparent is watched too, where the system shows it.
+ */
 export function stopWithParent(shutdown: Shutdown): void {
-  const parent = process.ppid;
+  const ancestors = () => `${process.ppid} ${parentOf(process.ppid)}`;
+  const atStart = ancestors();
   setInterval(() => {
-    if (process.ppid !== parent) void shutdown.stop('npm has ended; stopping ...', 0);
+    if (ancestors() !== atStart) void shutdown.stop('npm has ended; stopping ...', 0);
   }, PARENT_POLL_MS).unref();
+}
+
+/** Null where there is no /proc, or no such process. */
+function parentOf(pid: number): number | null {
+  try {
+    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return null;
+  }
 }

@@ -74,11 +74,16 @@ export interface Instant {
   ceilSeconds: number;
 }
 
-const InstantText = z.iso.datetime({ offset: true, error: TIME_RULE }).transform((text): Instant => {
-  const fraction = /\.[0-9]+/.exec(text)?.[0] ?? '';
-  const floorSeconds = Date.parse(text.replace(fraction, '')) / 1000;
-  return { floorSeconds, ceilSeconds: /[1-9]/.test(fraction) ? floorSeconds + 1 : floorSeconds };
-});
+const InstantText = z
+  .string()
+  // ISO 8601 lets seconds be left out.
+  .transform((text) => text.replace(/^([0-9-]{10}T[0-9]{2}:[0-9]{2})(?=[Z+-])/, '$1:00'))
+  .pipe(z.iso.datetime({ offset: true, error: TIME_RULE }))
+  .transform((text): Instant => {
+    const fraction = /\.[0-9]+/.exec(text)?.[0] ?? '';
+    const floorSeconds = Date.parse(text.replace(fraction, '')) / 1000;
+    return { floorSeconds, ceilSeconds: /[1-9]/.test(fraction) ? floorSeconds + 1 : floorSeconds };
+  });
 
 /** GET /v1/agents */
 export const AgentsQuery = z.strictObject({

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { complete, execution, forkCreators, post } from './process.ts';
 
@@ -95,11 +96,14 @@ describe('demo creators: process', () => {
     }
 
     it('when its parent is killed', async () => {
-      const parent = fork(new URL('./parent.ts', import.meta.url).pathname, { execArgv: ['--import', 'tsx'] });
+      const dataDir = mkdtempSync(join(tmpdir(), 'creators-'));
+      const file = fileURLToPath(new URL('./parent.ts', import.meta.url));
+      const parent = fork(file, [dataDir], { execArgv: ['--import', 'tsx'] });
       const [pid] = await once(parent, 'message');
       parent.kill('SIGKILL');
       await once(parent, 'exit');
       await gone(pid);
+      rmSync(dataDir, { recursive: true });
     });
   });
 });

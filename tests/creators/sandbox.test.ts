@@ -1,6 +1,7 @@
 /** Every sandbox agent over HTTP: honest before it is listed, as documented from then on, the same bytes on repeat. */
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
+import { AgentMetadata, isStandardTag } from '../../app/sdk/metadata.ts';
 import { parseUsdc } from '../../app/sdk/usdc.ts';
 import {
   type Creators,
@@ -13,19 +14,6 @@ import {
   type RunningAgent,
   sha256,
 } from './process.ts';
-
-const STANDARD_TAGS = [
-  'research',
-  'code',
-  'legal',
-  'finance',
-  'data',
-  'social',
-  'security',
-  'writing',
-  'sql',
-  'monitoring',
-];
 
 describe('demo creators: definitions', () => {
   it('are the thirteen agents, each by one of two creators', () => {
@@ -49,18 +37,25 @@ describe('demo creators: definitions', () => {
 
   for (const agent of demoAgents) {
     it(`${agent.name} keeps the limits of a listing`, () => {
-      expect(agent.name.length).to.be.within(1, 64);
-      expect(agent.tagline).to.match(/^[^\n]{1,140}$/);
-      expect(agent.description.length).to.be.within(1, 8000);
-      const standard = agent.tags.filter((tag) => STANDARD_TAGS.includes(tag));
+      const standard = agent.tags.filter(isStandardTag);
       expect(standard.length).to.be.within(1, 5);
       expect(agent.tags.slice(0, standard.length)).to.deep.equal(standard);
-      for (const tag of agent.tags.slice(standard.length)) expect(tag).to.match(/^[a-z0-9-]{2,24}$/);
+      const { name, tagline, description } = agent;
+      const metadata = AgentMetadata.parse({
+        name,
+        tagline,
+        description,
+        display_name: 'Demo creator',
+        custom_tags: agent.tags.slice(standard.length),
+        input_schema: agent.inputSchema,
+        output_schema: agent.outputSchema,
+        endpoint: 'http://127.0.0.1:1/execute',
+      });
+      expect(findInputSchemaFault(metadata.input_schema, 'input_schema')).to.equal(null);
+      expect(findSchemaFault(metadata.output_schema, 'output_schema')).to.equal(null);
+      expect(compileParameterCheck(metadata.input_schema)(agent.example.parameters)).to.equal(null);
       expect(Number(parseUsdc(agent.price))).to.be.within(10_000, 5_000_000);
       expect([agent.timeoutSeconds, agent.minTimeoutSeconds]).to.deep.equal([60, 1]);
-      for (const schema of [agent.inputSchema, agent.outputSchema]) {
-        expect(JSON.stringify(schema)).to.not.match(/"(\$ref|pattern)"/);
-      }
     });
   }
 });

@@ -65,7 +65,7 @@ describe('update_listing', () => {
     expect((await read()).listingVersion).to.equal(version);
   });
 
-  it('lets a shorter URI leave nothing of the longer one behind', async () => {
+  it('reads as the shorter URI after a longer one', async () => {
     await w.must([update({ metadataUri: 'z'.repeat(200) })], [w.creator]);
     await w.must([update({ metadataUri: 'ab' })], [w.creator]);
     expect((await read()).metadataUri).to.equal('ab');

@@ -60,8 +60,8 @@ const useful: DemoAgent[] = [
     inputSchema: {
       type: 'object',
       properties: {
-        csv: { type: 'string', minLength: 1, maxLength: 1_048_576 },
-        query: { type: 'string', minLength: 1, maxLength: 10_000 },
+        csv: { type: 'string', minLength: 1, maxLength: 1_048_576, description: 'The CSV text, header first.' },
+        query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'SELECT ... FROM csv' },
       },
       required: ['csv', 'query'],
     },
@@ -98,8 +98,8 @@ const useful: DemoAgent[] = [
     inputSchema: {
       type: 'object',
       properties: {
-        text: { type: 'string', minLength: 1, maxLength: 200_000 },
-        sentences: { type: 'integer', minimum: 1, maximum: 10 },
+        text: { type: 'string', minLength: 1, maxLength: 200_000, description: 'Plain text or Markdown.' },
+        sentences: { type: 'integer', minimum: 1, maximum: 10, description: 'How many key sentences; 3 if absent.' },
       },
       required: ['text'],
     },

@@ -14,8 +14,16 @@ const READING_METHOD =
   'Flesch reading ease and Flesch-Kincaid grade for English, syllables estimated from vowel groups; 238 words a minute';
 const KEY_SENTENCE_METHOD = 'LexRank (extractive): idf-modified cosine above 0.1, damping 0.85';
 
-const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+/** Letters and digits, joined by an apostrophe or hyphen, or by the point or comma of a number. */
+const WORD = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+|(?<=\p{N})[.,]\p{N}+)*/gu;
+/**
+ * Where a sentence ends: its marks, closing quotes, a space, and then what can begin another. The counts are bounded
+ * because a run of dots as long as the text would otherwise be searched again from each of its dots.
+ */
+const SENTENCE_END =
+  /[.!?…]{1,8}["'”’)\]]{0,4} (?=["'“‘([]{0,4}[\p{Lu}\p{Lt}\p{Lo}\p{N}])|[。！？]{1,8}[」』”]{0,4} ?/gu;
+/** After these a point ends no sentence. */
+const ABBREVIATION = /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|cf|e\.g|i\.e|[A-Z])\. $/;
 
 type Block = { kind: 'heading'; level: number; text: string } | { kind: 'paragraph'; text: string };
 
@@ -128,17 +136,23 @@ function looksLikeHeading(line: string): boolean {
   return line.length <= 80 && !/^[-*+>|]/.test(line) && !/[.!?,;:…"”’)]$/.test(line) && splitWords(line).length <= 12;
 }
 
-function splitSentences(text: string): string[] {
-  return [...sentenceSegmenter.segment(text)].map(({ segment }) => segment.trim()).filter((segment) => segment !== '');
+/** Sentences by punctuation; Intl.Segmenter knows more, but its time grows with the square of the text. */
+function splitSentences(paragraph: string): string[] {
+  const text = paragraph.replace(/\s+/g, ' ');
+  const sentences: string[] = [];
+  let start = 0;
+  for (const match of text.matchAll(SENTENCE_END)) {
+    const end = match.index + match[0].length;
+    if (ABBREVIATION.test(text.slice(Math.max(start, end - 8), end))) continue;
+    sentences.push(text.slice(start, end).trim());
+    start = end;
+  }
+  return [...sentences, text.slice(start).trim()].filter((sentence) => sentence !== '');
 }
 
 /** Words in lower case, without punctuation. */
 function splitWords(text: string): string[] {
-  const words: string[] = [];
-  for (const { segment, isWordLike } of wordSegmenter.segment(text)) {
-    if (isWordLike) words.push(segment.toLowerCase());
-  }
-  return words;
+  return text.toLowerCase().match(WORD) ?? [];
 }
 
 /** Vowel groups, less a silent final e, at least one. */

@@ -1,0 +1,103 @@
+/**
+ * Writes a page of transactions in one database transaction: raw events, derived rows, cursor. Applying a transaction
+ * again changes nothing. A transaction that cannot be applied fails the whole page and names its signature.
+ */
+import { PublicKey } from '@solana/web3.js';
+import type { Kysely, Transaction } from 'kysely';
+import type { MarketplaceEvent } from '../app/sdk/events.ts';
+import { REFUND_REASONS } from '../app/sdk/program.ts';
+import type { Snapshot } from './accounts.ts';
+import { handleEvent } from './handlers.ts';
+import type { IndexDatabase } from './tables.ts';
+import { writeConfig, writeCreator, writeExecution, writeGrant, writeListing } from './write.ts';
+
+const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
+
+/** One transaction of the chain as it is to be written. `failed` ones changed nothing but move the cursor. */
+export interface ChainTransaction {
+  signature: string;
+  slot: bigint;
+  content:
+    | { kind: 'failed' }
+    | { kind: 'events'; events: MarketplaceEvent[] }
+    | { kind: 'accounts'; snapshot: Snapshot };
+}
+
+/** A transaction whose content this version cannot write: going on would lose it, so the indexer stops. */
+export class ApplyError extends Error {
+  readonly signature: string;
+
+  constructor(signature: string, cause: unknown) {
+    super(`cannot apply transaction ${signature}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.signature = signature;
+  }
+}
+
+/** Applies transactions in the order given, which must be the chain's. Throws ApplyError. */
+export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainTransaction[]): Promise<void> {
+  const last = page.at(-1);
+  if (!last) return;
+  await db.transaction().execute(async (transaction) => {
+    for (const item of page) {
+      try {
+        await applyTransaction(transaction, item);
+      } catch (error) {
+        throw new ApplyError(item.signature, error);
+      }
+    }
+    const cursor = { id: 1n, signature: last.signature, slot: last.slot };
+    await transaction
+      .insertInto('cursor')
+      .values(cursor)
+      .onConflict((c) => c.column('id').doUpdateSet(cursor))
+      .execute();
+  });
+}
+
+async function applyTransaction(db: Transaction<IndexDatabase>, item: ChainTransaction): Promise<void> {
+  const { signature, slot, content } = item;
+  if (content.kind === 'accounts') {
+    await writeSnapshot(db, content.snapshot);
+  } else if (content.kind === 'events') {
+    for (const [index, event] of content.events.entries()) {
+      const row = { signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) };
+      const inserted = await db
+        .insertInto('events')
+        .values(row)
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirst();
+      if (inserted.numInsertedOrUpdatedRows) await handleEvent(db, event, { signature, slot });
+    }
+  }
+}
+
+async function writeSnapshot(db: Transaction<IndexDatabase>, snapshot: Snapshot): Promise<void> {
+  // The relay as it was known before this snapshot, which may be from a later time.
+  const known = await db.selectFrom('configs').select('relay_authority').executeTakeFirst();
+  const relay = known?.relay_authority ?? snapshot.configs[0]?.relay_authority;
+  for (const row of snapshot.configs) await writeConfig(db, row);
+  for (const row of snapshot.creators) await writeCreator(db, row);
+  for (const row of snapshot.listings) await writeListing(db, row);
+  for (const row of snapshot.grants) await writeGrant(db, row);
+  for (const row of snapshot.executions) {
+    const refund = snapshot.refunds.find(({ record }) => record === row.record);
+    // The program takes a reason from the relay only; anybody else's refund is an expiry.
+    const reason = refund && (refund.authority === relay ? refund.reason : EXPIRED);
+    await writeExecution(db, { ...row, reason: reason ?? null });
+  }
+}
+
+/** An event's fields as JSON: keys base58, bytes hex, 64-bit integers decimal text. */
+function eventJson(event: MarketplaceEvent): string {
+  const entries = Object.entries(event.data).map(([key, value]) => [key, plain(value)]);
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof PublicKey) return value.toBase58();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  return value;
+}

@@ -1,0 +1,238 @@
+/**
+ * The indexer as a part that can be started and stopped: runs passes (ingest.ts) whenever the subscription hints at
+ * something new, after each reconnect, and every few seconds in case a hint was missed. What may be temporary is tried
+ * again for ever; a transaction that cannot be applied stops it.
+ */
+import { Connection, type PublicKey } from '@solana/web3.js';
+import type { Logger } from 'pino';
+import { PROGRAM_ID } from '../app/sdk/program.ts';
+import { ApplyError } from './apply.ts';
+import { claimChain } from './chain.ts';
+import { type OpenedDatabase, openIndex } from './database.ts';
+import { pass } from './ingest.ts';
+import { createNotices } from './notices.ts';
+import { type IndexStatus, readStatus } from './read.ts';
+import { subscribe } from './subscription.ts';
+import type { IndexDatabase } from './tables.ts';
+
+export interface IndexerOptions {
+  rpcUrl: string;
+  wsUrl: string;
+  /** Path of index.db, which is made where it is missing. */
+  path: string;
+  log: Logger;
+  /** Another program than the one of app/sdk. */
+  programId?: PublicKey;
+  /** How often to look without a hint. */
+  pollMs?: number;
+  /** How often the WebSocket is tested; a dead one is noticed after two to three times as long. */
+  heartbeatMs?: number;
+  /** Signatures per request. */
+  signaturePage?: number;
+  /** Told when the indexer has stopped because of a transaction that it cannot apply. */
+  onFailure?(error: ApplyError): void;
+}
+
+export interface IndexerStatus extends IndexStatus {
+  state: 'idle' | 'running' | 'failed' | 'stopped';
+  /** Whether the node's notifications arrive; without them there are only the regular looks. */
+  subscribed: boolean;
+  /** The last error, null once a pass has succeeded. A failed indexer's names the transaction. */
+  error: string | null;
+}
+
+export interface Indexer {
+  /**
+   * Opens the database and makes sure that it belongs to this chain, waiting for the node if need be; then goes on in the
+   * background. Throws where the database was made from another chain.
+   */
+  start(): Promise<void>;
+  /** Ends after the page at hand. */
+  stop(): Promise<void>;
+  status(): Promise<IndexerStatus>;
+  /** Resolves when everything confirmed before this call, up to this slot, is in the tables. Throws at the timeout. */
+  caughtUpTo(slot: bigint | number, timeoutMs: number): Promise<void>;
+}
+
+/** A few ms in which notifications of one block gather to one pass. */
+const DEBOUNCE_MS = 4;
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 5_000;
+/** A node may notify of a transaction a moment before it lists it: look again soon, this many times. */
+const SOON_MS = 40;
+const SOON_TIMES = 25;
+const RPC_TIMEOUT_MS = 15_000;
+
+export function createIndexer(options: IndexerOptions): Indexer {
+  const { log } = options;
+  const programId = options.programId ?? PROGRAM_ID;
+  const notices = createNotices();
+  const stopping = new AbortController();
+  const connection = new Connection(options.rpcUrl, {
+    commitment: 'confirmed',
+    disableRetryOnRateLimit: true,
+    fetch: (url, init) =>
+      fetch(url as string, { ...(init as RequestInit), signal: AbortSignal.timeout(RPC_TIMEOUT_MS) }),
+  });
+  let opened: OpenedDatabase<IndexDatabase> | null = null;
+  let running: Promise<void> | null = null;
+  let state: IndexerStatus['state'] = 'idle';
+  let subscribed = false;
+  let error: string | null = null;
+  let wake = () => {};
+  let wanted = false;
+  const waiters = new Set<{ slot: bigint; resolve(): void; reject(error: Error): void }>();
+
+  const request = () => {
+    wanted = true;
+    wake();
+  };
+
+  /** Until something is requested, or the time is over. */
+  const idle = async (ms: number, wakeable: boolean) => {
+    if (stopping.signal.aborted || (wakeable && wanted)) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        stopping.signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      stopping.signal.addEventListener('abort', end);
+      if (wakeable) wake = end;
+    });
+  };
+
+  /** Runs until it works or the indexer is stopped (then undefined); ApplyError goes through. */
+  const untilDone = async <T>(what: string, action: () => Promise<T>): Promise<T | undefined> => {
+    for (let retryMs = RETRY_MIN_MS; !stopping.signal.aborted; retryMs = Math.min(2 * retryMs, RETRY_MAX_MS)) {
+      try {
+        const value = await action();
+        if (error) log.info(`${what}: works again`);
+        error = null;
+        return value;
+      } catch (cause) {
+        error = cause instanceof Error ? cause.message : String(cause);
+        if (cause instanceof ApplyError) throw cause;
+        log.warn({ error, retryMs }, `${what}: will be tried again`);
+        await idle(retryMs, false);
+      }
+    }
+    return undefined;
+  };
+
+  const run = async (db: OpenedDatabase<IndexDatabase>['db']) => {
+    const signaturePage = options.signaturePage ?? 1_000;
+    let soon = 0;
+    while (!stopping.signal.aborted) {
+      await idle(soon > 0 || waiters.size > 0 ? SOON_MS : (options.pollMs ?? 3_000), true);
+      await idle(DEBOUNCE_MS, false);
+      wanted = false;
+      const present = [...waiters];
+      const head = await untilDone('reading the chain', () =>
+        pass({ connection, programId, db, notices, signaturePage }),
+      );
+      if (head === undefined) return;
+      for (const waiter of present) {
+        if (head < waiter.slot) continue;
+        waiters.delete(waiter);
+        waiter.resolve();
+      }
+      soon = notices.waiting() > 0 ? soon + 1 : 0;
+      if (soon > SOON_TIMES) {
+        log.warn({ waiting: notices.waiting() }, 'the node notified of transactions that it does not list');
+        notices.clear();
+        soon = 0;
+      }
+    }
+  };
+
+  return {
+    async start() {
+      if (state !== 'idle') throw new Error('an indexer is started once');
+      opened = openIndex(options.path);
+      const { db } = opened;
+      try {
+        await untilDone('reaching the node', async () => {
+          const genesisHash = await connection.getGenesisHash();
+          return claimChain(db, { genesisHash, programId: programId.toBase58() });
+        }).then((refusal) => {
+          if (refusal) throw new Error(refusal);
+        });
+      } catch (cause) {
+        opened.close();
+        state = 'stopped';
+        throw cause;
+      }
+      if (stopping.signal.aborted) return;
+      state = 'running';
+      wanted = true;
+      const subscription = subscribe({
+        wsUrl: options.wsUrl,
+        programId: programId.toBase58(),
+        ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
+        onLogs: (notice) => {
+          if (notices.add(notice)) request();
+        },
+        onSubscribed: () => {
+          subscribed = true;
+          log.info('subscribed to the program');
+          request();
+        },
+        onLost: (reason) => {
+          if (subscribed) log.warn({ reason }, 'the WebSocket was lost; reconnecting');
+          subscribed = false;
+        },
+      });
+      running = run(db)
+        .catch((cause) => {
+          state = 'failed';
+          error = cause instanceof Error ? cause.message : String(cause);
+          log.error({ error, signature: (cause as ApplyError).signature }, 'the indexer has stopped');
+          for (const waiter of waiters) waiter.reject(cause as Error);
+          options.onFailure?.(cause as ApplyError);
+        })
+        .finally(() => {
+          subscription.close();
+          subscribed = false;
+        });
+    },
+
+    async stop() {
+      stopping.abort();
+      await running;
+      if (state !== 'failed') state = 'stopped';
+      for (const waiter of waiters) waiter.reject(new Error('the indexer was stopped'));
+      opened?.close();
+      opened = null;
+    },
+
+    async status() {
+      const index = opened ? await readStatus(opened.db) : { cursor: null, slot: null, checkedAt: null };
+      return { ...index, state, subscribed, error };
+    },
+
+    async caughtUpTo(slot, timeoutMs) {
+      let timer: NodeJS.Timeout | undefined;
+      const entry = { slot: BigInt(slot), resolve: () => {}, reject: (_: Error) => {} };
+      const caughtUp = new Promise<void>((resolve, reject) => {
+        entry.resolve = resolve;
+        entry.reject = reject;
+        timer = setTimeout(
+          () =>
+            reject(new Error(`the index did not reach slot ${slot} in ${timeoutMs} ms${error ? `: ${error}` : ''}`)),
+          timeoutMs,
+        );
+      });
+      if (state === 'failed') entry.reject(new Error(error ?? 'the indexer has failed'));
+      waiters.add(entry);
+      request();
+      try {
+        await caughtUp;
+      } finally {
+        clearTimeout(timer);
+        waiters.delete(entry);
+      }
+    },
+  };
+}

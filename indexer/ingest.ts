@@ -1,0 +1,122 @@
+/**
+ * Brings the chain's transactions into the tables: asks the node which touched the program since the cursor, and applies
+ * them oldest first. One `pass` does that once; it is safe to call at any time and loses nothing when it throws.
+ */
+import type { ConfirmedSignatureInfo, Connection, PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import { readEvents } from '../app/sdk/events.ts';
+import { readSnapshot } from './accounts.ts';
+import { ApplyError, applyPage, type ChainTransaction } from './apply.ts';
+import type { Notices } from './notices.ts';
+import type { IndexDatabase } from './tables.ts';
+
+export interface IngestDeps {
+  connection: Connection;
+  programId: PublicKey;
+  db: Kysely<IndexDatabase>;
+  /** Logs that were heard already, so that they need not be fetched. */
+  notices: Notices;
+  /** Signatures per request; the most that nodes give is 1,000. */
+  signaturePage: number;
+}
+
+/** Transactions per database transaction, and fetched side by side. */
+const APPLY_PAGE = 50;
+const FETCH_CONCURRENCY = 8;
+
+/**
+ * Applies everything that is new. Returns the slot up to which the tables are complete. Throws ApplyError for what can
+ * never be applied, anything else for what may work when tried again.
+ */
+export async function pass(deps: IngestDeps): Promise<bigint> {
+  // Asked first: whatever is confirmed up to here is among the signatures asked for next.
+  const head = BigInt(await deps.connection.getSlot('confirmed'));
+  const fresh = await readFreshSignatures(deps);
+  for (let end = fresh.length; end > 0; end -= APPLY_PAGE) {
+    const oldestFirst = fresh.slice(Math.max(0, end - APPLY_PAGE), end).reverse();
+    await applyPage(deps.db, await readTransactions(deps, oldestFirst));
+    for (const { signature } of oldestFirst) deps.notices.done(signature);
+  }
+  const progress = { id: 1n, slot: head, checked_at: BigInt(Date.now()) };
+  await deps.db
+    .insertInto('progress')
+    .values(progress)
+    .onConflict((c) => c.column('id').doUpdateSet(progress))
+    .execute();
+  return head;
+}
+
+/** Signatures after the cursor, newest first as nodes give them. */
+async function readFreshSignatures(deps: IngestDeps): Promise<ConfirmedSignatureInfo[]> {
+  const { connection, programId, signaturePage: limit } = deps;
+  const cursor = await deps.db.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
+  const until = cursor?.signature;
+  const fresh: ConfirmedSignatureInfo[] = [];
+  for (;;) {
+    const before = fresh.at(-1)?.signature;
+    const page = await connection.getSignaturesForAddress(
+      programId,
+      { limit, ...(until && { until }), ...(before && { before }) },
+      'confirmed',
+    );
+    fresh.push(...page);
+    if (page.length < limit) break;
+  }
+  // A node that does not know the cursor (it lags behind, or its history is shorter) does not say so: it gives
+  // transactions from before the cursor, or stops early between two pages.
+  if (!cursor || fresh.length === 0) return fresh;
+  const isOlder = fresh.some(({ slot }) => BigInt(slot) < cursor.slot);
+  if (isOlder || (fresh.length >= limit && !(await isNextOlder(deps, fresh.at(-1)!.signature, cursor.signature)))) {
+    throw new Error(`the node's history does not join on to ${cursor.signature}, the last transaction applied`);
+  }
+  return fresh;
+}
+
+/** Whether the next transaction before this one is the one expected. */
+async function isNextOlder(deps: IngestDeps, signature: string, expected: string): Promise<boolean> {
+  const options = { limit: 1, before: signature };
+  const [next] = await deps.connection.getSignaturesForAddress(deps.programId, options, 'confirmed');
+  return next?.signature === expected;
+}
+
+/** What the given transactions did, in the same order. */
+async function readTransactions(
+  deps: IngestDeps,
+  signatures: readonly ConfirmedSignatureInfo[],
+): Promise<ChainTransaction[]> {
+  const transactions: ChainTransaction[] = [];
+  for (let start = 0; start < signatures.length; start += FETCH_CONCURRENCY) {
+    const side = signatures.slice(start, start + FETCH_CONCURRENCY);
+    transactions.push(...(await Promise.all(side.map((info) => readTransaction(deps, info)))));
+  }
+  return transactions;
+}
+
+async function readTransaction(deps: IngestDeps, info: ConfirmedSignatureInfo): Promise<ChainTransaction> {
+  const { signature } = info;
+  const position = { signature, slot: BigInt(info.slot) };
+  if (info.err) return { ...position, content: { kind: 'failed' } };
+  const heard = deps.notices.logsOf(signature);
+  const known = heard && readTrusted(signature, heard, deps.programId);
+  if (known?.complete) return { ...position, content: { kind: 'events', events: known.events } };
+
+  const transaction = await deps.connection.getTransaction(signature, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  });
+  if (!transaction) throw new Error(`the node lists ${signature} but does not have it`);
+  const logs = transaction.meta?.logMessages;
+  const read = logs && readTrusted(signature, logs, deps.programId);
+  if (read?.complete) return { ...position, content: { kind: 'events', events: read.events } };
+
+  const snapshot = await readSnapshot(deps.connection, deps.programId, transaction);
+  return { ...position, content: { kind: 'accounts', snapshot } };
+}
+
+function readTrusted(signature: string, logs: string[], programId: PublicKey) {
+  try {
+    return readEvents(logs, programId);
+  } catch (error) {
+    throw new ApplyError(signature, error);
+  }
+}

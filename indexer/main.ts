@@ -1,0 +1,42 @@
+/**
+ * `npm run indexer`: follows the program on a cluster and keeps index.db. Runs apart from the relay, or in its process
+ * through `createIndexer`.
+ */
+import pino from 'pino';
+import { describeConfig, readConfig } from './config.ts';
+import { createIndexer } from './indexer.ts';
+
+export { createIndexer, type Indexer, type IndexerOptions, type IndexerStatus } from './indexer.ts';
+
+async function main(): Promise<void> {
+  if (process.argv.includes('--help')) {
+    console.log(`npm run indexer\n\nFollows the program and keeps index.db. Settings come from the environment:\n
+${describeConfig()}`);
+    return;
+  }
+  const config = readConfig(process.env);
+  const log = pino({ level: config.logLevel });
+  const indexer = createIndexer({
+    ...config,
+    log,
+    onFailure: () => {
+      process.exitCode = 1;
+      void indexer.stop();
+    },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping');
+      void indexer.stop();
+    });
+  }
+  await indexer.start();
+}
+
+// Run only as the entry file; others import createIndexer.
+if (process.argv[1] && /indexer[\\/]main\.ts$/.test(process.argv[1])) {
+  main().catch((error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * Hears about the program's transactions over WebSocket. It is a hint, never the source: notifications may be missed, so
+ * whoever listens then asks the node for the signatures since its cursor. Reconnects for ever, and takes a connection
+ * for dead on which nothing is heard although something was asked (a half-open socket reports no error).
+ *
+ * Not web3.js's `onLogs`, which neither notices a half-open socket nor says that it has reconnected.
+ */
+import { WebSocket } from 'undici';
+
+export interface LogNotification {
+  signature: string;
+  slot: bigint;
+  failed: boolean;
+  logs: string[];
+}
+
+export interface SubscriptionOptions {
+  wsUrl: string;
+  programId: string;
+  /** Each transaction that mentions the program, once confirmed. */
+  onLogs(notification: LogNotification): void;
+  /** The node took the subscription, at first and after each reconnect: what happened before was not heard. */
+  onSubscribed(): void;
+  /** The connection was lost, with why. */
+  onLost(reason: string): void;
+  /** How often the node is asked for a sign of life; without one for twice as long the connection counts as dead. */
+  heartbeatMs?: number;
+}
+
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 5_000;
+
+/** Subscribes until `close` is called. */
+export function subscribe(options: SubscriptionOptions): { close(): void } {
+  let closed = false;
+  let retryMs = RETRY_MIN_MS;
+  let current: { socket: WebSocket; heartbeat: NodeJS.Timeout } | null = null;
+  let retry: NodeJS.Timeout | undefined;
+
+  const connect = () => {
+    const socket = new WebSocket(options.wsUrl);
+    const heartbeatMs = options.heartbeatMs ?? 5_000;
+    let heardAt = Date.now();
+    let requestId = 1;
+    const request = (method: string, params: unknown[]) => {
+      if (socket.readyState !== WebSocket.OPEN) return;
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: requestId, method, params }));
+      requestId += 1;
+    };
+    const lose = (reason: string) => {
+      if (current?.socket !== socket) return;
+      clearInterval(current.heartbeat);
+      current = null;
+      socket.close();
+      if (closed) return;
+      options.onLost(reason);
+      retry = setTimeout(connect, retryMs);
+      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+    };
+    const heartbeat = setInterval(() => {
+      if (Date.now() - heardAt > 2 * heartbeatMs) lose('silence');
+      // Any answer is a sign of life, also the refusal of a method that the node does not have over WebSocket.
+      else request('getHealth', []);
+    }, heartbeatMs);
+    current = { socket, heartbeat };
+    socket.onopen = () => request('logsSubscribe', [{ mentions: [options.programId] }, { commitment: 'confirmed' }]);
+    socket.onerror = (event) => lose(event.message || 'error');
+    socket.onclose = () => lose('closed by the node');
+    socket.onmessage = (event) => {
+      heardAt = Date.now();
+      const message = JSON.parse(String(event.data)) as WireMessage;
+      if (message.method === 'logsNotification') {
+        const { context, value } = message.params.result;
+        const { signature, err, logs } = value;
+        options.onLogs({ signature, slot: BigInt(context.slot), failed: err !== null, logs: logs ?? [] });
+      } else if (message.id === 1) {
+        // The first request is the subscription.
+        if (message.result === undefined) return lose(`refused: ${message.error?.message}`);
+        retryMs = RETRY_MIN_MS;
+        options.onSubscribed();
+      }
+    };
+  };
+
+  connect();
+  return {
+    close() {
+      closed = true;
+      clearTimeout(retry);
+      if (!current) return;
+      clearInterval(current.heartbeat);
+      current.socket.close();
+    },
+  };
+}
+
+type WireMessage =
+  | { method?: undefined; id: number; result?: number; error?: { message: string } }
+  | {
+      method: 'logsNotification';
+      id?: undefined;
+      params: {
+        result: {
+          context: { slot: number };
+          value: { signature: string; err: unknown; logs: string[] | null };
+        };
+      };
+    };

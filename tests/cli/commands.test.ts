@@ -1,0 +1,256 @@
+/**
+ * The command line as creators and callers use it: processes of its own against a running local network, an agent of
+ * ours beside the demo ones.
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { AccountLayout } from '@solana/spl-token';
+import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { keyIdOf } from '../../app/sdk/apiKey.ts';
+import { createClient } from '../../app/sdk/client.ts';
+import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
+import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program.ts';
+import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
+
+interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the CLI with these arguments and nothing of this process's environment that it reads. */
+function cli(args: string[], env: Record<string, string> = {}): Promise<Run> {
+  const { MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_KEYPAIR, DATA_DIR, INIT_CWD, ...inherited } = process.env;
+  const options = { cwd: ROOT, env: { ...inherited, ...env } };
+  return new Promise((resolve) => {
+    const argv = ['scripts/run.mjs', 'app/cli/main.ts', ...args];
+    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+describe('the command line', function () {
+  this.timeout(60_000);
+  const dataDir = newDirectory();
+  const workDir = newDirectory();
+  const signingKey = generateSigningKey();
+  const creatorPath = join(dataDir, 'demo', 'creator-b.json');
+  const server = createCreatorServer({ signingKey, execute: ({ task }) => ({ result: task.toUpperCase() }) });
+  let demo: DemoFile;
+  let connection: Connection;
+  let file: Record<string, unknown>;
+  let agentId: string;
+
+  const local = (...args: string[]): Promise<Run> => cli(args, { DATA_DIR: dataDir });
+  const writeFile = (name: string, change: object = {}): string => {
+    const path = join(workDir, name);
+    writeFileSync(path, JSON.stringify({ ...file, ...change }));
+    return path;
+  };
+  const usdcOf = async (wallet: string): Promise<bigint> => {
+    const address = findTokenAccount(new PublicKey(wallet), new PublicKey(demo.usdc_mint));
+    const account = await connection.getAccountInfo(address);
+    return AccountLayout.decode(account?.data as Buffer).amount;
+  };
+  const delegatedBy = async (wallet: string): Promise<bigint> => {
+    const address = findTokenAccount(new PublicKey(wallet), new PublicKey(demo.usdc_mint));
+    const account = await connection.getAccountInfo(address);
+    return AccountLayout.decode(account?.data as Buffer).delegatedAmount;
+  };
+
+  before(async () => {
+    demo = await startNetwork(dataDir).ready;
+    connection = new Connection(demo.rpc_url, 'confirmed');
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    saveSigningKey(join(workDir, 'signing.json'), signingKey);
+    file = {
+      name: 'shouter',
+      tagline: 'Shouts.',
+      description: 'Returns the task in capitals.',
+      display_name: 'Ada',
+      tags: ['writing', 'shouting'],
+      price_usdc: 0.2,
+      timeout_seconds: 30,
+      input_schema: { type: 'object', properties: {} },
+      output_schema: { type: 'string' },
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`,
+      signing_key: 'signing.json',
+    };
+  });
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+    cleanUp();
+  });
+
+  it('exits 2 with the usage when it is used wrongly, and 0 when help is asked for', async () => {
+    const runs = await Promise.all([
+      cli([]),
+      cli(['listing', 'create', '--frobnicate']),
+      cli(['keys', 'create']),
+      cli(['keys', 'create', '--name', 'x', '--total', '1.0000001']),
+      cli(['keys', 'create', '--help']),
+    ]);
+    expect(runs.map(({ code }) => code)).to.deep.equal([2, 2, 2, 2, 0]);
+    expect(runs[2]?.stderr).to.include("required option '--name <name>' not specified");
+    expect(runs[3]?.stderr).to.include('at most 6 decimal places');
+    expect(runs[4]?.stdout).to.include('MARKETPLACE_URL').and.include('(default: 10)');
+  });
+
+  it('exits 1 and says so where no marketplace answers', async () => {
+    const { code, stdout, stderr } = await cli(['agents', 'list', '--base-url', 'http://127.0.0.1:1']);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.equal('Nothing answers at http://127.0.0.1:1. Is the marketplace running (`npm start`)?\n');
+  });
+
+  it('refuses to list an agent whose endpoint fails its test, and takes nothing', async () => {
+    const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
+    const before = await usdcOf(creator);
+    const path = writeFile('dead.json', { endpoint: 'http://127.0.0.1:1/execute' });
+    const { code, stdout, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.include('The endpoint did not pass its test, so nothing was signed. reachable:');
+    expect(await usdcOf(creator)).to.equal(before);
+  });
+
+  it('lists an agent: stores, tests, deposits, signs; it can be executed then', async () => {
+    const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
+    const before = await usdcOf(creator);
+    const { code, stdout, stderr } = await local(
+      ...['listing', 'create', writeFile('shouter.json'), '--keypair', creatorPath, '--json'],
+    );
+    expect(code, stderr).to.equal(0);
+    expect(stderr).to.include('ok     signature').and.include('Collateral for a price of 0.2 USDC: 5 USDC');
+    const result = JSON.parse(stdout);
+    expect(result).to.include({ creator, price_usdc: '0.2', deposit_usdc: '5' });
+    agentId = result.agent_id;
+    expect(await usdcOf(creator)).to.equal(before - 5_000_000n);
+    const account = await connection.getAccountInfo(findCollateral(new PublicKey(agentId)));
+    expect(decodeAccount('CreatorCollateral', account?.data as Buffer).deposited).to.equal(5_000_000n);
+
+    const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]?.api_key ?? '' });
+    const answer = await api.execute(agentId, { task: 'hello' });
+    expect(answer).to.include({ status: 'completed', result: 'HELLO', cost_usdc: 0.2 });
+    expect((await api.getAgent(agentId)).tags).to.deep.equal(['writing', 'shouting']);
+  });
+
+  it("refuses a signing key that has a listing, in the program's words", async () => {
+    const { code, stderr } = await local(
+      ...['listing', 'create', writeFile('again.json', { name: 'again' }), '--keypair', creatorPath],
+    );
+    expect(code).to.equal(1);
+    expect(stderr).to.include('This signing key already belongs to a listing (SigningKeyTaken).');
+  });
+
+  it('refuses a wallet without a USDC account, naming the account to fund', async () => {
+    const poor = Keypair.generate();
+    const path = join(workDir, 'poor.json');
+    saveSigningKey(path, poor.secretKey);
+    const { code, stderr } = await local('listing', 'create', writeFile('poor-agent.json'), '--keypair', path);
+    expect(code).to.equal(1);
+    const account = findTokenAccount(poor.publicKey, new PublicKey(demo.usdc_mint));
+    expect(stderr).to.include(`The wallet ${poor.publicKey} has no USDC account`).and.include(account.toBase58());
+  });
+
+  it('updates, pauses and resumes an agent, for its creator only', async () => {
+    const read = async () => {
+      const account = await connection.getAccountInfo(new PublicKey(agentId));
+      return decodeAccount('AgentListing', account?.data as Buffer);
+    };
+    const path = writeFile('dearer.json', { price_usdc: '0.3' });
+    const updated = await local('listing', 'update', agentId, path, '--keypair', creatorPath);
+    expect(updated.code, updated.stderr).to.equal(0);
+    expect(await read()).to.include({ price: 300_000n, listingVersion: 2 });
+
+    const stranger = demo.callers[0]?.keypair_path ?? '';
+    const refused = await local('listing', 'pause', agentId, '--keypair', stranger);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.include(`The agent ${agentId} belongs to`);
+
+    expect((await local('listing', 'pause', agentId, '--keypair', creatorPath)).code).to.equal(0);
+    expect((await read()).status).to.equal('paused');
+    const again = await local('listing', 'pause', agentId, '--keypair', creatorPath);
+    expect(again).to.include({ code: 1, stderr: `The agent ${agentId} is paused already.\n` });
+    expect((await local('listing', 'resume', agentId, '--keypair', creatorPath)).code).to.equal(0);
+    expect((await read()).status).to.equal('active');
+  });
+
+  it('makes a key that works, lists it and revokes it here and on-chain', async () => {
+    const caller = demo.callers[1] as DemoFile['callers'][number];
+    const wallet = new PublicKey(caller.wallet);
+    const made = await local(
+      ...['keys', 'create', '--name', 'laptop', '--keypair', caller.keypair_path, '--per-execution', '0.5', '--json'],
+    );
+    expect(made.code, made.stderr).to.equal(0);
+    expect(made.stderr).to.include("The wallet's allowance stays at 1000 USDC, shared by all keys of this wallet.");
+    const key = JSON.parse(made.stdout);
+    expect(await delegatedBy(caller.wallet)).to.equal(1_000_000_000n);
+    const readGrant = async () => {
+      const account = await connection.getAccountInfo(findGrant(wallet, keyIdOf(key.api_key)));
+      return decodeAccount('KeyGrant', account?.data as Buffer);
+    };
+    expect(await readGrant()).to.include({
+      perExecutionMax: 500_000n,
+      periodMax: 50_000_000n,
+      totalMax: 100_000_000n,
+      periodSeconds: 86_400,
+      revoked: false,
+    });
+    const api = createClient({ baseUrl: demo.base_url, apiKey: key.api_key });
+    const echo = demo.agents.find(({ name }) => name === 'sandbox-echo')?.agent_id ?? '';
+    expect(await api.execute(echo, { task: 'hi' })).to.include({ status: 'completed', result: 'hi' });
+
+    const listed = await local('keys', 'list', '--keypair', caller.keypair_path, '--json');
+    const row = JSON.parse(listed.stdout).find(({ key_id }: { key_id: string }) => key_id === key.key_id);
+    expect(row).to.include({ name: 'laptop', execution_count: 1, total_spent_usdc: 0.01, revoked: false });
+    expect(listed.stdout).not.to.include(key.api_key);
+
+    const revoked = await local('keys', 'revoke', key.key_id, '--keypair', caller.keypair_path);
+    expect(revoked.code, revoked.stderr).to.equal(0);
+    const refused = await api.listExecutions().catch((error) => error);
+    expect(refused).to.include({ status: 401, code: 'unauthorized' });
+    expect((await readGrant()).revoked).to.equal(true);
+  });
+
+  it('raises the allowance to what a key may spend, or sets the amount that is named', async () => {
+    const caller = demo.callers[1] as DemoFile['callers'][number];
+    const create = (...args: string[]) =>
+      local('keys', 'create', '--name', 'more', '--keypair', caller.keypair_path, ...args);
+    const raised = await create('--total', '1500');
+    expect(raised.code, raised.stderr).to.equal(0);
+    expect(await delegatedBy(caller.wallet)).to.equal(1_500_000_000n);
+    const named = await create('--allowance', '20.5');
+    expect(named.stdout).to.include('allowance_usdc: 20.5\n');
+    expect(await delegatedBy(caller.wallet)).to.equal(20_500_000n);
+  });
+
+  it('revokes a grant by the wallet alone', async () => {
+    const caller = demo.callers[1] as DemoFile['callers'][number];
+    const keyId = Buffer.from(keyIdOf(caller.api_key)).toString('hex');
+    const { code, stderr } = await cli([
+      ...['keys', 'revoke', keyId, '--on-chain-only', '--keypair', caller.keypair_path],
+      ...['--rpc-url', demo.rpc_url],
+    ]);
+    expect(code, stderr).to.equal(0);
+    const refused = await createClient({ baseUrl: demo.base_url, apiKey: caller.api_key })
+      .listExecutions()
+      .catch((error) => error);
+    expect(refused).to.include({ status: 401, code: 'unauthorized' });
+  });
+
+  it('shows agents as a table', async () => {
+    const { code, stdout } = await local('agents', 'list', '--tags', 'sql');
+    expect(code).to.equal(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).to.have.length(2);
+    expect(lines[0]).to.match(/^agent_id +name +price_per_call_usdc/);
+    expect(lines[1]).to.include('csv-analyst');
+  });
+});

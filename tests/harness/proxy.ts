@@ -1,0 +1,62 @@
+/** A TCP proxy on this computer whose connections a test can break, cleanly or so that neither side notices. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface Proxy {
+  /** The address given, by way of the proxy. */
+  url: string;
+  /** Connections made through it so far. */
+  connections(): number;
+  /** Ends all connections and takes no new ones. */
+  cut(): void;
+  /** Keeps connections open, and takes new ones, but lets nothing through any more. */
+  stall(): void;
+  /** New connections work again; those that were cut or stalled stay as they are. */
+  restore(): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(targetUrl: string): Promise<Proxy> {
+  const target = new URL(targetUrl);
+  const open = new Set<Socket>();
+  let mode: 'through' | 'cut' | 'stalled' = 'through';
+  let connections = 0;
+  const server = createServer((client) => {
+    open.add(client);
+    client.on('error', () => client.destroy()).on('close', () => open.delete(client));
+    if (mode === 'cut') return void client.destroy();
+    if (mode === 'stalled') return;
+    connections += 1;
+    const upstream = connect(Number(target.port), target.hostname);
+    open.add(upstream);
+    upstream.on('error', () => client.destroy()).on('close', () => open.delete(upstream));
+    client.pipe(upstream);
+    upstream.pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${target.protocol}//127.0.0.1:${port}`,
+    connections: () => connections,
+    cut() {
+      mode = 'cut';
+      for (const socket of open) socket.destroy();
+    },
+    stall() {
+      mode = 'stalled';
+      for (const socket of open) {
+        socket.unpipe();
+        socket.pause();
+      }
+    },
+    restore() {
+      mode = 'through';
+    },
+    async close() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

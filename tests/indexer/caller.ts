@@ -1,0 +1,37 @@
+/** Instructions of programs/test-caller, with which a test floods or forges a transaction's log. */
+import { createHash } from 'node:crypto';
+import { ComputeBudgetProgram, type PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { TEST_CALLER_ID } from '../harness/outcome.ts';
+
+/** Prints `data` as a `Program data:` line, as an event would be, and `line` as a `Program log:` line. */
+export function print(data: Uint8Array, line: string): TransactionInstruction {
+  return instruction([], [discriminator('print'), vector(data), vector(Buffer.from(line))]);
+}
+
+/** Has the test caller call itself, so that the given instruction runs below it, several times in a row. */
+export function repeat(inner: TransactionInstruction, times: number): TransactionInstruction {
+  const data = [discriminator('relay'), vector(Buffer.alloc(0)), vector(inner.data), Buffer.from([times])];
+  return instruction([inner.programId, ...inner.keys.map(({ pubkey }) => pubkey)], data);
+}
+
+/** Instructions that fill a log beyond the 10,000 bytes that nodes keep. */
+export function flood(): TransactionInstruction[] {
+  const chatter = print(Buffer.alloc(120, 0xab), 'x'.repeat(120));
+  return [ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 }), repeat(chatter, 30)];
+}
+
+function instruction(accounts: PublicKey[], data: Uint8Array[]): TransactionInstruction {
+  const keys = accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: false }));
+  return new TransactionInstruction({ programId: TEST_CALLER_ID, keys, data: Buffer.concat(data) });
+}
+
+function discriminator(name: string): Uint8Array {
+  return createHash('sha256').update(`global:${name}`).digest().subarray(0, 8);
+}
+
+/** Borsh: length as u32, then the bytes. */
+function vector(bytes: Uint8Array): Uint8Array {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}

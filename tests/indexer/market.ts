@@ -1,0 +1,236 @@
+/**
+ * A marketplace on a real node without a relay: the test signs for everybody, so that every transaction the indexer can
+ * meet is one call.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  type Connection,
+  Keypair,
+  PublicKey,
+  type Signer,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+import { createMockUsdc, initializeMarketplace, mintMockUsdc, sendAndConfirm } from '../../app/local/network.ts';
+import * as program from '../../app/sdk/program.ts';
+import { deriveExecutionId, hashResult, parseResultHash, requestHash, signResult } from '../../app/sdk/receipt.ts';
+import { startNode, type TestNode } from '../harness/node.ts';
+
+const USDC = 1_000_000n;
+export const PRICE = 250_000n;
+const NO_KEY = new Uint8Array(16);
+
+export interface OpenedExecution {
+  executionId: Uint8Array;
+  keyId: Uint8Array;
+  signature: string;
+}
+
+export type Market = Awaited<ReturnType<typeof startMarket>>;
+
+export async function startMarket() {
+  const node: TestNode = await startNode();
+  const { connection, payer } = node;
+  const [relay, creator, caller, mint] = [1, 2, 3, 4].map(() => Keypair.generate()) as [
+    Keypair,
+    Keypair,
+    Keypair,
+    Keypair,
+  ];
+  for (const { publicKey } of [relay, creator, caller]) await node.fundSol(publicKey, 100e9);
+  const usdcMint = await createMockUsdc(connection, { payer, mint, mintAuthority: payer.publicKey });
+  const mintTo = (owner: PublicKey) =>
+    mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount: 1_000n * USDC });
+  const [payout, source] = [await mintTo(creator.publicKey), await mintTo(caller.publicKey)];
+  await initializeMarketplace(connection, {
+    upgradeAuthority: payer,
+    payer,
+    admin: payer.publicKey,
+    relayAuthority: relay.publicKey,
+    usdcMint,
+  });
+  const signingKey = nacl.sign.keyPair();
+  const listingId = randomBytes(16);
+  const listing = program.findListing(creator.publicKey, listingId);
+  const terms: program.ListingTerms = {
+    price: PRICE,
+    timeoutSeconds: 60,
+    minTimeoutSeconds: 1,
+    tagMask: 0b11,
+    metadataHash: randomBytes(32),
+    metadataUri: 'https://example.com/agent.json',
+  };
+  let version = 1;
+
+  const send = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
+    sendAndConfirm(connection, instructions, signers);
+
+  const openInstruction = async (keyId: Uint8Array) => {
+    const nonce = randomBytes(16);
+    const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);
+    const common = {
+      listing,
+      usdcMint,
+      nonce,
+      executionId,
+      maxPrice: 100n * USDC,
+      listingVersion: version,
+      timeoutSeconds: 30,
+      requestHash: requestHash('a task'),
+      openBefore: BigInt(await node.now()) + 600n,
+    };
+    const instruction =
+      keyId === NO_KEY
+        ? program.openExecution({ ...common, caller: caller.publicKey, payer: caller.publicKey, source })
+        : program.openExecutionWithGrant({
+            ...common,
+            relayAuthority: relay.publicKey,
+            payer: relay.publicKey,
+            wallet: caller.publicKey,
+            keyId,
+          });
+    return { executionId, instruction, sponsor: keyId === NO_KEY ? caller : relay };
+  };
+
+  const market = {
+    node,
+    relay,
+    creator,
+    caller,
+    listing,
+    payout,
+    send,
+    openInstruction,
+
+    async list() {
+      const message = program.registerMessage(listing);
+      const signature = nacl.sign.detached(message, signingKey.secretKey);
+      const proof = program.ed25519Instruction({ publicKey: signingKey.publicKey, message, signature });
+      const list = program.listAgent({
+        creator: creator.publicKey,
+        payer: creator.publicKey,
+        listingId,
+        signingKey: new PublicKey(signingKey.publicKey),
+        source: payout,
+        payout,
+        usdcMint,
+        terms,
+      });
+      return send([proof, list], creator);
+    },
+
+    updateInstruction(price: bigint) {
+      version += 1;
+      const change = { creator: creator.publicKey, listing, payout, terms: { ...terms, price } };
+      return program.updateListing(change);
+    },
+
+    statusInstruction: (status: program.ListingStatus) =>
+      program.setListingStatus({ creator: creator.publicKey, listing, status }),
+
+    verify(verified: boolean) {
+      const people = { admin: payer.publicKey, payer: payer.publicKey, creator: creator.publicKey };
+      return send([program.setCreatorVerified({ ...people, verified })], payer);
+    },
+
+    async grant(): Promise<Uint8Array> {
+      const keyId = randomBytes(16);
+      const limits = {
+        perExecutionMax: 2n ** 64n - 1n,
+        periodMax: 2n ** 64n - 1n,
+        totalMax: 2n ** 64n - 1n,
+        periodSeconds: 86_400,
+        expiresAt: BigInt(await node.now()) + 86_400n,
+      };
+      const wallet = caller.publicKey;
+      const approve = program.approveSpender({ wallet, usdcMint, amount: 1_000n * USDC });
+      await send([program.createGrant({ wallet, payer: wallet, keyId, limits }), approve], caller);
+      return keyId;
+    },
+
+    revoke: (keyId: Uint8Array) =>
+      send([program.revokeGrant({ authority: caller.publicKey, wallet: caller.publicKey, keyId })], caller),
+
+    /** Opens by the wallet itself, or with a key's grant. */
+    async open(keyId: Uint8Array = NO_KEY): Promise<OpenedExecution> {
+      const { executionId, instruction, sponsor } = await openInstruction(keyId);
+      return { executionId, keyId, signature: await send([instruction], sponsor) };
+    },
+
+    settleInstructions({ executionId, keyId }: Omit<OpenedExecution, 'signature'>, executionTimeMs: number) {
+      const resultHash = hashResult(`result of ${Buffer.from(executionId).toString('hex')}`);
+      const signed = signResult(signingKey.secretKey, resultHash);
+      const proof = program.ed25519Instruction({
+        publicKey: signingKey.publicKey,
+        message: Buffer.from(resultHash),
+        signature: bs58.decode(signed.slice('ed25519:'.length)),
+      });
+      const settle = program.settleExecution({
+        relayAuthority: relay.publicKey,
+        executionId,
+        listing,
+        payout,
+        rentSponsor: keyId === NO_KEY ? caller.publicKey : relay.publicKey,
+        resultHash: parseResultHash(resultHash),
+        executionTimeMs,
+      });
+      return [proof, settle];
+    },
+
+    settle: (opened: OpenedExecution, executionTimeMs = 40) =>
+      send(market.settleInstructions(opened, executionTimeMs), relay),
+
+    refundInstruction: (
+      { executionId, keyId }: Omit<OpenedExecution, 'signature'>,
+      reason: program.RefundReason,
+      authority: PublicKey = relay.publicKey,
+    ) =>
+      program.refundExecution({
+        authority,
+        executionId,
+        caller: caller.publicKey,
+        keyId,
+        destination: source,
+        rentSponsor: keyId === NO_KEY ? caller.publicKey : relay.publicKey,
+        reason,
+      }),
+
+    refund: (opened: OpenedExecution, reason: program.RefundReason) =>
+      send([market.refundInstruction(opened, reason)], relay),
+
+    /** Sends a transaction that fails on chain, after its fee was paid; returns its signature. */
+    fail: () => sendFailing(connection, [market.statusInstruction('delisted')], creator),
+
+    /** Executions side by side: every third is refunded, the rest settle, half with a grant. */
+    async run(count: number, keyId: Uint8Array): Promise<void> {
+      await Promise.all(
+        Array.from({ length: count }, async (_, index) => {
+          const opened = await market.open(index % 2 === 0 ? keyId : NO_KEY);
+          if (index % 3 === 0) await market.refund(opened, program.REFUND_REASONS[index % 5]!);
+          else await market.settle(opened, 10 + index);
+        }),
+      );
+    },
+  };
+  return market;
+}
+
+async function sendFailing(
+  connection: Connection,
+  instructions: TransactionInstruction[],
+  payer: Keypair,
+): Promise<string> {
+  const latest = await connection.getLatestBlockhash('confirmed');
+  const transaction = new Transaction({ feePayer: payer.publicKey, ...latest }).add(...instructions);
+  transaction.sign(payer);
+  const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+  for (;;) {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.confirmationStatus) {
+      if (!value.err) throw new Error('the transaction was meant to fail');
+      return signature;
+    }
+  }
+}

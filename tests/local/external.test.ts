@@ -1,0 +1,119 @@
+/**
+ * `npm start` on a node that is not its own: it puts there what is missing, carries on where it stopped, and keeps its
+ * hands off what belongs to another directory.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { createClient } from '../../app/sdk/client.ts';
+import { startNode, type TestNode } from '../harness/node.ts';
+import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
+
+describe('npm start on another node', function () {
+  this.timeout(60_000);
+  const dataDir = newDirectory();
+  let node: TestNode;
+  let start: Start;
+  let demo: DemoFile;
+  let executionId: string;
+
+  const startOn = (where: TestNode, directory = dataDir): Start =>
+    startNetwork(directory, { env: { SOLANA_RPC_URL: where.rpcUrl, SOLANA_WS_URL: where.wsUrl } });
+  const agentId = (name: string): string => demo.agents.find((agent) => agent.name === name)?.agent_id ?? '';
+  const api = (caller: number) => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[caller]?.api_key ?? '' });
+
+  before(async () => {
+    node = await startNode({ deploy: false });
+  });
+  after(async () => {
+    cleanUp();
+    await node.stop();
+  });
+
+  it('deploys by cheat code where the program is missing, and works', async () => {
+    start = startOn(node);
+    demo = await start.ready;
+    expect(demo.rpc_url).to.equal(node.rpcUrl);
+    expect(demo.ws_url).to.equal(node.wsUrl);
+    const answer = await api(0).execute(agentId('sandbox-echo'), { task: 'carry on' });
+    expect(answer.status).to.equal('completed');
+    executionId = answer.execution_id;
+  });
+
+  it('leaves the node alone when it ends', async () => {
+    start.child.kill('SIGTERM');
+    await goneWithin(start, 2_000);
+    expect(await start.exited).to.equal(0);
+    expect(await node.rpc('getHealth')).to.equal('ok');
+  });
+
+  it('refuses a marketplace that belongs to another directory', async () => {
+    const other = startOn(node, newDirectory());
+    expect(await other.exited).to.equal(1);
+    expect(other.output()).to.include('has another relay authority').and.include(demo.relay_authority);
+    await goneWithin(other, 1_000);
+  });
+
+  it('carries on with the same agents, callers, keys and records on the same chain', async () => {
+    const before = { ...demo, base_url: '' };
+    start = startOn(node);
+    demo = await start.ready;
+    expect({ ...demo, base_url: '' }).to.deep.equal(before);
+    expect(start.output()).to.include('carrying on').and.not.include('fresh chain');
+    const record = await api(0).getExecution(executionId);
+    expect(record.status).to.equal('completed');
+    expect(record.result).to.equal('carry on');
+    expect((await api(0).listExecutions()).total).to.equal(1);
+    expect((await createClient({ baseUrl: demo.base_url }).listAgents()).total).to.equal(demo.agents.length - 1);
+  });
+
+  it('has the demo agents misbehave from the start, as they are listed', async () => {
+    const failed = await api(1)
+      .execute(agentId('sandbox-fails'), { task: 'fail' })
+      .catch((error) => error);
+    expect(failed.code).to.equal('execution_failed');
+  });
+
+  it('makes its API keys known again to a marketplace that lost its database', async () => {
+    start.signalGroup('SIGTERM');
+    await goneWithin(start, 2_000);
+    for (const name of readdirSync(dataDir).filter((file) => /^(ledger|index)\.db/.test(file))) {
+      rmSync(join(dataDir, name));
+    }
+    start = startOn(node);
+    const { agents, callers } = demo;
+    demo = await start.ready;
+    expect(demo.agents).to.deep.equal(agents);
+    expect(demo.callers).to.deep.equal(callers);
+    const record = await api(0).getExecution(executionId);
+    expect(record.status).to.equal('completed');
+    expect(record.result).to.equal(null);
+  });
+
+  it('sets the old records aside on a fresh chain', async () => {
+    start.signalGroup('SIGTERM');
+    await goneWithin(start, 2_000);
+    const fresh = await startNode({ deploy: false });
+    try {
+      start = startOn(fresh);
+      const { agents } = demo;
+      demo = await start.ready;
+      expect(demo.agents).to.deep.equal(agents);
+      expect(start.output()).to.include('This is a fresh chain');
+      expect(readdirSync(dataDir).filter((name) => name.startsWith('old-'))).to.have.length(1);
+      expect((await api(0).listExecutions()).total).to.equal(0);
+      start.signalGroup('SIGINT');
+      await goneWithin(start, 2_000);
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  it('says so when no node answers', async () => {
+    const env = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SOLANA_WS_URL: 'ws://127.0.0.1:1' };
+    const nowhere = startNetwork(newDirectory(), { env });
+    expect(await nowhere.exited).to.equal(1);
+    expect(nowhere.output()).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
+  });
+});

@@ -1,0 +1,239 @@
+/** open_execution: a wallet funds an escrow from its own account, at terms that it saw, or not at all. */
+import { AccountLayout } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { deriveExecutionId } from '../../app/sdk/receipt.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair, START } from '../harness/vm.ts';
+import { GRACE, NO_KEY, PRICE, TERMS, TIMEOUT, USDC, type World, world } from '../harness/world.ts';
+
+const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 3 * 4 + 2;
+
+describe('open_execution', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const open = (change: Partial<program.OpenExecutionInput> = {}) => program.openExecution(w.openInput(change));
+  const rejects = (change: Partial<program.OpenExecutionInput>, error: string) =>
+    w.rejects([open(change)], [w.caller], error);
+  const rents = () => w.vm.rent(RECORD_BYTES) + w.vm.rent(165);
+
+  it('moves the price into an escrow of its own and writes what was agreed', async () => {
+    const input = w.openInput({ payer: w.relay.publicKey });
+    const record = program.findExecution(input.executionId);
+    const escrow = program.findEscrow(record);
+    w.watch('record', record);
+    w.watch('escrow', escrow);
+    const outcome = await w.moves([program.openExecution(input)], [w.caller, w.relay], {
+      caller: { usdc: -PRICE },
+      relay: { lamports: -rents() },
+      record: { lamports: w.vm.rent(RECORD_BYTES) },
+      escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
+    });
+
+    const [, bump] = PublicKey.findProgramAddressSync(
+      [Buffer.from('execution'), input.executionId],
+      program.PROGRAM_ID,
+    );
+    const seeds = [Buffer.from('escrow'), record.toBytes()];
+    const [, escrowBump] = PublicKey.findProgramAddressSync(seeds, program.PROGRAM_ID);
+    const terms = {
+      executionId: input.executionId,
+      listing: w.listing,
+      caller: w.caller.publicKey,
+      signingKey: w.signingKey.publicKey,
+      keyId: NO_KEY,
+      rentSponsor: w.relay.publicKey,
+      price: PRICE,
+      feeBps: 100,
+      listingVersion: 1,
+      requestHash: input.requestHash,
+      openedAt: START,
+      deadline: START + BigInt(TIMEOUT),
+      refundAt: START + BigInt(TIMEOUT + GRACE),
+      disputeWindowSeconds: 259_200,
+    };
+    expect((await w.vm.getAccount(record))!.data.length).to.equal(RECORD_BYTES);
+    expect(plain(await w.read('ExecutionRecord', record))).to.deep.equal(
+      plain({
+        ...terms,
+        version: 1,
+        status: 'open',
+        bump,
+        escrowBump,
+        resultHash: new Uint8Array(32),
+        settledAt: 0n,
+        executionTimeMs: 0,
+      }),
+    );
+    const token = AccountLayout.decode((await w.vm.getAccount(escrow))!.data);
+    expect([token.owner.toBase58(), token.mint.toBase58()]).to.deep.equal([record.toBase58(), w.usdcMint.toBase58()]);
+    expect([token.delegateOption, token.closeAuthorityOption, token.state]).to.deep.equal([0, 0, 1]);
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'ExecutionOpened',
+        data: plain({ record, ...terms, grantExecutionCount: 0n, grantTotalSpent: 0n }),
+      },
+    ]);
+  });
+
+  it('pays from any USDC account of the caller, down to its last unit', async () => {
+    const source = namedKeypair('savings').publicKey;
+    w.vm.setTokenAccount(source, { mint: w.usdcMint, owner: w.caller.publicKey, amount: PRICE });
+    const execution = await w.open({ source });
+    expect(await w.vm.tokens(source)).to.equal(0n);
+    expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE);
+  });
+
+  it('works where a stranger sent lamports to record and escrow before', async () => {
+    const input = w.openInput();
+    const record = program.findExecution(input.executionId);
+    await w.vm.airdrop(record, 1n);
+    await w.vm.airdrop(program.findEscrow(record), 900_000n);
+    await w.moves([program.openExecution(input)], [w.caller], {
+      caller: { usdc: -PRICE, lamports: -(rents() - 900_001n) },
+    });
+    expect((await w.read('ExecutionRecord', record)).status).to.equal('open');
+  });
+
+  it('accepts every limit itself: max_price, both timeouts, the second of open_before', async () => {
+    const cases: Partial<program.OpenExecutionInput>[] = [
+      { maxPrice: PRICE },
+      { maxPrice: 0xffff_ffff_ffff_ffffn },
+      { timeoutSeconds: TERMS.minTimeoutSeconds },
+      { timeoutSeconds: TERMS.timeoutSeconds },
+      { openBefore: START },
+    ];
+    for (const change of cases) await w.open(change);
+    const { record } = await w.open({ timeoutSeconds: 5 });
+    expect(await w.read('ExecutionRecord', record)).to.include({ deadline: START + 5n, refundAt: START + 605n });
+  });
+
+  it('rejects: one step over each limit', async () => {
+    await rejects({ maxPrice: PRICE - 1n }, 'PriceAboveMax');
+    await rejects({ timeoutSeconds: TERMS.minTimeoutSeconds - 1 }, 'TimeoutOutOfRange');
+    await rejects({ timeoutSeconds: TERMS.timeoutSeconds + 1 }, 'TimeoutOutOfRange');
+    await rejects({ timeoutSeconds: 0 }, 'TimeoutOutOfRange');
+    await rejects({ timeoutSeconds: 0xffff_ffff }, 'TimeoutOutOfRange');
+    await rejects({ openBefore: START - 1n }, 'OpenTooLate');
+    await rejects({ openBefore: -(2n ** 63n) }, 'OpenTooLate');
+  });
+
+  it('rejects: another version of the listing than the caller saw, older or newer', async () => {
+    await rejects({ listingVersion: 0 }, 'ListingVersionMismatch');
+    await rejects({ listingVersion: 2 }, 'ListingVersionMismatch');
+  });
+
+  it('rejects: while opens are paused', async () => {
+    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await rejects({}, 'OpensPaused');
+    await w.overwrite('Config', program.findConfig(), { opensPaused: false });
+    await w.open();
+  });
+
+  it('rejects: a paused and a delisted listing', async () => {
+    for (const status of ['paused', 'delisted'] as const) {
+      await w.overwrite('AgentListing', w.listing, { status });
+      await rejects({}, 'ListingNotActive');
+    }
+  });
+
+  it('rejects: an id that does not follow from caller and nonce', async () => {
+    const { nonce, executionId } = w.openTerms();
+    await rejects({ nonce: new Uint8Array(16).fill(3), executionId }, 'WrongExecutionId');
+    const raw = deriveExecutionId(w.caller.publicKey.toBytes(), nonce);
+    raw[6]! ^= 0x10;
+    await rejects({ nonce, executionId: raw }, 'WrongExecutionId');
+    const foreign = deriveExecutionId(w.stranger.publicKey.toBytes(), nonce);
+    await rejects({ nonce, executionId: foreign }, 'WrongExecutionId');
+  });
+
+  it('rejects: an id that is taken, while it runs, after it settled and after it was refunded', async () => {
+    const first = await w.open();
+    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'system:0');
+    await w.must(w.settleInstructions(first), [w.relay]);
+    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'system:0');
+    const second = await w.open();
+    await w.must([w.refundInstruction(second)], [w.relay]);
+    await rejects({ nonce: second.nonce, executionId: second.executionId }, 'system:0');
+  });
+
+  it("rejects: another's account, another token, too little, a frozen one", async () => {
+    await rejects({ source: w.wallet(w.stranger) }, 'InvalidSource');
+    const otherMint = namedKeypair('other mint').publicKey;
+    w.vm.setMint(otherMint, w.mintAuthority.publicKey);
+    await rejects({ source: w.vm.setWallet(w.caller.publicKey, otherMint, 5n * USDC) }, 'InvalidSource');
+    await rejects({ usdcMint: otherMint }, 'WrongMint');
+    w.vm.setWallet(w.caller.publicKey, w.usdcMint, PRICE - 1n);
+    await rejects({}, 'InsufficientBalance');
+    const frozen = { mint: w.usdcMint, owner: w.caller.publicKey, amount: PRICE, frozen: true };
+    w.vm.setTokenAccount(w.wallet(w.caller), frozen);
+    await rejects({}, 'token:17');
+  });
+
+  it('rejects: a caller that does not sign', async () => {
+    const unsigned = open({ payer: w.relay.publicKey });
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [w.relay], 'AccountNotSigner');
+  });
+
+  it("rejects: another listing's collateral, a false escrow, a listing that is none", async () => {
+    const elsewhere = namedKeypair('elsewhere').publicKey;
+    const copy = namedKeypair('copy').publicKey;
+    w.vm.setAccount(copy, (await w.vm.getAccount(w.listing))!);
+    for (const [at, address, error] of [
+      [3, copy, 'ConstraintSeeds'],
+      [3, program.findConfig(), 'AccountDiscriminatorMismatch'],
+      [4, program.findConfig(), 'AccountDiscriminatorMismatch'],
+      [6, elsewhere, 'ConstraintSeeds'],
+    ] as const) {
+      const forged = open();
+      forged.keys[at]!.pubkey = address;
+      await w.rejects([forged], [w.caller], error);
+    }
+  });
+});
+
+describe('exposure limit', () => {
+  let w: World;
+  const collateral = () => w.read('CreatorCollateral', program.findCollateral(w.listing));
+
+  beforeEach(async () => {
+    // A deposit of 10 USDC and a multiple of 1: eight executions of 1.234567 USDC fit, a ninth does not.
+    w = await world({ config: { exposureMultiple: 1 } });
+    for (let count = 0; count < 7; count += 1) await w.open();
+    await w.openWithGrant();
+  });
+
+  it('counts every open, settled ones too, and stops the one that would pass it', async () => {
+    expect(await collateral()).to.include({ exposureOpened: 8n * PRICE, exposureWindowStart: START });
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'ExposureLimitReached');
+  });
+
+  it('is inclusive', async () => {
+    await w.overwrite('CreatorCollateral', program.findCollateral(w.listing), { deposited: 9n * PRICE });
+    await w.open();
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
+  });
+
+  it('starts again one dispute window after the window began, not a second earlier', async () => {
+    await w.vm.setClock(START + 259_199n);
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
+    await w.vm.setClock(START + 259_200n);
+    await w.open();
+    expect(await collateral()).to.include({ exposureOpened: PRICE, exposureWindowStart: START + 259_200n });
+  });
+
+  it('rejects: a sum out of range, and a book that has lost more than it had', async () => {
+    const address = program.findCollateral(w.listing);
+    await w.overwrite('CreatorCollateral', address, { exposureOpened: 2n ** 64n - 1n });
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ArithmeticOverflow');
+    await w.overwrite('CreatorCollateral', address, { exposureOpened: 0n, slashed: 10n * USDC + 1n });
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'CollateralInsolvent');
+  });
+});

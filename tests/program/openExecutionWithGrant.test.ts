@@ -1,0 +1,221 @@
+/** open_execution_with_grant: the relay spends for an API key, and the chain holds it to the wallet's caps. */
+import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair, START } from '../harness/vm.ts';
+import { NO_KEY, PRICE, USDC, type World, world } from '../harness/world.ts';
+
+const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 3 * 4 + 2;
+
+describe('open_execution_with_grant', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
+    program.openExecutionWithGrant(w.openGrantInput(change));
+  const rejects = (error: string, change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
+    w.rejects([open(change)], [w.relay], error);
+  const address = () => program.findGrant(w.caller.publicKey, w.keyId);
+  const grant = () => w.read('KeyGrant', address());
+  /** A key of the caller with these limits, live beside the world's own. */
+  const key = async (limits: Partial<program.GrantLimits>): Promise<{ keyId: Uint8Array }> => {
+    const keyId = new Uint8Array(16).fill(0x31);
+    await w.must([program.createGrant(w.grantInput(limits, keyId))], [w.caller]);
+    return { keyId };
+  };
+
+  it("moves the price from the wallet's associated account and debits the grant", async () => {
+    const input = w.openGrantInput({ payer: w.stranger.publicKey });
+    const record = program.findExecution(input.executionId);
+    const escrow = program.findEscrow(record);
+    w.watch('escrow', escrow);
+    const before = await grant();
+    const outcome = await w.moves([program.openExecutionWithGrant(input)], [w.relay, w.stranger], {
+      caller: { usdc: -PRICE },
+      stranger: { lamports: -(w.vm.rent(RECORD_BYTES) + w.vm.rent(165)) },
+      escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
+    });
+    expect(plain(await grant())).to.deep.equal(
+      plain({ ...before, periodSpent: PRICE, totalSpent: PRICE, executionCount: 1n }),
+    );
+    const terms = {
+      executionId: input.executionId,
+      listing: w.listing,
+      caller: w.caller.publicKey,
+      signingKey: w.signingKey.publicKey,
+      keyId: w.keyId,
+      rentSponsor: w.stranger.publicKey,
+      price: PRICE,
+      feeBps: 100,
+      listingVersion: 1,
+      requestHash: input.requestHash,
+      openedAt: START,
+      deadline: START + 60n,
+      refundAt: START + 660n,
+      disputeWindowSeconds: 259_200,
+    };
+    const written = plain(await w.read('ExecutionRecord', record)) as object;
+    expect(written).to.deep.include(plain(terms) as object);
+    expect(written).to.deep.include({ status: 'open', settledAt: 0n, executionTimeMs: 0 });
+    expect(plain(outcome.events)).to.deep.equal([
+      { name: 'ExecutionOpened', data: plain({ record, ...terms, grantExecutionCount: 1n, grantTotalSpent: PRICE }) },
+    ]);
+    const wallet = AccountLayout.decode((await w.vm.getAccount(w.wallet(w.caller)))!.data);
+    expect(wallet.delegatedAmount).to.equal(500n * USDC - PRICE);
+  });
+
+  it('counts a second execution on top of the first', async () => {
+    await w.openWithGrant();
+    await w.openWithGrant();
+    expect(await grant()).to.include({ periodSpent: 2n * PRICE, totalSpent: 2n * PRICE, executionCount: 2n });
+  });
+
+  it('spends exactly the cap for one execution, and not a unit above it', async () => {
+    const exact = await key({ perExecutionMax: PRICE });
+    await w.openWithGrant(exact);
+    await w.overwrite('KeyGrant', program.findGrant(w.caller.publicKey, exact.keyId), { perExecutionMax: PRICE - 1n });
+    await rejects('GrantPerExecutionExceeded', exact);
+  });
+
+  it('spends exactly the cap of a period, and starts anew in the second in which the next begins', async () => {
+    const limits = await key({ periodMax: 2n * PRICE, periodSeconds: 100, totalMax: 100n * PRICE });
+    const limited = program.findGrant(w.caller.publicKey, limits.keyId);
+    await w.openWithGrant(limits);
+    await w.vm.setClock(START + 99n);
+    await w.openWithGrant(limits);
+    await rejects('GrantPeriodExceeded', limits);
+    await w.vm.setClock(START + 100n);
+    await w.openWithGrant(limits);
+    expect(await w.read('KeyGrant', limited)).to.include({ periodStart: START + 100n, periodSpent: PRICE });
+    // Periods follow one another from created_at, whenever the next execution comes.
+    await w.vm.setClock(START + 1_050n);
+    await w.openWithGrant(limits);
+    const after = await w.read('KeyGrant', limited);
+    expect(after).to.include({ periodStart: START + 1_000n, periodSpent: PRICE, totalSpent: 4n * PRICE });
+  });
+
+  it('spends exactly the whole cap, in whatever periods', async () => {
+    const limits = await key({ totalMax: 2n * PRICE, periodSeconds: 1 });
+    await w.openWithGrant(limits);
+    await w.vm.setClock(START + 50n);
+    await w.openWithGrant(limits);
+    await w.vm.setClock(START + 100n);
+    await rejects('GrantTotalExceeded', limits);
+  });
+
+  it('ends in the second of expires_at', async () => {
+    const limits = await key({ expiresAt: START + 1_000n });
+    await w.vm.setClock(START + 999n);
+    await w.openWithGrant(limits);
+    await w.vm.setClock(START + 1_000n);
+    await rejects('GrantExpired', limits);
+  });
+
+  it('rejects: a revoked grant', async () => {
+    const authority = w.caller.publicKey;
+    await w.must([program.revokeGrant({ authority, wallet: authority, keyId: w.keyId })], [w.caller]);
+    await rejects('GrantRevoked');
+  });
+
+  it('rejects: a key without a grant', async () => {
+    await rejects('AccountNotInitialized', { keyId: new Uint8Array(16).fill(0x99) });
+  });
+
+  it('rejects: an approval that is too small, of another delegate, revoked, or never made', async () => {
+    await w.must([w.approveInstruction(PRICE - 1n)], [w.caller]);
+    await rejects('InsufficientAllowance');
+    await w.must([w.approveInstruction(PRICE)], [w.caller]);
+    await w.openWithGrant();
+    await rejects('InsufficientAllowance');
+    const account = { mint: w.usdcMint, owner: w.caller.publicKey, amount: 10n * USDC };
+    const spender = program.findSpender(w.stranger.publicKey);
+    w.vm.setTokenAccount(w.wallet(w.caller), { ...account, delegate: spender, delegatedAmount: 10n * USDC });
+    await rejects('InsufficientAllowance');
+    await w.must([w.approveInstruction()], [w.caller]);
+    await w.must([createRevokeInstruction(w.wallet(w.caller), w.caller.publicKey)], [w.caller]);
+    await rejects('InsufficientAllowance');
+  });
+
+  it('rejects: too little USDC', async () => {
+    const wallet = w.wallet(w.caller);
+    const delegate = program.findSpender(w.caller.publicKey);
+    const account = { mint: w.usdcMint, owner: w.caller.publicKey, delegate, delegatedAmount: 10n * USDC };
+    w.vm.setTokenAccount(wallet, { ...account, amount: PRICE - 1n });
+    await rejects('InsufficientBalance');
+    w.vm.setTokenAccount(wallet, { ...account, amount: PRICE });
+    await w.openWithGrant();
+    expect(await w.vm.tokens(wallet)).to.equal(0n);
+  });
+
+  it("rejects: an associated account that the wallet gave away, and one that is not the wallet's associated one", async () => {
+    const delegate = program.findSpender(w.caller.publicKey);
+    const rich = { mint: w.usdcMint, amount: 10n * USDC, delegate, delegatedAmount: 10n * USDC };
+    const elsewhere = namedKeypair('savings').publicKey;
+    w.vm.setTokenAccount(elsewhere, { ...rich, owner: w.caller.publicKey });
+    const forged = open();
+    forged.keys[9]!.pubkey = elsewhere;
+    await w.rejects([forged], [w.relay], 'ConstraintSeeds');
+    w.vm.setTokenAccount(w.wallet(w.caller), { ...rich, owner: w.stranger.publicKey });
+    await rejects('InvalidSource');
+  });
+
+  it('rejects: anybody but the relay authority, the wallet itself too', async () => {
+    for (const who of [w.caller, w.stranger, w.admin]) {
+      const forged = open({ relayAuthority: who.publicKey, payer: who.publicKey });
+      await w.rejects([forged], [who], 'NotRelayAuthority');
+    }
+    const unsigned = open({ payer: w.stranger.publicKey });
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
+  });
+
+  it("rejects: one wallet's grant for another wallet's money or id", async () => {
+    const stranger = w.stranger.publicKey;
+    const nonce = new Uint8Array(16).fill(4);
+    const { executionId } = w.openTerms(stranger, { nonce });
+    await rejects('WrongExecutionId', { nonce, executionId });
+    const forged = open();
+    forged.keys[6]!.pubkey = program.findSpender(stranger);
+    await w.rejects([forged], [w.relay], 'ConstraintSeeds');
+    const source = open();
+    source.keys[9]!.pubkey = w.wallet(stranger);
+    await w.rejects([source], [w.relay], 'ConstraintSeeds');
+  });
+
+  it('rejects: what every open rejects', async () => {
+    await rejects('PriceAboveMax', { maxPrice: PRICE - 1n });
+    await rejects('ListingVersionMismatch', { listingVersion: 2 });
+    await rejects('TimeoutOutOfRange', { timeoutSeconds: 61 });
+    await rejects('OpenTooLate', { openBefore: START - 1n });
+    const otherMint = namedKeypair('other mint').publicKey;
+    w.vm.setMint(otherMint, w.mintAuthority.publicKey);
+    w.vm.setWallet(w.caller.publicKey, otherMint, 10n * USDC);
+    await rejects('WrongMint', { usdcMint: otherMint });
+    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await rejects('OpensPaused');
+  });
+
+  it('rejects: a grant whose period holds more than its whole', async () => {
+    await w.overwrite('KeyGrant', address(), { periodSpent: 1n, totalSpent: 0n });
+    await rejects('GrantOverspent');
+  });
+
+  it('rejects: a spend out of range', async () => {
+    const huge = 2n ** 64n - 1n;
+    await w.overwrite('KeyGrant', address(), { periodSpent: huge, totalSpent: huge, periodMax: huge, totalMax: huge });
+    await rejects('ArithmeticOverflow');
+  });
+
+  it('spends within the caps of a grant of the zero key, whose refund returns the money and not the spend', async () => {
+    await w.must([program.createGrant(w.grantInput({ totalMax: PRICE }, NO_KEY))], [w.caller]);
+    const execution = await w.openWithGrant({ keyId: NO_KEY });
+    await rejects('GrantTotalExceeded', { keyId: NO_KEY });
+    await w.must([w.refundInstruction(execution)], [w.relay]);
+    expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC);
+    await rejects('GrantTotalExceeded', { keyId: NO_KEY });
+  });
+});

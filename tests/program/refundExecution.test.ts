@@ -1,0 +1,266 @@
+/** refund_execution: the caller's money back, by the relay while it can, by anyone from refund_at on, whatever the grant. */
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair, START } from '../harness/vm.ts';
+import { type Execution, FEE, PRICE, USDC, type World, world } from '../harness/world.ts';
+
+describe('refund_execution', () => {
+  let w: World;
+  let execution: Execution;
+
+  beforeEach(async () => {
+    w = await world();
+    execution = await w.openWithGrant();
+    w.watch('record', execution.record);
+    w.watch('escrow', execution.escrow);
+  });
+
+  const refund = (change: Partial<program.RefundExecutionInput> = {}) => w.refundInstruction(execution, change);
+  const rejects = (error: string, change: Partial<program.RefundExecutionInput> = {}) =>
+    w.rejects([refund(change)], [w.relay], error);
+  const rent = () => w.vm.rent(165);
+  const read = () => w.read('ExecutionRecord', execution.record);
+
+  it('sends everything back, gives the rent back and the grant its spend', async () => {
+    await w.vm.setClock(START + 30n);
+    const before = await read();
+    const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], {
+      caller: { usdc: PRICE },
+      relay: { lamports: rent() },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    });
+    expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
+    expect(plain(await read())).to.deep.equal(plain({ ...before, status: 'refunded', settledAt: START + 30n }));
+    const grant = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
+    expect(grant).to.include({ totalSpent: 0n, periodSpent: 0n, executionCount: 1n });
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'ExecutionRefunded',
+        data: plain({
+          record: execution.record,
+          executionId: execution.executionId,
+          listing: w.listing,
+          caller: w.caller.publicKey,
+          amount: PRICE,
+          reason: 2,
+          refundedAt: START + 30n,
+          grantRestored: true,
+          grantTotalSpent: 0n,
+        }),
+      },
+    ]);
+  });
+
+  it("takes the relay's reason, each of the six", async () => {
+    for (const [number, reason] of program.REFUND_REASONS.entries()) {
+      const run = await w.open();
+      const outcome = await w.must([w.refundInstruction(run, { reason })], [w.relay]);
+      expect(outcome.events[0]?.data).to.include({ reason: number, grantRestored: false, grantTotalSpent: 0n });
+    }
+  });
+
+  it('lets anyone refund at refund_at and after it, for expiry and nothing else', async () => {
+    for (const seconds of [660n, 661n]) {
+      const run = await w.open();
+      await w.vm.setClock(START + seconds);
+      const moved = { caller: { usdc: PRICE, lamports: rent() } };
+      const instruction = w.refundInstruction(run, { authority: w.stranger.publicKey, reason: 'creatorFailed' });
+      const outcome = await w.moves([instruction], [w.stranger], moved);
+      expect(outcome.events[0]?.data).to.include({ reason: 5, refundedAt: START + seconds });
+      await w.vm.setClock(START);
+    }
+  });
+
+  it('rejects: anyone but the relay one second before refund_at, the caller too', async () => {
+    await w.vm.setClock(START + 659n);
+    for (const who of [w.stranger, w.caller, w.creator, w.admin]) {
+      await w.rejects([refund({ authority: who.publicKey })], [who], 'RefundTooEarly');
+    }
+    await w.must([refund()], [w.relay]);
+  });
+
+  it('lets the relay refund at and after refund_at too, with its own reason', async () => {
+    await w.vm.setClock(START + 660n);
+    const outcome = await w.must([refund({ reason: 'unserved' })], [w.relay]);
+    expect(outcome.events[0]?.data).to.include({ reason: 4 });
+  });
+
+  it('is not stopped by paused opens or a delisted listing', async () => {
+    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
+    await w.must([refund()], [w.relay]);
+  });
+
+  it('sends dust back with the price', async () => {
+    const account = { mint: w.usdcMint, owner: execution.record, amount: PRICE + 5n, lamports: rent() + 9n };
+    w.vm.setTokenAccount(execution.escrow, account);
+    const outcome = await w.moves([refund()], [w.relay], {
+      caller: { usdc: PRICE + 5n },
+      relay: { lamports: rent() + 9n },
+      escrow: { usdc: -PRICE - 5n, lamports: -rent() - 9n },
+    });
+    expect(outcome.events[0]?.data).to.include({ amount: PRICE + 5n });
+  });
+
+  it('still gives back what is there where the escrow lost some', async () => {
+    w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE - 5n });
+    const outcome = await w.must([refund()], [w.relay]);
+    expect(outcome.events[0]?.data).to.include({ amount: PRICE - 5n });
+  });
+
+  it('rejects: a second time, and after a settle', async () => {
+    await w.must([refund()], [w.relay]);
+    await rejects('ExecutionNotOpen');
+    execution = await w.open();
+    await w.moves(w.settleInstructions(execution), [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      caller: { lamports: rent() },
+    });
+    await rejects('ExecutionNotOpen');
+  });
+
+  it("rejects: any account but the caller's associated one", async () => {
+    await rejects('WrongRefundDestination', { destination: w.wallet(w.stranger) });
+    const savings = namedKeypair('savings').publicKey;
+    w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner: w.caller.publicKey });
+    await rejects('WrongRefundDestination', { destination: savings });
+    await w.vm.setClock(START + 660n);
+    const byStranger = refund({ authority: w.stranger.publicKey, destination: w.wallet(w.stranger) });
+    await w.rejects([byStranger], [w.stranger], 'WrongRefundDestination');
+  });
+
+  it('pays any account of the caller when the caller signs, and nobody else then', async () => {
+    await w.vm.setClock(START + 660n);
+    const authority = w.caller.publicKey;
+    const savings = namedKeypair('savings').publicKey;
+    await w.rejects([refund({ authority, destination: savings })], [w.caller], 'RefundDestinationUnusable');
+    w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner: w.stranger.publicKey });
+    await w.rejects([refund({ authority, destination: savings })], [w.caller], 'RefundDestinationUnusable');
+    w.vm.setTokenAccount(savings, { mint: namedKeypair('other mint').publicKey, owner: authority });
+    await w.rejects([refund({ authority, destination: savings })], [w.caller], 'RefundDestinationUnusable');
+    w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner: authority });
+    w.watch('savings', savings);
+    await w.moves([refund({ authority, destination: savings })], [w.caller], {
+      savings: { usdc: PRICE },
+      relay: { lamports: rent() },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    });
+  });
+
+  it('waits where the associated account is closed, frozen or given away, and goes out when it works again', async () => {
+    const wallet = w.wallet(w.caller);
+    const account = { mint: w.usdcMint, owner: w.caller.publicKey };
+    w.vm.closeAccount(wallet);
+    await rejects('RefundDestinationUnusable');
+    w.vm.setTokenAccount(wallet, { ...account, frozen: true });
+    await rejects('RefundDestinationUnusable');
+    w.vm.setTokenAccount(wallet, { ...account, owner: w.stranger.publicKey });
+    await rejects('RefundDestinationUnusable');
+    expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE);
+    w.vm.setTokenAccount(wallet, account);
+    await w.moves([refund()], [w.relay], {
+      caller: { usdc: PRICE },
+      relay: { lamports: rent() },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    });
+  });
+
+  it("rejects: another's rent, another's escrow, another grant, an authority that does not sign", async () => {
+    await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
+    const other = await w.open();
+    for (const [at, address] of [
+      [3, other.escrow],
+      [5, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66))],
+    ] as const) {
+      const forged = refund();
+      forged.keys[at]!.pubkey = address;
+      await w.rejects([forged], [w.relay], 'ConstraintSeeds');
+    }
+    const unsigned = refund();
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [], 'AccountNotSigner');
+  });
+});
+
+describe("refund_execution and the key's grant", () => {
+  let w: World;
+  let execution: Execution;
+
+  beforeEach(async () => {
+    w = await world();
+    execution = await w.openWithGrant();
+  });
+
+  const address = () => program.findGrant(w.caller.publicKey, w.keyId);
+  const grant = () => w.read('KeyGrant', address());
+  /** Refund, and say what the event says of the grant. */
+  const restored = async () => {
+    const { events } = await w.must([w.refundInstruction(execution)], [w.relay]);
+    expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC);
+    return [events[0]?.data.grantRestored, events[0]?.data.grantTotalSpent];
+  };
+
+  it('gives back to the whole but not to a later period', async () => {
+    await w.vm.setClock(START + 86_400n);
+    const second = await w.openWithGrant();
+    const { events } = await w.must([w.refundInstruction(execution)], [w.relay]);
+    expect(events[0]?.data).to.include({ grantRestored: true, grantTotalSpent: PRICE });
+    expect(await grant()).to.include({ totalSpent: PRICE, periodSpent: PRICE, executionCount: 2n });
+    await w.must([w.refundInstruction(second)], [w.relay]);
+    expect(await grant()).to.include({ totalSpent: 0n, periodSpent: 0n, executionCount: 2n });
+  });
+
+  it('makes the room usable again', async () => {
+    await w.overwrite('KeyGrant', address(), { totalMax: PRICE, periodMax: PRICE });
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GrantPeriodExceeded');
+    expect(await restored()).to.deep.equal([true, 0n]);
+    await w.openWithGrant();
+  });
+
+  it('gives nothing back to a revoked grant, and still refunds', async () => {
+    const authority = w.caller.publicKey;
+    await w.must([program.revokeGrant({ authority, wallet: authority, keyId: w.keyId })], [w.caller]);
+    expect(await restored()).to.deep.equal([false, 0n]);
+    expect((await grant()).totalSpent).to.equal(PRICE);
+  });
+
+  it('gives back to a grant that has expired', async () => {
+    await w.vm.setClock((await grant()).expiresAt + 1n);
+    expect(await restored()).to.deep.equal([true, 0n]);
+  });
+
+  it('refunds where the grant is closed', async () => {
+    w.vm.closeAccount(address());
+    expect(await restored()).to.deep.equal([false, 0n]);
+  });
+
+  it('gives nothing back to a grant that was made again later under the same key', async () => {
+    w.vm.closeAccount(address());
+    await w.vm.setClock(START + 1n);
+    await w.must([program.createGrant(w.grantInput())], [w.caller]);
+    const second = await w.openWithGrant();
+    expect((await grant()).totalSpent).to.equal(PRICE);
+    await w.must([w.refundInstruction(execution)], [w.relay]);
+    expect((await grant()).totalSpent).to.equal(PRICE);
+    await w.must([w.refundInstruction(second)], [w.relay]);
+    expect((await grant()).totalSpent).to.equal(0n);
+  });
+
+  it('refunds where the grant is not readable, overspent, or below its spend', async () => {
+    const sound = (await w.vm.getAccount(address()))!;
+    w.vm.setAccount(address(), { ...sound, data: new Uint8Array(20) });
+    expect(await restored()).to.deep.equal([false, 0n]);
+    w.vm.setAccount(address(), sound);
+
+    execution = await w.openWithGrant();
+    await w.overwrite('KeyGrant', address(), { totalSpent: 5n * PRICE, totalMax: 1n, periodMax: 1n });
+    expect(await restored()).to.deep.equal([true, 4n * PRICE]);
+
+    await w.overwrite('KeyGrant', address(), { totalSpent: 0n, periodSpent: 0n, totalMax: PRICE, periodMax: PRICE });
+    execution = await w.openWithGrant();
+    await w.overwrite('KeyGrant', address(), { totalSpent: 0n, periodSpent: 0n });
+    expect(await restored()).to.deep.equal([true, 0n]);
+  });
+});

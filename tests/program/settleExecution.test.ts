@@ -1,0 +1,230 @@
+/** settle_execution: 99% to the creator, 1% to the treasury, once, before refund_at. Forged signatures have a file of their own. */
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { plain } from '../harness/plain.ts';
+import { namedKeypair, START } from '../harness/vm.ts';
+import { type Execution, FEE, PRICE, RESULT_HASH, USDC, type World, world } from '../harness/world.ts';
+
+describe('settle_execution', () => {
+  let w: World;
+  let execution: Execution;
+
+  beforeEach(async () => {
+    w = await world();
+    execution = await w.openWithGrant();
+    w.watch('record', execution.record);
+    w.watch('escrow', execution.escrow);
+  });
+
+  const settle = (change: Partial<program.SettleExecutionInput> = {}) => w.settleInstructions(execution, change);
+  const rejects = (error: string, change: Partial<program.SettleExecutionInput> = {}) =>
+    w.rejects(settle(change), [w.relay], error);
+  const rent = () => w.vm.rent(165);
+  const read = () => w.read('ExecutionRecord', execution.record);
+
+  it('pays creator and treasury, gives the rent back, keeps the hash', async () => {
+    await w.vm.setClock(START + 7n);
+    const before = await read();
+    const outcome = await w.moves(settle(), [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: rent() },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    });
+    expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
+    const after = { status: 'completed', resultHash: RESULT_HASH, settledAt: START + 7n, executionTimeMs: 1_250 };
+    expect(plain(await read())).to.deep.equal(plain({ ...before, ...after }));
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'ExecutionSettled',
+        data: plain({
+          record: execution.record,
+          executionId: execution.executionId,
+          listing: w.listing,
+          resultHash: RESULT_HASH,
+          creatorAmount: PRICE - FEE,
+          platformAmount: FEE,
+          feeBps: 100,
+          feeWaived: false,
+          executionTimeMs: 1_250,
+          settledAt: START + 7n,
+        }),
+      },
+    ]);
+  });
+
+  it('leaves the grant debited', async () => {
+    await w.must(settle(), [w.relay]);
+    const grant = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
+    expect(grant).to.include({ totalSpent: PRICE, periodSpent: PRICE, executionCount: 1n });
+  });
+
+  it('rounds the fee down, at the lowest price and around a whole unit', async () => {
+    const cases: [bigint, number, bigint][] = [
+      [10_000n, 100, 100n],
+      [10_099n, 100, 100n],
+      [10_100n, 100, 101n],
+      [19_999n, 1, 1n],
+      [10_000n, 0, 0n],
+      [100n * USDC, 100, USDC],
+    ];
+    for (const [price, feeBps, fee] of cases) {
+      const run = await w.open();
+      await w.overwrite('ExecutionRecord', run.record, { price, feeBps });
+      w.vm.setTokenAccount(run.escrow, { mint: w.usdcMint, owner: run.record, amount: price });
+      const outcome = await w.moves(w.settleInstructions(run), [w.relay], {
+        caller: { lamports: rent() },
+        creator: { usdc: price - fee },
+        ...(fee > 0n && { treasury: { usdc: fee } }),
+      });
+      expect(outcome.events[0]?.data).to.include({ creatorAmount: price - fee, platformAmount: fee, feeBps });
+    }
+  });
+
+  it('takes the fee that was in force at the open', async () => {
+    await w.overwrite('Config', program.findConfig(), { feeBps: 0 });
+    await w.moves(settle(), [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: rent() },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    });
+  });
+
+  it('gives dust that a stranger sent to the escrow to the treasury, and its lamports to the sponsor', async () => {
+    w.vm.setTokenAccount(execution.escrow, {
+      mint: w.usdcMint,
+      owner: execution.record,
+      amount: PRICE + 77n,
+      lamports: rent() + 5_000n,
+    });
+    const outcome = await w.moves(settle(), [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE + 77n },
+      relay: { lamports: rent() + 5_000n },
+      escrow: { usdc: -PRICE - 77n, lamports: -rent() - 5_000n },
+    });
+    expect(outcome.events[0]?.data).to.include({ creatorAmount: PRICE - FEE, platformAmount: FEE });
+  });
+
+  it('waives the fee where the treasury is frozen, dust included, and says so', async () => {
+    const treasury = program.findTreasury();
+    w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury, amount: USDC, frozen: true });
+    w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE + 77n });
+    const outcome = await w.moves(settle(), [w.relay], {
+      creator: { usdc: PRICE + 77n },
+      relay: { lamports: rent() },
+      escrow: { usdc: -PRICE - 77n, lamports: -rent() },
+    });
+    expect(outcome.events[0]?.data).to.include({
+      creatorAmount: PRICE,
+      platformAmount: 0n,
+      feeBps: 0,
+      feeWaived: true,
+    });
+    expect(await read()).to.include({ status: 'completed', feeBps: 0 });
+  });
+
+  it('settles in the last second before refund_at', async () => {
+    await w.vm.setClock(START + 659n);
+    await w.must(settle(), [w.relay]);
+    expect((await read()).settledAt).to.equal(START + 659n);
+  });
+
+  it('rejects: at refund_at and after it, when only a refund is possible', async () => {
+    for (const seconds of [660n, 661n, 1_000_000n]) {
+      await w.vm.setClock(START + seconds);
+      await rejects('SettleWindowClosed');
+    }
+  });
+
+  it('rejects: a second time, and after a refund', async () => {
+    await w.must(settle(), [w.relay]);
+    await rejects('ExecutionNotOpen');
+    execution = await w.open();
+    await w.must([w.refundInstruction(execution)], [w.relay]);
+    await rejects('ExecutionNotOpen');
+  });
+
+  it('settles two executions in one transaction, each with its own signature', async () => {
+    const second = await w.openWithGrant();
+    await w.moves([...settle(), ...w.settleInstructions(second)], [w.relay], {
+      creator: { usdc: 2n * (PRICE - FEE) },
+      treasury: { usdc: 2n * FEE },
+      relay: { lamports: 2n * rent() },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    });
+  });
+
+  it('rejects: anybody but the relay authority, the creator too', async () => {
+    for (const who of [w.creator, w.caller, w.stranger, w.admin]) {
+      await w.rejects(settle({ relayAuthority: who.publicKey }), [who], 'NotRelayAuthority');
+    }
+    const [proof, unsigned] = settle();
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([proof, unsigned], [], 'AccountNotSigner');
+  });
+
+  it('obeys the relay authority of now', async () => {
+    await w.overwrite('Config', program.findConfig(), { relayAuthority: w.stranger.publicKey });
+    await rejects('NotRelayAuthority');
+    await w.must(settle({ relayAuthority: w.stranger.publicKey }), [w.stranger]);
+  });
+
+  it("rejects: another listing, another payout, another's rent", async () => {
+    const signingKey = namedKeypair('other key');
+    const other = w.listInput({ creator: w.otherCreator.publicKey, signingKey: signingKey.publicKey });
+    await w.must(w.listInstructions(other, signingKey), [w.otherCreator]);
+    const listing = program.findListing(w.otherCreator.publicKey, w.listingId);
+    await rejects('WrongListing', { listing, payout: w.wallet(w.otherCreator) });
+    await rejects('WrongPayout', { payout: w.wallet(w.otherCreator) });
+    await rejects('WrongPayout', { payout: execution.escrow });
+    await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
+  });
+
+  it('rejects: a payout that is frozen, closed, of another token, or no token account', async () => {
+    const { payout } = execution;
+    const account = { mint: w.usdcMint, owner: w.creator.publicKey };
+    w.vm.setTokenAccount(payout, { ...account, frozen: true });
+    await rejects('PayoutUnusable');
+    w.vm.closeAccount(payout);
+    await rejects('PayoutUnusable');
+    w.vm.setTokenAccount(payout, { ...account, mint: namedKeypair('other mint').publicKey });
+    await rejects('PayoutUnusable');
+    w.vm.setAccount(payout, { lamports: rent(), owner: program.PROGRAM_ID, data: new Uint8Array(165) });
+    await rejects('PayoutUnusable');
+    w.vm.setTokenAccount(payout, account);
+    await w.must(settle(), [w.relay]);
+  });
+
+  it('rejects: an escrow that holds less than the price, and one that is gone', async () => {
+    w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE - 1n });
+    await rejects('RecordUnsound');
+    w.vm.closeAccount(execution.escrow);
+    await rejects('RecordUnsound');
+  });
+
+  it('rejects: a record whose times make no sense', async () => {
+    await w.overwrite('ExecutionRecord', execution.record, { deadline: START });
+    await rejects('RecordUnsound');
+    await w.overwrite('ExecutionRecord', execution.record, { deadline: START + 660n });
+    await rejects('RecordUnsound');
+  });
+
+  it("rejects: another execution's escrow, a copied record, a false treasury, a false sysvar", async () => {
+    const second = await w.open();
+    const copy = namedKeypair('copy').publicKey;
+    w.vm.setAccount(copy, (await w.vm.getAccount(execution.record))!);
+    for (const [at, address, error] of [
+      [4, second.escrow, 'ConstraintSeeds'],
+      [2, copy, 'ConstraintSeeds'],
+      [6, w.wallet(w.stranger), 'ConstraintSeeds'],
+      [8, copy, 'ConstraintAddress'],
+      [9, copy, 'InvalidProgramId'],
+    ] as const) {
+      const [proof, forged] = settle();
+      forged.keys[at]!.pubkey = address;
+      await w.rejects([proof, forged], [w.relay], error);
+    }
+  });
+});

@@ -1,0 +1,322 @@
+/** GET /v1/agents and GET /v1/agents/{agent_id}: every field, every parameter, and pages without gaps or repeats. */
+import { expect } from 'chai';
+import { STANDARD_TAGS, tagMask } from '../../../app/sdk/metadata.ts';
+import { EPOCH, EXPLORER_QUERY, newAddress, startWorld, type World } from './world.ts';
+
+const SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
+
+interface Expected {
+  agent_id: string;
+  price: number;
+  total: number;
+  rate: number;
+  created: number;
+  verified: boolean;
+  tags: string[];
+}
+
+describe('GET /v1/agents', () => {
+  let world: World;
+  const agents: Expected[] = [];
+
+  before(async () => {
+    world = await startWorld();
+    const verifiedCreator = newAddress();
+    const formerCreator = newAddress();
+    await world.index
+      .insertInto('creators')
+      .values([
+        { wallet: verifiedCreator, verified: 1n, verified_at: BigInt(EPOCH), slot: 5n },
+        { wallet: formerCreator, verified: 0n, verified_at: 0n, slot: 5n },
+      ])
+      .execute();
+    // 23 agents with repeated prices, dates and statistics, so that every sort has ties to break.
+    for (let n = 0; n < 23; n += 1) {
+      const standard = [STANDARD_TAGS[n % 10]!, STANDARD_TAGS[(n + 3) % 10]!];
+      const custom = n % 4 === 0 ? ['sandbox'] : n % 4 === 1 ? ['sandbox', 'fast-2'] : [];
+      const listing = await world.addListing(
+        {
+          price: BigInt(10_000 * (1 + (n % 5))),
+          listed_at: BigInt(EPOCH + (n % 6)),
+          tag_mask: BigInt(tagMask(standard)),
+          creator: n % 3 === 0 ? verifiedCreator : n % 3 === 1 ? formerCreator : newAddress(),
+        },
+        { name: `agent-${n}`, custom_tags: custom },
+      );
+      const completed = n % 4;
+      const failed = n % 3;
+      for (let k = 0; k < completed; k += 1) {
+        await world.addRecord({ caller: newAddress(), listing, execution_time_ms: BigInt(100 + k) });
+      }
+      for (let k = 0; k < failed; k += 1) {
+        const refunded = { status: 'refunded' as const, result_hash: null, execution_time_ms: null };
+        await world.addRecord({ caller: newAddress(), listing, ...refunded, reason: BigInt(k) });
+      }
+      // Not the creator's fault, and not finished: neither counts.
+      await world.addRecord({ caller: newAddress(), listing, status: 'refunded', reason: 4n, execution_time_ms: null });
+      await world.addRecord({ caller: newAddress(), listing, status: 'open', execution_time_ms: null });
+      agents.push({
+        agent_id: listing,
+        price: (1 + (n % 5)) / 100,
+        total: completed + failed,
+        rate: completed + failed === 0 ? 0 : completed / (completed + failed),
+        created: n % 6,
+        verified: n % 3 === 0,
+        tags: [...STANDARD_TAGS.filter((tag) => standard.includes(tag)), ...custom],
+      });
+    }
+    await world.addListing({ status: 'paused' });
+    await world.addListing({ status: 'delisted' });
+    await world.addListing({ metadata_hash: 'ab'.repeat(32) }, null);
+  });
+  after(() => world.stop());
+
+  const compare: Record<(typeof SORTS)[number], (a: Expected, b: Expected) => number> = {
+    total_executions: (a, b) => b.total - a.total,
+    success_rate: (a, b) => b.rate - a.rate,
+    price_asc: (a, b) => a.price - b.price,
+    price_desc: (a, b) => b.price - a.price,
+    created_at: (a, b) => b.created - a.created,
+  };
+
+  function idsBy(sort: (typeof SORTS)[number], kept: (agent: Expected) => boolean): string[] {
+    const tie = (a: Expected, b: Expected): number => (a.agent_id < b.agent_id ? -1 : 1);
+    return agents
+      .filter(kept)
+      .sort((a, b) => compare[sort](a, b) || tie(a, b))
+      .map((agent) => agent.agent_id);
+  }
+
+  async function allPages(query: string, limit: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const { status, json } = await world.get(`/v1/agents?limit=${limit}&offset=${ids.length}${query}`);
+      expect(status).to.equal(200);
+      expect(json.limit).to.equal(limit);
+      expect(json.offset).to.equal(ids.length);
+      if (json.agents.length === 0) {
+        expect(ids.length).to.equal(json.total);
+        return ids;
+      }
+      ids.push(...json.agents.map((agent: { agent_id: string }) => agent.agent_id));
+    }
+  }
+
+  it('returns summaries with every field and nothing else', async () => {
+    const { status, json } = await world.get('/v1/agents?limit=100');
+    expect(status).to.equal(200);
+    expect(json.total).to.equal(23);
+    const shown = new Map(json.agents.map((agent: { agent_id: string }) => [agent.agent_id, agent]));
+    for (const [n, agent] of agents.entries()) {
+      const completed = n % 4;
+      const { creator, ...rest } = shown.get(agent.agent_id) as Record<string, unknown> & { creator: object };
+      expect(rest).to.deep.equal({
+        agent_id: agent.agent_id,
+        name: `agent-${n}`,
+        tagline: 'Answers one SQL question about a CSV file.',
+        tags: agent.tags,
+        price_per_call_usdc: agent.price,
+        total_executions: agent.total,
+        success_rate: agent.rate,
+        // The mean of 100, 101, ... rounded.
+        avg_execution_time_ms: completed === 0 ? 0 : Math.round(100 + (completed - 1) / 2),
+        status: 'active',
+      });
+      expect(creator).to.have.all.keys('pubkey', 'verified').and.include({ verified: agent.verified });
+    }
+  });
+
+  it('gives 20 from offset 0, most executed first, when nothing is asked', async () => {
+    const { json } = await world.get('/v1/agents');
+    expect(json).to.include({ total: 23, limit: 20, offset: 0 });
+    const ids = json.agents.map((agent: { agent_id: string }) => agent.agent_id);
+    expect(ids).to.deep.equal(idsBy('total_executions', () => true).slice(0, 20));
+  });
+
+  const FILTERS: [query: string, kept: (agent: Expected) => boolean][] = [
+    ['', () => true],
+    ['&tags=data', (agent) => agent.tags.includes('data')],
+    ['&tags=research,finance', (agent) => agent.tags.includes('research') && agent.tags.includes('finance')],
+    ['&tags=sandbox', (agent) => agent.tags.includes('sandbox')],
+    ['&tags=fast-2,%20sandbox', (agent) => agent.tags.includes('fast-2')],
+    ['&tags=data,sandbox', (agent) => agent.tags.includes('data') && agent.tags.includes('sandbox')],
+    ['&tags=no-such-tag', () => false],
+    ['&tags=data,no-such-tag', () => false],
+    ["&tags='%20OR%201=1", () => false],
+    ['&min_success_rate=0.5', (agent) => agent.rate >= 0.5],
+    ['&min_success_rate=0.6', (agent) => agent.rate >= 0.6],
+    ['&min_success_rate=1', (agent) => agent.rate === 1],
+    ['&min_success_rate=0', () => true],
+    ['&min_executions=3', (agent) => agent.total >= 3],
+    ['&min_executions=0', () => true],
+    ['&min_executions=9007199254740991', () => false],
+    ['&verified_only=true', (agent) => agent.verified],
+    ['&verified_only=false', () => true],
+    [
+      '&verified_only=true&min_executions=1&min_success_rate=0.25',
+      (agent) => agent.verified && agent.total >= 1 && agent.rate >= 0.25,
+    ],
+  ];
+  for (const sort of SORTS) {
+    for (const [filter, kept] of FILTERS) {
+      it(`pages completely by ${sort} with ${filter || 'no filter'}`, async () => {
+        const expected = idsBy(sort, kept);
+        expect(await allPages(`${filter}&sort=${sort}`, 4)).to.deep.equal(expected);
+        expect(await allPages(`${filter}&sort=${sort}`, 100)).to.deep.equal(expected);
+      });
+    }
+  }
+
+  it('gives an empty page past the end, with the total', async () => {
+    const { status, json } = await world.get('/v1/agents?offset=9007199254740991');
+    expect(status).to.equal(200);
+    expect(json).to.deep.equal({ agents: [], total: 23, limit: 20, offset: Number.MAX_SAFE_INTEGER });
+  });
+
+  const REFUSED: [query: string, parameter: string][] = [
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=%2010', 'limit'],
+    ['limit=0x10', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=5&limit=5', 'limit'],
+    ['offset=-1', 'offset'],
+    ['offset=9007199254740992', 'offset'],
+    ['offset=99999999999999999999', 'offset'],
+    ['tags=', 'tags'],
+    ['tags=data,', 'tags'],
+    ['tags=data&tags=sql', 'tags'],
+    ['min_success_rate=1.01', 'min_success_rate'],
+    ['min_success_rate=-0.1', 'min_success_rate'],
+    ['min_success_rate=NaN', 'min_success_rate'],
+    ['min_success_rate=5e-1', 'min_success_rate'],
+    ['min_success_rate=50%25', 'min_success_rate'],
+    ['min_executions=-5', 'min_executions'],
+    ['min_executions=many', 'min_executions'],
+    ['verified_only=1', 'verified_only'],
+    ['verified_only=TRUE', 'verified_only'],
+    ['verified_only', 'verified_only'],
+    ['sort=price', 'sort'],
+    ['sort=PRICE_ASC', 'sort'],
+    ['sort=', 'sort'],
+    ['page=2', 'page'],
+    ['__proto__=1', '__proto__'],
+    ['constructor=1', 'constructor'],
+    ['Limit=5', 'Limit'],
+  ];
+  for (const [query, parameter] of REFUSED) {
+    it(`rejects: ?${query}, naming ${parameter}`, async () => {
+      const { status, json } = await world.get(`/v1/agents?${query}`);
+      expect(status).to.equal(400);
+      expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+      expect(json.error.message).to.include(`"${parameter}"`);
+    });
+  }
+});
+
+describe('GET /v1/agents/{agent_id}', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('returns the full listing: every field and nothing else', async () => {
+    const creator = newAddress();
+    const input_schema = { type: 'object', properties: { csv: { type: 'string' } }, required: ['csv'] };
+    const listing = await world.addListing({ creator }, { custom_tags: ['csv', 'fast'], input_schema });
+    const record = { caller: newAddress(), listing };
+    await world.addRecord({ ...record, execution_time_ms: 101n });
+    await world.addRecord({ ...record, execution_time_ms: 100n, status: 'disputed', dispute_count: 1n });
+    await world.addRecord({ ...record, execution_time_ms: 300n, status: 'dispute_upheld', dispute_count: 1n });
+    await world.addRecord({ ...record, execution_time_ms: null, status: 'refunded', reason: 1n });
+    await world.addRecord({ ...record, execution_time_ms: null, status: 'refunded', reason: 5n });
+    const { status, json } = await world.get(`/v1/agents/${listing}`);
+    expect(status).to.equal(200);
+    expect(json).to.deep.equal({
+      agent_id: listing,
+      name: 'csv-analyst',
+      tagline: 'Answers one SQL question about a CSV file.',
+      tags: ['data', 'csv', 'fast'],
+      price_per_call_usdc: 0.25,
+      total_executions: 4,
+      success_rate: 0.5,
+      avg_execution_time_ms: 167,
+      creator: { pubkey: creator, verified: false, display_name: 'Ada Analytics' },
+      status: 'active',
+      description: 'Reads a file and answers a question.',
+      input_schema,
+      output_schema: { type: 'string' },
+      successful_executions: 2,
+      dispute_count: 2,
+      on_chain_listing: `https://explorer.solana.com/address/${listing}${EXPLORER_QUERY}`,
+      created_at: '2025-10-09T08:53:20.000Z',
+    });
+  });
+
+  it('gives zeros for an agent that was never called', async () => {
+    const { json } = await world.get(`/v1/agents/${await world.addListing()}`);
+    const zeros = {
+      total_executions: 0,
+      successful_executions: 0,
+      success_rate: 0,
+      avg_execution_time_ms: 0,
+      dispute_count: 0,
+    };
+    expect(json).to.include(zeros);
+  });
+
+  it('shows a paused agent as paused', async () => {
+    const { status, json } = await world.get(`/v1/agents/${await world.addListing({ status: 'paused' })}`);
+    expect(status).to.equal(200);
+    expect(json.status).to.equal('paused');
+  });
+
+  it('shows new metadata and a new price as soon as the listing carries them', async () => {
+    const listing = await world.addListing({}, { name: 'before' });
+    expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('before');
+    const other = await world.addListing({}, { name: 'after' });
+    const { metadata_hash } = await world.index
+      .selectFrom('listings')
+      .select('metadata_hash')
+      .where('listing', '=', other)
+      .executeTakeFirstOrThrow();
+    await world.index
+      .updateTable('listings')
+      .set({ metadata_hash, price: 1_234_567n })
+      .where('listing', '=', listing)
+      .execute();
+    expect((await world.get(`/v1/agents/${listing}`)).json).to.include({
+      name: 'after',
+      price_per_call_usdc: 1.234567,
+    });
+  });
+
+  it('answers 503 metadata_missing for a listing whose document has not come', async () => {
+    const listing = await world.addListing({ metadata_hash: 'cd'.repeat(32) }, null);
+    const { status, json, headers } = await world.get(`/v1/agents/${listing}`);
+    expect(status).to.equal(503);
+    expect(json.error).to.include({ code: 'metadata_missing', execution_id: null });
+    expect(headers.get('retry-after')).to.equal('30');
+  });
+
+  it('rejects: ids that are unknown, delisted or garbage with 404 agent_not_found', async () => {
+    const delisted = await world.addListing({ status: 'delisted' });
+    const garbage = ['x', '0'.repeat(44), '%00', '%ZZ', '%FF%FE', '..%2f..', 'a'.repeat(5000), "'--", '%20'];
+    for (const id of [delisted, newAddress(), ...garbage]) {
+      const { status, json } = await world.get(`/v1/agents/${id}`);
+      expect(status, id).to.equal(404);
+      expect(json.error).to.include({ code: 'agent_not_found', execution_id: null });
+    }
+  });
+
+  it('rejects: a query parameter, because there is none', async () => {
+    const { status, json } = await world.get(`/v1/agents/${await world.addListing()}?verbose=true`);
+    expect(status).to.equal(400);
+    expect(json.error.message).to.include('"verbose"');
+  });
+});

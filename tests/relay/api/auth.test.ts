@@ -1,0 +1,169 @@
+/** API keys at the door: the common suite of every route that needs one, and what makes a key good. */
+import { expect } from 'chai';
+import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/apiKey.ts';
+import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from './world.ts';
+
+describe('sdk/apiKey', () => {
+  it('makes keys of the promised form, all different, that read back', () => {
+    const keys = Array.from({ length: 500 }, () => createApiKey('test'));
+    expect(new Set(keys).size).to.equal(500);
+    for (const key of keys) {
+      expect(key).to.match(/^crtx_test_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/);
+      expect(parseApiKey(key)).to.deep.equal({ environment: 'test', id: key.slice(10, 18) });
+    }
+    expect(parseApiKey(createApiKey('live'))?.environment).to.equal('live');
+  });
+
+  it('rejects: any single changed character, and any other length', () => {
+    const key = createApiKey('test');
+    for (let at = 0; at < key.length; at += 1) {
+      const other = key[at] === 'x' ? 'y' : 'x';
+      expect(parseApiKey(key.slice(0, at) + other + key.slice(at + 1)), `at ${at}`).to.equal(null);
+    }
+    for (const text of ['', key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`]) {
+      expect(parseApiKey(text)).to.equal(null);
+    }
+  });
+
+  it('names the grant by the first 16 bytes of the SHA-256 of the whole key', () => {
+    const key = 'crtx_test_00000000_0000000000000000000000000000000000000000000000000';
+    // $ printf %s crtx_test_00000000_000...  | sha256sum
+    const hash = '6ff6e1525116bc0ed5976a143e5b9bca3803e5ea71da57114f7202f3d0b13829';
+    expect(hashApiKey(key)).to.equal(hash);
+    expect(keyIdOfHash(hash)).to.equal(hash.slice(0, 32));
+    expect(Buffer.from(keyIdOf(key)).toString('hex')).to.equal(hash.slice(0, 32));
+  });
+});
+
+const ROUTES: [name: string, call: (world: World, key?: string) => ReturnType<World['call']>][] = [
+  ['GET /v1/executions', (world, key) => world.get('/v1/executions', key)],
+  ['GET /v1/executions/{execution_id}', (world, key) => world.get(`/v1/executions/${newExecutionId()}`, key)],
+  [
+    'POST /v1/agents/{agent_id}/execute',
+    (world, key) => world.post(`/v1/agents/${newAddress()}/execute`, { task: 'x' }, key === undefined ? {} : { key }),
+  ],
+];
+
+describe('routes that need a key', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  afterEach(() => {
+    world.state.chainAnswers = true;
+    world.state.nowMs = EPOCH * 1000;
+  });
+  after(() => world.stop());
+
+  for (const [name, call] of ROUTES) {
+    describe(name, () => {
+      async function refuses(key: string | undefined, code = 'unauthorized', status = 401): Promise<string> {
+        const answer = await call(world, key);
+        expect([answer.status, answer.json.error.code]).to.deep.equal([status, code]);
+        expect(answer.json.error.execution_id).to.equal(null);
+        if (status === 401) expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
+        return answer.json.error.message;
+      }
+
+      it('lets a good key in', async () => {
+        expect((await call(world, (await world.addKey()).apiKey)).status).to.be.oneOf([200, 404]);
+      });
+
+      it('rejects: no key', async () => {
+        expect(await refuses(undefined)).to.include('Authorization: Bearer');
+      });
+
+      it('rejects: malformed, unknown, revoked and expired keys with one and the same message', async () => {
+        const revokedHere = await world.addKey();
+        await world.ledger
+          .updateTable('api_keys')
+          .set({ revoked_ms: 1n })
+          .where('key_hash', '=', revokedHere.keyHash)
+          .execute();
+        const good = (await world.addKey()).apiKey;
+        const keys = [
+          'x',
+          'crtx_test_',
+          `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
+          createApiKey('test'),
+          revokedHere.apiKey,
+          (await world.addKey({ revoked: 1n })).apiKey,
+          (await world.addKey({ expiresAt: EPOCH })).apiKey,
+          (await world.addKey({ indexed: false })).apiKey,
+        ];
+        for (const key of keys) expect(await refuses(key)).to.equal('The API key is not valid');
+      });
+
+      it('rejects: a key of the other environment, saying so, whatever follows its prefix', async () => {
+        for (const key of [createApiKey('live'), 'crtx_live_', 'crtx_live_garbage']) {
+          expect(await refuses(key, 'wrong_environment')).to.match(/test environment.*crtx_test_/);
+        }
+      });
+
+      it('rejects: a key from the moment its grant expires', async () => {
+        const { apiKey } = await world.addKey({ expiresAt: EPOCH + 10 });
+        world.state.nowMs = (EPOCH + 10) * 1000 - 1;
+        expect((await call(world, apiKey)).status).to.be.oneOf([200, 404]);
+        world.state.nowMs += 1;
+        await refuses(apiKey);
+      });
+
+      it('reads the chain where the index does not have the grant yet, and says 503 where it cannot', async () => {
+        const key = await world.addKey({ indexed: false });
+        world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key));
+        expect((await call(world, key.apiKey)).status).to.be.oneOf([200, 404]);
+        world.state.chainAnswers = false;
+        await refuses(key.apiKey, 'service_unavailable', 503);
+        world.state.chainAnswers = true;
+        for (const dead of [{ revoked: true }, { expiresAt: BigInt(EPOCH) }]) {
+          world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key, dead));
+          await refuses(key.apiKey);
+        }
+      });
+
+      it("takes only the key's row and grant of one wallet together", async () => {
+        const key = await world.addKey({ indexed: false });
+        const other = await world.addKey();
+        // A stranger's live grant under the same key id gives this wallet nothing.
+        await world.index.updateTable('grants').set({ key_id: key.keyId }).where('wallet', '=', other.wallet).execute();
+        await refuses(key.apiKey);
+      });
+    });
+  }
+
+  const HEADERS = ['', 'Bearer', 'Bearer ', 'Basic eDp5', 'Token KEY', 'KEY', 'Bearer KEY KEY', 'BearerKEY'];
+  for (const header of HEADERS) {
+    it(`rejects: Authorization: ${JSON.stringify(header)}`, async () => {
+      const { apiKey } = await world.addKey();
+      const headers = { authorization: header.replaceAll('KEY', apiKey) };
+      const { status, json } = await world.call('/v1/executions', { headers });
+      expect([status, json.error.code]).to.deep.equal([401, 'unauthorized']);
+    });
+  }
+
+  it('takes the scheme in any case, as RFC 9110 says', async () => {
+    const { apiKey } = await world.addKey();
+    const { status } = await world.call('/v1/executions', { headers: { authorization: `bearer  ${apiKey}` } });
+    expect(status).to.equal(200);
+  });
+
+  it('needs no key for agents, results, metadata and health, and ignores a bad one', async () => {
+    for (const path of ['/v1/agents', `/v1/agents/${await world.addListing()}`]) {
+      expect((await world.get(path)).status).to.equal(200);
+      expect((await world.get(path, 'crtx_live_x')).status).to.equal(200);
+    }
+  });
+
+  it('writes down when a key was last used, without making the request wait', async () => {
+    const { apiKey, keyHash } = await world.addKey();
+    world.state.nowMs = EPOCH * 1000 + 123;
+    await world.get('/v1/executions', apiKey);
+    await world.deps.keyUse.flush();
+    const row = await world.ledger
+      .selectFrom('api_keys')
+      .select('last_used_ms')
+      .where('key_hash', '=', keyHash)
+      .executeTakeFirstOrThrow();
+    expect(row.last_used_ms).to.equal(BigInt(EPOCH * 1000 + 123));
+  });
+});

@@ -1,0 +1,343 @@
+/** POST /v1/agents/{agent_id}/execute at its edge: the order of checks, every refused body, every outcome and error. */
+import { expect } from 'chai';
+import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
+import { ApiError } from '../../../app/relay/errors.ts';
+import { ERRORS, type ErrorCode } from '../../../app/sdk/wire.ts';
+import { EXPLORER_QUERY, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    csv: { type: 'string', minLength: 1, maxLength: 1000 },
+    mode: { enum: ['fast', 'slow', 3] },
+    when: { type: 'string', format: 'date' },
+    limits: { type: 'object', properties: { rows: { type: 'integer', minimum: 1 } }, required: ['rows'] },
+    names: { type: 'array', items: { type: 'string' }, maxItems: 2 },
+  },
+  required: ['csv'],
+  additionalProperties: false,
+};
+
+describe('POST /v1/agents/{agent_id}/execute', () => {
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  let open: string;
+  before(async () => {
+    world = await startWorld();
+    key = await world.addKey();
+    listing = await world.addListing({ min_timeout_seconds: 2n }, { input_schema: INPUT_SCHEMA });
+    open = await world.addListing();
+  });
+  beforeEach(() => {
+    world.state.executed.length = 0;
+    world.state.execute = async () => ({ kind: 'pending', executionId: newExecutionId() });
+  });
+  after(() => world.stop());
+
+  const execute = (body: unknown, id = open, headers: Record<string, string> = {}) =>
+    world.post(`/v1/agents/${id}/execute`, body, { key: key.apiKey, headers });
+
+  describe('answers', () => {
+    it('200 with every field of a completed execution', async () => {
+      const executionId = newExecutionId();
+      const outcome: ExecuteOutcome = {
+        kind: 'completed',
+        executionId,
+        result: 'Rome ☀',
+        resultHash: `sha256:${'0a'.repeat(32)}`,
+        price: 250_000n,
+        tokensUsed: 7,
+        executionTimeMs: 12,
+        settleSignature: '5igNature',
+        resultToken: 'tok-en',
+      };
+      world.state.execute = async () => outcome;
+      const { status, json } = await execute({ task: 'Which city is warmest?' });
+      expect(status).to.equal(200);
+      expect(json).to.deep.equal({
+        execution_id: executionId,
+        status: 'completed',
+        result: 'Rome ☀',
+        result_hash: `sha256:${'0a'.repeat(32)}`,
+        cost_usdc: 0.25,
+        tokens_used: 7,
+        execution_time_ms: 12,
+        on_chain_record: `https://explorer.solana.com/tx/5igNature${EXPLORER_QUERY}`,
+        ipfs_url: `${world.url}/results/${executionId}/tok-en`,
+      });
+      world.state.execute = async () => ({ ...outcome, tokensUsed: null });
+      expect((await execute({ task: 'again' })).json.tokens_used).to.equal(null);
+    });
+
+    it('200 pending for an asynchronous one whose escrow is confirmed', async () => {
+      const executionId = newExecutionId();
+      world.state.execute = async () => ({ kind: 'pending', executionId });
+      const { status, json } = await execute({ task: 'x', async: true });
+      expect(status).to.equal(200);
+      expect(json).to.deep.equal({ execution_id: executionId, status: 'pending' });
+    });
+
+    it('202 running where the outcome is not known yet', async () => {
+      const executionId = newExecutionId();
+      world.state.execute = async () => ({ kind: 'running', executionId });
+      const { status, json } = await execute({ task: 'x' });
+      expect(status).to.equal(202);
+      expect(json).to.deep.equal({ execution_id: executionId, status: 'running' });
+    });
+
+    const ERROR_CODES: ErrorCode[] = [
+      'insufficient_balance',
+      'execution_timeout',
+      'price_changed',
+      'agent_paused',
+      'execution_failed',
+      'service_unavailable',
+      'invalid_request',
+    ];
+    for (const code of ERROR_CODES) {
+      it(`${ERRORS[code].status} ${code} with its execution_id and nothing but the specification's fields`, async () => {
+        const executionId = newExecutionId();
+        world.state.execute = async () => {
+          throw new ApiError(code, 'a reason', { executionId, details: { limit: 'balance' }, retryAfterSeconds: 5 });
+        };
+        const { status, json, headers } = await execute({ task: 'x' });
+        expect(status).to.equal(ERRORS[code].status);
+        expect(json).to.deep.equal({ error: { code, message: 'a reason', execution_id: executionId } });
+        expect(headers.get('retry-after')).to.equal('5');
+      });
+    }
+
+    it('500 internal_error without a word of the fault', async () => {
+      world.state.execute = async () => {
+        throw new TypeError('secret of the house');
+      };
+      const { status, json, headers, text } = await execute({ task: 'x' });
+      expect(status).to.equal(500);
+      expect(json.error).to.include({ code: 'internal_error', execution_id: null });
+      expect(json.error.message).to.include(headers.get('x-request-id'));
+      expect(text).to.not.include('secret');
+    });
+  });
+
+  describe('passes to the engine', () => {
+    it("the wallet, the agent and its defaults: no parameters, synchronous, the listing's timeout and price", async () => {
+      await execute({ task: ' x ' });
+      expect(world.state.executed).to.deep.equal([
+        {
+          principal: { wallet: key.wallet, keyId: key.keyId, keyHash: key.keyHash },
+          agentId: open,
+          input: { task: ' x ', parameters: {}, async: false, timeoutSeconds: 60, maxCost: 250_000n },
+        },
+      ]);
+    });
+
+    it('everything that a caller can say', async () => {
+      const parameters = { csv: 'a,b', mode: 3, when: '2026-02-28', limits: { rows: 5 }, names: ['x', 'y'] };
+      const body = { task: 'ü', parameters, async: true, timeout_seconds: 2, max_cost_usdc: 0.123456 };
+      const { status } = await execute(body, listing);
+      expect(status).to.equal(200);
+      expect(world.state.executed[0]!.input).to.deep.equal({
+        task: 'ü',
+        parameters,
+        async: true,
+        timeoutSeconds: 2,
+        maxCost: 123_456n,
+      });
+    });
+
+    it('bodies at the limits: 1 MiB, 64 levels, and a charset in the media type', async () => {
+      const task = 'x'.repeat(1024 * 1024 - '{"task":""}'.length);
+      expect((await execute(`{"task":"${task}"}`)).status).to.equal(200);
+      const nested = `${'{"a":'.repeat(62)}1${'}'.repeat(62)}`;
+      expect((await execute(`{"task":"x","parameters":{"a":${nested}}}`)).status).to.equal(200);
+      const headers = { 'content-type': 'application/json; charset=UTF-8' };
+      expect((await execute({ task: 'x' }, open, headers)).status).to.equal(200);
+    });
+
+    it('the work of a caller that hangs up', async () => {
+      let finish: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => {
+        world.state.execute = () => {
+          resolve();
+          return new Promise((end) => {
+            finish = () => end({ kind: 'pending', executionId: newExecutionId() });
+          });
+        };
+      });
+      const hangUp = new AbortController();
+      const init = { method: 'POST', body: '{"task":"x"}', headers: { 'content-type': 'application/json' } };
+      const call = world.call(`/v1/agents/${open}/execute`, { ...init, key: key.apiKey, signal: hangUp.signal });
+      await begun;
+      hangUp.abort();
+      expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
+      finish();
+      expect((await world.get('/v1/agents')).status).to.equal(200);
+    });
+  });
+
+  describe('rejects: bodies with 400 invalid_request, and executes nothing', () => {
+    const BODIES: [name: string, body: string | Uint8Array, says: string][] = [
+      ['empty', '', 'no JSON'],
+      ['white space', ' \n\t ', 'no JSON'],
+      ['not JSON', 'task=x', 'not valid JSON'],
+      ['cut off', '{"task":"x"', 'not valid JSON'],
+      ['cut off in a string', '{"task":"x', 'not valid JSON'],
+      ['more than one value', '{"task":"x"}{}', 'not valid JSON'],
+      ['a trailing comma', '{"task":"x",}', 'not valid JSON'],
+      ['a comment', '{"task":"x" /* y */}', 'not valid JSON'],
+      ['single quotes', "{'task':'x'}", 'not valid JSON'],
+      ['NaN', '{"task":"x","max_cost_usdc":NaN}', 'not valid JSON'],
+      ['a raw line break in a string', '{"task":"a\nb"}', 'not valid JSON'],
+      ['a bad escape', '{"task":"\\x41"}', 'not valid JSON'],
+      ['null', 'null', 'must be an object'],
+      ['an array', '[{"task":"x"}]', 'must be an object'],
+      ['a string', '"task"', 'must be an object'],
+      ['a number', '42', 'must be an object'],
+      ['a byte order mark', '\ufeff{"task":"x"}', 'not valid JSON'],
+      ['Latin-1', Buffer.from('{"task":"\xfcber"}', 'latin1'), 'UTF-8'],
+      ['an overlong encoding', Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x7d]), 'UTF-8'],
+      ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'UTF-8'],
+      ['UTF-16', Buffer.from('{"task":"x"}', 'utf16le'), 'not valid JSON'],
+      ['half of a surrogate pair', '{"task":"\\ud83d"}', 'surrogate'],
+      ['half of a pair in a name', '{"task":"x","parameters":{"\\udc00":1}}', 'surrogate'],
+      ['a repeated name', '{"task":"a","task":"b"}', '"task" twice'],
+      ['a repeated name in disguise', '{"task":"a","t\\u0061sk":"b"}', '"task" twice'],
+      ['a repeated parameter', '{"task":"x","parameters":{"a":{"b":1,"b":2}}}', '"b" twice'],
+      ['__proto__', '{"task":"x","__proto__":{"async":true}}', '__proto__'],
+      ['__proto__ in parameters', '{"task":"x","parameters":{"__proto__":1}}', '__proto__'],
+      ['__proto__ in disguise', '{"task":"x","parameters":{"__pro\\u0074o__":1}}', '__proto__'],
+      ['65 levels of arrays', `{"task":"x","parameters":{"a":${'['.repeat(63)}${']'.repeat(63)}}}`, 'deeper than 64'],
+      ['65 levels of objects', `{"task":"x","parameters":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`, 'deeper than 64'],
+      ['half a million open brackets', `{"task":${'['.repeat(500_000)}`, 'deeper than 64'],
+      ['a number beyond a double', '{"task":"x","parameters":{"a":1e400}}', 'too large'],
+      ['no task', '{}', '"task" is missing'],
+      ['task null', '{"task":null}', '"task" must be a string'],
+      ['task empty', '{"task":""}', '"task" must have at least one character'],
+      ['task a number', '{"task":1}', '"task" must be a string'],
+      ['task an array', '{"task":["x"]}', '"task" must be a string'],
+      ['parameters null', '{"task":"x","parameters":null}', '"parameters" must be an object'],
+      ['parameters an array', '{"task":"x","parameters":[]}', '"parameters" must be an object'],
+      ['parameters a string', '{"task":"x","parameters":"{}"}', '"parameters" must be an object'],
+      ['async text', '{"task":"x","async":"true"}', '"async" must be true or false'],
+      ['async null', '{"task":"x","async":null}', '"async" must be true or false'],
+      ['timeout text', '{"task":"x","timeout_seconds":"30"}', '"timeout_seconds" must be a whole number'],
+      ['timeout a fraction', '{"task":"x","timeout_seconds":1.5}', '"timeout_seconds" must be a whole number'],
+      ['timeout too short', '{"task":"x","timeout_seconds":0}', '"timeout_seconds" must be from 1 to 60'],
+      ['timeout negative', '{"task":"x","timeout_seconds":-1}', '"timeout_seconds" must be from 1 to 60'],
+      ['timeout too long', '{"task":"x","timeout_seconds":61}', '"timeout_seconds" must be from 1 to 60'],
+      ['cost text', '{"task":"x","max_cost_usdc":"1"}', '"max_cost_usdc" must be an amount'],
+      ['cost negative', '{"task":"x","max_cost_usdc":-1}', '"max_cost_usdc" must be an amount'],
+      ['cost too fine', '{"task":"x","max_cost_usdc":0.1234567}', '"max_cost_usdc" must be an amount'],
+      ['cost immense', '{"task":"x","max_cost_usdc":1e30}', '"max_cost_usdc" must be an amount'],
+      ['an unknown field', '{"task":"x","max_cost":1}', '"max_cost"; there are task, parameters'],
+    ];
+    for (const [name, body, says] of BODIES) {
+      it(name, async () => {
+        const { status, json } = await execute(body);
+        expect(status, JSON.stringify(json)).to.equal(400);
+        expect(json.error).to.have.all.keys('code', 'message', 'execution_id');
+        expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+        expect(json.error.message).to.include(says);
+        expect(world.state.executed).to.have.length(0);
+      });
+    }
+  });
+
+  describe("rejects: parameters that do not fit the agent's input schema", () => {
+    const PARAMETERS: [parameters: unknown, says: string][] = [
+      [undefined, 'parameters.csv is missing'],
+      [{}, 'parameters.csv is missing'],
+      [{ csv: 5 }, 'parameters.csv must be string'],
+      [{ csv: '' }, 'parameters.csv must NOT have fewer than 1 characters'],
+      [{ csv: 'x'.repeat(1001) }, 'parameters.csv must NOT have more than 1000 characters'],
+      [{ csv: 'a', mode: 'medium' }, 'parameters.mode must be one of ["fast","slow",3]'],
+      [{ csv: 'a', when: '2026-02-30' }, 'parameters.when must match format "date"'],
+      [{ csv: 'a', limits: {} }, 'parameters.limits.rows is missing'],
+      [{ csv: 'a', limits: { rows: 0 } }, 'parameters.limits.rows must be >= 1'],
+      [{ csv: 'a', limits: { rows: 1.5 } }, 'parameters.limits.rows must be integer'],
+      [{ csv: 'a', names: ['a', 1] }, 'parameters.names.1 must be string'],
+      [{ csv: 'a', names: ['a', 'b', 'c'] }, 'parameters.names must NOT have more than 2 items'],
+      [{ csv: 'a', cvs: 'a' }, 'parameters.cvs is not a parameter of this agent'],
+      [{ csv: 'a', toString: 1 }, 'parameters.toString is not a parameter of this agent'],
+    ];
+    for (const [parameters, says] of PARAMETERS) {
+      it(says, async () => {
+        const { status, json } = await execute({ task: 'x', parameters }, listing);
+        expect(status).to.equal(400);
+        expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+        expect(json.error.message).to.include(says);
+        expect(world.state.executed).to.have.length(0);
+      });
+    }
+  });
+
+  describe('checks in this order', () => {
+    /** Each request is wrong in everything from its place on, so that only the order decides its answer. */
+    it('size, media type, key, agent, status, body, parameters, money', async () => {
+      const paused = await world.addListing({ status: 'paused' }, { input_schema: INPUT_SCHEMA });
+      const tooLarge = 'x'.repeat(1024 * 1024 + 1);
+      const text = { 'content-type': 'text/plain' };
+      world.state.execute = async () => {
+        throw new ApiError('insufficient_balance', 'no money');
+      };
+      const steps: [path: string, body: string, headers: Record<string, string>, key: string, code: ErrorCode][] = [
+        ['nobody', tooLarge, text, 'crtx_live_x', 'payload_too_large'],
+        ['nobody', '{', text, 'crtx_live_x', 'unsupported_media_type'],
+        ['nobody', '{', {}, 'crtx_live_x', 'wrong_environment'],
+        ['nobody', '{', {}, 'crtx_test_x', 'unauthorized'],
+        ['nobody', '{', {}, key.apiKey, 'agent_not_found'],
+        [paused, '{', {}, key.apiKey, 'agent_paused'],
+        [listing, '{"parameters":{}', {}, key.apiKey, 'invalid_request'],
+        [listing, '{"task":"x","parameters":{}}', {}, key.apiKey, 'invalid_request'],
+        [listing, '{"task":"x","parameters":{"csv":"a"}}', {}, key.apiKey, 'insufficient_balance'],
+      ];
+      for (const [id, body, headers, apiKey, code] of steps) {
+        const { status, json } = await world.post(`/v1/agents/${id}/execute`, body, { key: apiKey, headers });
+        expect(json.error.code).to.equal(code);
+        expect(status).to.equal(ERRORS[code].status);
+      }
+      expect(world.state.executed).to.have.length(1);
+    });
+
+    it('rejects: unknown, delisted, garbage and undescribed agents', async () => {
+      const delisted = await world.addListing({ status: 'delisted' });
+      for (const id of [newAddress(), delisted, 'x', '%ZZ', "'--"]) {
+        const { status, json } = await execute({ task: 'x' }, id);
+        expect([status, json.error.code]).to.deep.equal([404, 'agent_not_found']);
+      }
+      const undescribed = await world.addListing({ metadata_hash: 'ef'.repeat(32) }, null);
+      const { status, json } = await execute({ task: 'x' }, undescribed);
+      expect([status, json.error.code]).to.deep.equal([503, 'metadata_missing']);
+    });
+
+    const MEDIA_TYPES = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
+    for (const type of [...MEDIA_TYPES, 'application/json; charset=latin1', 'application/jsonp', '']) {
+      it(`rejects: media type ${JSON.stringify(type)}`, async () => {
+        const { status, json } = await execute(Buffer.from('{"task":"x"}'), open, { 'content-type': type });
+        expect([status, json.error.code]).to.deep.equal([415, 'unsupported_media_type']);
+      });
+    }
+
+    it('rejects: a compressed body', async () => {
+      const { status, json } = await execute('{"task":"x"}', open, { 'content-encoding': 'gzip' });
+      expect([status, json.error.code]).to.deep.equal([415, 'unsupported_media_type']);
+    });
+
+    it('rejects: a body over 1 MiB whose length is not announced', async () => {
+      const chunk = Buffer.alloc(64 * 1024, 120);
+      const stream = new ReadableStream({
+        start(controller) {
+          for (let n = 0; n < 17; n += 1) controller.enqueue(chunk);
+          controller.close();
+        },
+      });
+      const init = { method: 'POST', body: stream, duplex: 'half', headers: { 'content-type': 'application/json' } };
+      const { status, json } = await world.call(`/v1/agents/${open}/execute`, {
+        ...init,
+        key: key.apiKey,
+      } as RequestInit);
+      expect([status, json.error.code]).to.deep.equal([413, 'payload_too_large']);
+    });
+  });
+});

@@ -1,0 +1,530 @@
+/** GET /v1/executions, GET /v1/executions/{execution_id} and /results: what a caller reads at every point of a call. */
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { findExecution } from '../../../app/sdk/program.ts';
+import { hashResult, parseUuid } from '../../../app/sdk/receipt.ts';
+import { EPOCH, EXPLORER_QUERY, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+
+const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
+const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;
+const derivedRecord = (id: string): string => addressUrl(findExecution(parseUuid(id)!).toBase58());
+
+/** What a record without any outcome shows. */
+const NOTHING = {
+  result: null,
+  result_hash: null,
+  creator_amount_usdc: 0,
+  platform_amount_usdc: 0,
+  tokens_used: null,
+  execution_time_ms: null,
+  ipfs_url: null,
+  steps: null,
+  error: null,
+  refund: null,
+  dispute: null,
+};
+
+describe('GET /v1/executions/{execution_id}', () => {
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  before(async () => {
+    world = await startWorld();
+    key = await world.addKey();
+    listing = await world.addListing();
+  });
+  after(() => world.stop());
+
+  async function read(id: string): Promise<Record<string, unknown>> {
+    const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
+    expect(status, JSON.stringify(json)).to.equal(200);
+    return json;
+  }
+
+  /** The fields that every record of this agent has, at this point of its life. */
+  const common = (id: string, status: string, cost: number) => ({
+    ...NOTHING,
+    execution_id: id,
+    agent_id: listing,
+    agent_name: 'csv-analyst',
+    status,
+    cost_usdc: cost,
+    initiated_at: at(0),
+    completed_at: null,
+    on_chain_record: derivedRecord(id),
+  });
+
+  it('shows a settled execution with every field, and nothing else', async () => {
+    const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', ...settled });
+    const token = await world.addResult(id, 'Rome');
+    expect(await read(id)).to.deep.equal({
+      ...common(id, 'completed', 0.25),
+      completed_at: at(3),
+      result: 'Rome',
+      result_hash: hashResult('Rome'),
+      creator_amount_usdc: 0.2475,
+      platform_amount_usdc: 0.0025,
+      tokens_used: 42,
+      execution_time_ms: 40,
+      ipfs_url: `${world.url}/results/${id}/${token}`,
+      steps: [{ step: 'read' }],
+    });
+  });
+
+  it('shows null where the creator reported neither tokens nor steps', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
+    await world.addResult(id, '', { tokens_used: null, steps: null });
+    expect(await read(id)).to.include({ result: '', tokens_used: null, steps: null, status: 'completed' });
+  });
+
+  it('does not show a verified result before its settle is confirmed', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified', execution_time_ms: 40n });
+    const token = await world.addResult(id, 'unpaid');
+    expect(await read(id)).to.deep.equal(common(id, 'running', 0.25));
+    expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
+  });
+
+  const STATES = [
+    ['open_confirmed', 'pending'],
+    ['dispatched', 'running'],
+    ['parked', 'running'],
+  ] as const;
+  for (const [state, status] of STATES) {
+    it(`shows ${state} as ${status}, at the price`, async () => {
+      const id = await world.addJournal({ wallet: key.wallet, listing, state });
+      expect(await read(id)).to.deep.equal(common(id, status, 0.25));
+    });
+  }
+
+  it('shows an open that may still land as running, at no cost, from the time it was accepted', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'open_signed', opened_at: null });
+    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0), initiated_at: at(-1) });
+  });
+
+  it('knows no execution that has no transaction yet', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'accepted', opened_at: null });
+    const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
+    expect([status, json.error.code]).to.deep.equal([404, 'execution_not_found']);
+  });
+
+  it('shows an open that never landed as failed, at no cost, with nothing to refund', async () => {
+    const error = { error_code: 'service_unavailable', error_message: 'the transaction expired' };
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'void', opened_at: null, ...error });
+    expect(await read(id)).to.deep.equal({
+      ...common(id, 'failed', 0),
+      initiated_at: at(-1),
+      error: { code: 'service_unavailable', message: 'the transaction expired' },
+    });
+  });
+
+  it('shows an open that was rolled back as failed, at no cost', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'void' });
+    const error = { code: 'service_unavailable', message: 'The escrow was never opened' };
+    expect(await read(id)).to.deep.equal({ ...common(id, 'failed', 0), error });
+  });
+
+  for (const refund of ['pending', 'claimable', 'blocked'] as const) {
+    it(`shows a certain refund that is ${refund} as failed, its price still in escrow`, async () => {
+      const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
+      const journal = { wallet: key.wallet, listing, state: 'refunding' as const, refund_state: refund, ...error };
+      const id = await world.addJournal(journal);
+      expect(await read(id)).to.deep.equal({
+        ...common(id, 'failed', 0.25),
+        error: { code: 'execution_timeout', message: 'No answer in 60 s' },
+        refund,
+      });
+    });
+  }
+
+  it('shows a refunded one as failed at cost 0, also where its result had been verified', async () => {
+    const error = { error_code: 'execution_failed', error_message: 'out of memory' };
+    const journal = {
+      wallet: key.wallet,
+      listing,
+      refund_state: 'done' as const,
+      settled_at: BigInt(EPOCH + 5),
+      ...error,
+    };
+    const id = await world.addJournal({ ...journal, state: 'refunded' });
+    const token = await world.addResult(id, 'never paid');
+    expect(await read(id)).to.deep.equal({
+      ...common(id, 'failed', 0),
+      completed_at: at(5),
+      error: { code: 'execution_failed', message: 'out of memory' },
+      refund: 'done',
+    });
+    expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
+  });
+
+  it('follows the chain where the journal is behind: settled', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified' });
+    await world.addResult(id, 'Rome');
+    const result_hash = hashResult('Rome').slice('sha256:'.length);
+    const record = newAddress();
+    await world.addRecord({ execution_id: id, record, caller: key.wallet, listing, result_hash });
+    expect(await read(id)).to.include({
+      status: 'completed',
+      result: 'Rome',
+      cost_usdc: 0.25,
+      creator_amount_usdc: 0.2475,
+      platform_amount_usdc: 0.0025,
+      completed_at: at(2),
+      on_chain_record: addressUrl(record),
+    });
+  });
+
+  it('follows the chain where somebody else refunded what the journal calls running', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'dispatched' });
+    const refunded = { status: 'refunded' as const, reason: 5n, result_hash: null, creator_amount: 0n };
+    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
+    const shown = await read(id);
+    expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
+    expect(shown.error).to.deep.equal({ code: 'execution_timeout', message: 'The execution was not settled in time' });
+  });
+
+  it('follows the journal where the index is behind: settled while the index says open', async () => {
+    const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', ...settled });
+    await world.addResult(id, 'Rome');
+    const open = {
+      status: 'open' as const,
+      settled_at: null,
+      result_hash: null,
+      creator_amount: 0n,
+      platform_amount: 0n,
+    };
+    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...open });
+    expect(await read(id)).to.include({
+      status: 'completed',
+      result: 'Rome',
+      creator_amount_usdc: 0.2475,
+      platform_amount_usdc: 0.0025,
+      completed_at: at(3),
+    });
+  });
+
+  it('shows a disputed one as disputed, with its result, and an upheld one too', async () => {
+    for (const [status, outcome] of [
+      ['disputed', 'open'],
+      ['dispute_upheld', 'upheld'],
+    ] as const) {
+      const id = await world.addJournal({
+        wallet: key.wallet,
+        listing,
+        state: 'settled',
+        settled_at: BigInt(EPOCH + 2),
+      });
+      await world.addResult(id, 'wrong');
+      const result_hash = hashResult('wrong').slice('sha256:'.length);
+      await world.addRecord({ execution_id: id, caller: key.wallet, listing, status, result_hash, dispute_count: 1n });
+      const shown = await read(id);
+      expect(shown).to.include({ status: 'disputed', result: 'wrong', cost_usdc: 0.25 });
+      expect(shown.dispute).to.deep.equal({ outcome });
+    }
+  });
+
+  it('shows what only the chain remembers: hash and amounts, no result', async () => {
+    const record = newAddress();
+    const result_hash = '5e'.repeat(32);
+    const id = await world.addRecord({ record, caller: key.wallet, listing, result_hash });
+    expect(await read(id)).to.deep.equal({
+      ...common(id, 'completed', 0.25),
+      completed_at: at(2),
+      on_chain_record: addressUrl(record),
+      result_hash: `sha256:${result_hash}`,
+      creator_amount_usdc: 0.2475,
+      platform_amount_usdc: 0.0025,
+      execution_time_ms: 40,
+    });
+  });
+
+  it('shows a record that a wallet opened itself as pending', async () => {
+    const open = { status: 'open' as const, settled_at: null, result_hash: null, execution_time_ms: null };
+    const id = await world.addRecord({ caller: key.wallet, listing, ...open, creator_amount: 0n, platform_amount: 0n });
+    expect(await read(id)).to.include({ status: 'pending', cost_usdc: 0.25, completed_at: null, result_hash: null });
+  });
+
+  const REASONS: [number, string][] = [
+    [0, 'execution_failed'],
+    [1, 'execution_timeout'],
+    [2, 'execution_failed'],
+    [3, 'execution_failed'],
+    [4, 'service_unavailable'],
+    [5, 'execution_timeout'],
+  ];
+  for (const [reason, code] of REASONS) {
+    it(`says ${code} for a refund with reason ${reason} that only the chain remembers`, async () => {
+      const refunded = { status: 'refunded' as const, reason: BigInt(reason), result_hash: null, creator_amount: 0n };
+      const id = await world.addRecord({ caller: key.wallet, listing, ...refunded, platform_amount: 0n });
+      const shown = await read(id);
+      expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(shown.error).to.have.property('code', code);
+    });
+  }
+
+  it('does not show a stored result that is not the one on-chain', async () => {
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 2) });
+    const token = await world.addResult(id, 'another text');
+    await world.addRecord({ execution_id: id, caller: key.wallet, listing, result_hash: '11'.repeat(32) });
+    const shown = await read(id);
+    expect(shown).to.include({ status: 'completed', result: null, ipfs_url: null });
+    expect(shown.result_hash).to.equal(`sha256:${'11'.repeat(32)}`);
+    expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
+  });
+
+  it('still names an agent that was delisted, and says null where no name is known', async () => {
+    const delisted = await world.addListing({ status: 'delisted' }, { name: 'gone' });
+    expect(await read(await world.addRecord({ caller: key.wallet, listing: delisted }))).to.include({
+      agent_name: 'gone',
+    });
+    expect(await read(await world.addRecord({ caller: key.wallet, listing: newAddress() }))).to.include({
+      agent_name: null,
+    });
+  });
+
+  it("rejects: another wallet's execution, an unknown and a malformed id alike", async () => {
+    const other = await world.addKey();
+    const theirs = await world.addJournal({ wallet: other.wallet, listing, state: 'settled' });
+    const onlyOnChain = await world.addRecord({ caller: other.wallet, listing });
+    const upper = (await world.addRecord({ caller: key.wallet, listing })).toUpperCase();
+    for (const id of [theirs, onlyOnChain, newExecutionId(), upper, 'x', '%ZZ', "'--", 'a'.repeat(4000)]) {
+      const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
+      expect(status, id).to.equal(404);
+      expect(json.error).to.deep.equal({
+        code: 'execution_not_found',
+        message: 'There is no execution with this execution_id',
+        execution_id: null,
+      });
+    }
+    expect((await world.get(`/v1/executions/${theirs}`, other.apiKey)).status).to.equal(200);
+  });
+});
+
+describe('GET /v1/executions', () => {
+  let world: World;
+  let key: TestKey;
+  const listings: string[] = [];
+  const mine: { id: string; listing: string; status: string; opened: number }[] = [];
+
+  before(async () => {
+    world = await startWorld();
+    key = await world.addKey();
+    for (let n = 0; n < 3; n += 1) listings.push(await world.addListing({}, { name: `agent-${n}` }));
+    const other = newAddress();
+    const kinds = ['settled', 'refunded', 'dispatched', 'open_confirmed', 'chain', 'disputed', 'both'] as const;
+    const statusOf = {
+      settled: 'completed',
+      refunded: 'failed',
+      dispatched: 'running',
+      open_confirmed: 'pending',
+      chain: 'completed',
+      disputed: 'disputed',
+      both: 'completed',
+    };
+    // 49 of ours and as many of another wallet; every moment is shared by three, so that ids break ties.
+    for (let n = 0; n < 49; n += 1) {
+      const kind = kinds[n % kinds.length]!;
+      const listing = listings[n % 3]!;
+      const opened = Math.floor(n / 3) * 10;
+      for (const wallet of [key.wallet, other]) {
+        const times = { opened_at: BigInt(EPOCH + opened), settled_at: BigInt(EPOCH + opened + 2) };
+        let id: string;
+        if (kind === 'chain') id = await world.addRecord({ caller: wallet, listing, ...times });
+        else {
+          const state = kind === 'disputed' || kind === 'both' ? 'settled' : kind;
+          id = await world.addJournal({ wallet, listing, state, ...times });
+          const status = kind === 'disputed' ? 'disputed' : 'completed';
+          if (kind === 'disputed' || kind === 'both') {
+            await world.addRecord({ execution_id: id, caller: wallet, listing, status, ...times });
+          }
+        }
+        if (wallet === key.wallet) mine.push({ id, listing, status: statusOf[kind], opened });
+      }
+    }
+    await world.addJournal({ wallet: key.wallet, listing: listings[0]!, state: 'accepted', opened_at: null });
+  });
+  after(() => world.stop());
+
+  const newestFirst = (kept: (row: (typeof mine)[number]) => boolean): string[] =>
+    mine
+      .filter(kept)
+      .sort((a, b) => b.opened - a.opened || (a.id < b.id ? 1 : -1))
+      .map((row) => row.id);
+
+  async function allPages(query: string, limit: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const { status, json } = await world.get(
+        `/v1/executions?limit=${limit}&offset=${ids.length}${query}`,
+        key.apiKey,
+      );
+      expect(status, JSON.stringify(json)).to.equal(200);
+      if (json.executions.length === 0) {
+        expect(ids.length).to.equal(json.total);
+        return ids;
+      }
+      ids.push(...json.executions.map((row: { execution_id: string }) => row.execution_id));
+    }
+  }
+
+  it('returns summaries with every field and nothing else, newest first', async () => {
+    const { status, json } = await world.get('/v1/executions?limit=100', key.apiKey);
+    expect(status).to.equal(200);
+    expect(json).to.include({ total: 49, limit: 100, offset: 0 });
+    expect(json.executions.map((row: { execution_id: string }) => row.execution_id)).to.deep.equal(
+      newestFirst(() => true),
+    );
+    for (const row of json.executions) {
+      expect(row).to.have.all.keys(
+        'execution_id',
+        'agent_id',
+        'agent_name',
+        'status',
+        'cost_usdc',
+        'initiated_at',
+        'completed_at',
+        'on_chain_record',
+      );
+      const expected = mine.find(({ id }) => id === row.execution_id)!;
+      expect(row).to.include({
+        agent_id: expected.listing,
+        agent_name: `agent-${listings.indexOf(expected.listing)}`,
+        status: expected.status,
+        cost_usdc: expected.status === 'failed' ? 0 : 0.25,
+        initiated_at: at(expected.opened),
+      });
+    }
+  });
+
+  it('gives 20 from offset 0 when nothing is asked, and an empty page past the end', async () => {
+    const first = await world.get('/v1/executions', key.apiKey);
+    expect(first.json).to.include({ total: 49, limit: 20, offset: 0 });
+    expect(first.json.executions).to.have.length(20);
+    const beyond = await world.get('/v1/executions?offset=49', key.apiKey);
+    expect(beyond.json).to.deep.equal({ executions: [], total: 49, limit: 20, offset: 49 });
+  });
+
+  const time = (seconds: number): string => encodeURIComponent(at(seconds));
+  const FILTERS: [name: string, query: () => string, kept: (row: (typeof mine)[number]) => boolean][] = [
+    ['no filter', () => '', () => true],
+    ...['pending', 'running', 'completed', 'failed', 'disputed'].map(
+      (status): [string, () => string, (row: (typeof mine)[number]) => boolean] => [
+        `status=${status}`,
+        () => `&status=${status}`,
+        (row) => row.status === status,
+      ],
+    ),
+    ['an agent', () => `&agent_id=${listings[1]}`, (row) => row.listing === listings[1]],
+    ['an agent that does not exist', () => `&agent_id=${newAddress()}`, () => false],
+    ['from, exclusive', () => `&from=${time(80)}`, (row) => row.opened > 80],
+    ['from a fraction before a second', () => '&from=2025-10-09T08:54:39.999999Z', (row) => row.opened >= 80],
+    ['from a fraction after a second', () => '&from=2025-10-09T08:54:40.000001Z', (row) => row.opened > 80],
+    ['to, exclusive', () => `&to=${time(80)}`, (row) => row.opened < 80],
+    ['to a fraction after a second', () => '&to=2025-10-09T08:54:40.0001Z', (row) => row.opened <= 80],
+    ['from in another zone', () => '&from=2025-10-09T10:54:40%2B02:00', (row) => row.opened > 80],
+    ['from without seconds', () => '&from=2025-10-09T08:54Z', (row) => row.opened > 40],
+    ['from and to', () => `&from=${time(20)}&to=${time(50)}`, (row) => row.opened > 20 && row.opened < 50],
+    ['from after to', () => `&from=${time(50)}&to=${time(20)}`, () => false],
+    [
+      'everything',
+      () => `&status=completed&agent_id=${listings[0]}&from=${time(0)}&to=${time(150)}`,
+      (row) => row.status === 'completed' && row.listing === listings[0] && row.opened > 0 && row.opened < 150,
+    ],
+  ];
+  for (const [name, query, kept] of FILTERS) {
+    it(`pages completely with ${name}`, async () => {
+      const expected = newestFirst(kept);
+      expect(await allPages(query(), 7)).to.deep.equal(expected);
+      expect(await allPages(query(), 100)).to.deep.equal(expected);
+    });
+  }
+
+  it('shows a wallet without executions an empty list', async () => {
+    const fresh = await world.addKey();
+    const { json } = await world.get('/v1/executions', fresh.apiKey);
+    expect(json).to.deep.equal({ executions: [], total: 0, limit: 20, offset: 0 });
+  });
+
+  const REFUSED: [query: string, parameter: string][] = [
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['offset=-1', 'offset'],
+    ['status=done', 'status'],
+    ['status=COMPLETED', 'status'],
+    ['status=', 'status'],
+    ['status=failed&status=completed', 'status'],
+    ['agent_id=x', 'agent_id'],
+    ['agent_id=', 'agent_id'],
+    ['agent_id=0OIl0OIl0OIl0OIl0OIl0OIl0OIl0OIl', 'agent_id'],
+    ['from=2025-10-09', 'from'],
+    ['from=2025-10-09T08:54:40', 'from'],
+    ['from=2025-02-30T00:00:00Z', 'from'],
+    ['from=2025-10-09T25:00:00Z', 'from'],
+    ['from=1760000000', 'from'],
+    ['from=yesterday', 'from'],
+    ['from=2025-10-09T10:54:40+02:00', 'from'],
+    ['to=2025-10-09T08:54:40', 'to'],
+    ['to=', 'to'],
+    ['since=2025-10-09T08:54:40Z', 'since'],
+  ];
+  for (const [query, parameter] of REFUSED) {
+    it(`rejects: ?${query}, naming ${parameter}`, async () => {
+      const { status, json } = await world.get(`/v1/executions?${query}`, key.apiKey);
+      expect(status).to.equal(400);
+      expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+      expect(json.error.message).to.include(`"${parameter}"`);
+    });
+  }
+});
+
+describe('GET /results/{execution_id}/{token}', () => {
+  let world: World;
+  let id: string;
+  let token: string;
+  const result = 'Zürich — 東京 🚀\r\n<script>alert(1)</script>\0\ufeff end';
+  before(async () => {
+    world = await startWorld();
+    const listing = await world.addListing();
+    id = await world.addJournal({ wallet: newAddress(), listing, state: 'settled', settled_at: BigInt(EPOCH + 2) });
+    token = await world.addResult(id, result);
+  });
+  after(() => world.stop());
+
+  it('gives the exact UTF-8 bytes, whose SHA-256 is the result_hash, as text that no browser runs', async () => {
+    const response = await fetch(`${world.url}/results/${id}/${token}`);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(response.status).to.equal(200);
+    expect(bytes.equals(Buffer.from(result, 'utf8'))).to.equal(true);
+    expect(`sha256:${createHash('sha256').update(bytes).digest('hex')}`).to.equal(hashResult(result));
+    expect(response.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(response.headers.get('content-security-policy')).to.equal('sandbox');
+    expect(response.headers.get('cache-control')).to.equal('private');
+    expect(response.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it('gives an empty result as an empty text', async () => {
+    const empty = await world.addJournal({ wallet: newAddress(), listing: newAddress(), state: 'settled' });
+    const { status, text } = await world.get(`/results/${empty}/${await world.addResult(empty, '')}`);
+    expect([status, text]).to.deep.equal([200, '']);
+  });
+
+  it('rejects: a wrong token, id or path with 404 not_found', async () => {
+    const shorter = token.slice(0, -1);
+    const paths = [
+      `${id}/${shorter}`,
+      `${id}/x`,
+      `${newExecutionId()}/${token}`,
+      `x/${token}`,
+      `${id}/%ZZ`,
+      id,
+      `${id}/`,
+    ];
+    for (const path of paths) {
+      const { status, json } = await world.get(`/results/${path}`);
+      expect(status, path).to.equal(404);
+      expect(json.error).to.include({ code: 'not_found', execution_id: null });
+    }
+  });
+});
