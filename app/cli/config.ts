@@ -37,7 +37,7 @@ export interface Settings {
 /** The options' values, else the environment's, else the local network's, else defaults. */
 export function readSettings(options: CommonOptions): Settings {
   const { env } = process;
-  const baseUrl = options.baseUrl ?? env.MARKETPLACE_URL ?? localBaseUrl(env.DATA_DIR || '.local') ?? DEFAULT_BASE_URL;
+  const baseUrl = options.baseUrl ?? env.MARKETPLACE_URL ?? localBaseUrl(env.DATA_DIR) ?? DEFAULT_BASE_URL;
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     rpcUrl: options.rpcUrl ?? env.SOLANA_RPC_URL ?? null,
@@ -50,7 +50,8 @@ export function fromCaller(path: string): string {
   return resolve(process.env.INIT_CWD ?? process.cwd(), path);
 }
 
-function localBaseUrl(dataDir: string): string | undefined {
-  const path = join(fromCaller(dataDir), 'demo.json');
+/** The default is in the package's directory, where npm runs us. */
+function localBaseUrl(dataDir: string | undefined): string | undefined {
+  const path = join(dataDir ? fromCaller(dataDir) : resolve('.local'), 'demo.json');
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).base_url : undefined;
 }

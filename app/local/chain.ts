@@ -9,12 +9,17 @@ import type { Shutdown } from './shutdown.ts';
 
 /** As on today's mainnet. */
 const SLOT_TIME_MS = 400;
+const OWN_NODE_ADVICE =
+  'Start a node yourself, such as `surfpool start --no-tui`, then:\n' +
+  '  SOLANA_RPC_URL=http://127.0.0.1:8899 SOLANA_WS_URL=ws://127.0.0.1:8900 npm start';
 
 /** Opens it. An embedded node that ends by itself ends everything. */
 export async function openChain(config: LocalConfig, shutdown: Shutdown): Promise<Chain> {
   if (!config.node) {
     requireEmbeddedNode();
-    const node = await forkNode({ slotTimeMs: SLOT_TIME_MS });
+    const node = await forkNode({ slotTimeMs: SLOT_TIME_MS }).catch((error: Error) => {
+      throw new Refusal(`${error.message}. ${OWN_NODE_ADVICE}`);
+    });
     shutdown.onStop(() => node.stop());
     node.exited.then((end) => shutdown.stop(`The local Solana node has ended (${end}); stopping ...`, 1));
     return { rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, connection: connect(node.rpcUrl, node.wsUrl), isSurfpool: true };
@@ -37,8 +42,7 @@ function requireEmbeddedNode(): void {
   } catch {
     throw new Refusal(
       `There is no embedded Solana node for this platform (${process.platform} ${process.arch}); it exists for Linux ` +
-        'on x64 with glibc. Start a node yourself, such as `surfpool start --no-tui` or `solana-test-validator`, then:\n' +
-        '  SOLANA_RPC_URL=http://127.0.0.1:8899 SOLANA_WS_URL=ws://127.0.0.1:8900 npm start',
+        `on x64 with glibc. ${OWN_NODE_ADVICE}`,
     );
   }
 }

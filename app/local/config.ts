@@ -17,13 +17,13 @@ const DEFAULT_PORT = 8787;
 
 /** Parses the environment. Throws Refusal naming the variable that is wrong. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
-  // An empty variable counts as unset, as shells and CI files often leave one behind.
-  const dataDir = env.DATA_DIR || '.local';
+  // An empty variable counts as unset, as shells and CI files often leave one behind. npm runs this in the package's
+  // directory, where the default belongs; what a person wrote is meant from where they stood.
   return {
-    dataDir: resolve(env.INIT_CWD ?? process.cwd(), dataDir),
+    dataDir: env.DATA_DIR ? resolve(env.INIT_CWD ?? process.cwd(), env.DATA_DIR) : resolve('.local'),
     port: env.PORT ? parsePort(env.PORT) : DEFAULT_PORT,
     node: env.SOLANA_RPC_URL ? parseNode(env.SOLANA_RPC_URL, env.SOLANA_WS_URL) : null,
-    startedByNpm: env.npm_lifecycle_event !== undefined,
+    startedByNpm: env.npm_lifecycle_event === 'start',
   };
 }
 

@@ -184,6 +184,8 @@ async function requireFreePort(port: number): Promise<void> {
   await once(probe, 'close');
 }
 
+// A terminal that is closed takes its end of the pipe along; stopping must go on without it.
+process.stdout.on('error', () => {});
 const shutdown = createShutdown(tell);
 try {
   const config = readConfig();

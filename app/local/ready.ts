@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, MarketplaceError } from '../sdk/client.ts';
 
-const PATIENCE_MS = 30_000;
+/** Long, because a busy computer is no fault; only what never comes must end. */
+const PATIENCE_MS = 120_000;
 const POLL_MS = 50;
 
 /**

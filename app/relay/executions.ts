@@ -64,7 +64,7 @@ function executionsOf(wallet: string) {
       WHEN j.state IN ('open_signed', 'dispatched', 'verified', 'parked') THEN 'running'
       ELSE 'pending'
     END AS status,
-    coalesce(c.opened_at, j.opened_at, j.created_ms / 1000) AS initiated_at,
+    coalesce(c.opened_at, j.opened_at, j.accepted_at) AS initiated_at,
     coalesce(c.settled_at, j.settled_at) AS completed_at,
     CASE
       WHEN c.status = 'refunded' OR (j.state IN ('refunded', 'void') AND coalesce(c.status, 'open') = 'open') THEN 0

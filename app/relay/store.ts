@@ -37,6 +37,8 @@ export interface ExecutionsTable {
   request_hash: string;
   state: ExecutionState;
   created_ms: bigint;
+  /** The chain's clock when the caller's money was checked: what shows as initiated_at until the record has its own. */
+  accepted_at: bigint;
   open_transaction: Buffer | null;
   open_signature: string | null;
   open_last_valid_height: bigint | null;
@@ -119,6 +121,7 @@ export type ClaimedExecution = Pick<
   | 'task'
   | 'parameters'
   | 'request_hash'
+  | 'accepted_at'
 >;
 
 /** A signed transaction as the journal keeps it. */

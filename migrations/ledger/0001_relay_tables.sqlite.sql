@@ -23,6 +23,7 @@ CREATE TABLE executions (
     'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
     'settled', 'refunded', 'void', 'parked')),
   created_ms              INTEGER NOT NULL,
+  accepted_at             INTEGER NOT NULL,
   open_transaction        BLOB,
   open_signature          TEXT,
   open_last_valid_height  INTEGER,

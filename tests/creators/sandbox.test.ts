@@ -1,6 +1,7 @@
 /** Every sandbox agent over HTTP: honest before it is listed, as documented from then on, the same bytes on repeat. */
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
+import { compileParameterCheck, findInputSchemaFault, findSchemaFault } from '../../app/relay/parameters.ts';
 import { AgentMetadata, isStandardTag } from '../../app/sdk/metadata.ts';
 import { parseUsdc } from '../../app/sdk/usdc.ts';
 import {

@@ -134,7 +134,7 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
   const authorityPath = join(dataDir, 'relay-authority.json');
   writeFileSync(authorityPath, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
 
-  async function startRelayProcess(killAt?: string, log = 'error'): Promise<RelayHandle> {
+  async function startRelayProcess(killAt?: string, log = process.env.TEST_LOG ?? 'error'): Promise<RelayHandle> {
     const child = fork(join(import.meta.dirname, 'relayProcess.ts'), [], {
       execArgv: ['--import', import.meta.resolve('tsx')],
       env: {

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface Proxy {
+export interface TcpProxy {
   /** The address given, by way of the proxy. */
   url: string;
-  /** Connections made through it so far. */
-  connections(): number;
+  /** Connections refused so far. */
+  refused(): number;
   /** Ends all connections and takes no new ones. */
   cut(): void;
   /** Keeps connections open, and takes new ones, but lets nothing through any more. */
@@ -16,17 +16,19 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export async function startProxy(targetUrl: string): Promise<Proxy> {
+export async function startProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const open = new Set<Socket>();
   let mode: 'through' | 'cut' | 'stalled' = 'through';
-  let connections = 0;
+  let refused = 0;
   const server = createServer((client) => {
     open.add(client);
     client.on('error', () => client.destroy()).on('close', () => open.delete(client));
-    if (mode === 'cut') return void client.destroy();
+    if (mode === 'cut') {
+      refused += 1;
+      return void client.destroy();
+    }
     if (mode === 'stalled') return;
-    connections += 1;
     const upstream = connect(Number(target.port), target.hostname);
     open.add(upstream);
     upstream.on('error', () => client.destroy()).on('close', () => open.delete(upstream));
@@ -38,7 +40,7 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `${target.protocol}//127.0.0.1:${port}`,
-    connections: () => connections,
+    refused: () => refused,
     cut() {
       mode = 'cut';
       for (const socket of open) socket.destroy();

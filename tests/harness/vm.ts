@@ -105,6 +105,12 @@ export class Vm {
     return remember({ ok: !error, error, events: readOurEvents(logs), logs, computeUnits, bytes });
   }
 
+  /** Size in bytes of a signed transaction that is not sent. */
+  async measure(instructions: TransactionInstruction[], signers: Keypair[]): Promise<number> {
+    const transaction = await this.sign(instructions, this.feePayer, signers);
+    return transaction.serialize({ verifySignatures: true }).length;
+  }
+
   private async sign(instructions: TransactionInstruction[], payer: Keypair, signers: Keypair[]): Promise<Transaction> {
     const unique = [...new Map([payer, ...signers].map((signer) => [signer.publicKey.toBase58(), signer])).values()];
     for (let copy = 0; ; copy += 1) {
@@ -277,7 +283,9 @@ class BankBackend implements Backend {
   }
 
   async blockhash(): Promise<string> {
-    return this.context.lastBlockhash;
+    // Blockhashes grow old by the wall clock here, so that the first one does not last a test.
+    const latest = await this.context.banksClient.getLatestBlockhash();
+    return latest?.[0] ?? this.context.lastBlockhash;
   }
 
   async nextBlockhash(): Promise<void> {}

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parseUuid } from '../../app/sdk/receipt.ts';
 import { openIndex } from '../../indexer/database.ts';
 import { readStatistics } from '../../indexer/read.ts';
-import { type Proxy, startProxy } from '../harness/proxy.ts';
+import { startProxy, type TcpProxy } from '../harness/proxy.ts';
 import { dump, eventually, IndexerBench } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
@@ -16,7 +16,7 @@ describe('indexer', () => {
   let market: Market;
   let bench: IndexerBench;
   let keyId: Uint8Array;
-  const proxies: Proxy[] = [];
+  const proxies: TcpProxy[] = [];
 
   const proxy = async (url: string) => {
     const started = await startProxy(url);
@@ -112,7 +112,7 @@ describe('indexer', () => {
     rpc.cut();
     const { wsUrl } = market.node;
     const starting = bench.start('unreachable.db', { rpcUrl: rpc.url, wsUrl });
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await eventually('refused', () => rpc.refused() > 1);
     rpc.restore();
     const indexer = await starting;
     await bench.catchUp(indexer);

@@ -20,7 +20,8 @@ import { startNode, type TestNode } from '../harness/node.ts';
 
 const USDC = 1_000_000n;
 export const PRICE = 250_000n;
-const NO_KEY = new Uint8Array(16);
+/** Stands for no key: the wallet opens the execution itself. */
+export const NO_KEY = new Uint8Array(16);
 
 export interface OpenedExecution {
   executionId: Uint8Array;

@@ -2,13 +2,52 @@
  * `npm start` on a node that is not its own: it puts there what is missing, carries on where it stopped, and keeps its
  * hands off what belongs to another directory.
  */
+import { once } from 'node:events';
 import { readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
+import { deployProgram } from '../../app/local/network.ts';
 import { createClient } from '../../app/sdk/client.ts';
+import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { loadSigningKey } from '../../app/sdk/signingKey.ts';
 import { startNode, type TestNode } from '../harness/node.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
+
+/** A Surfpool that looks and behaves like any other node. */
+async function hideCheatCodes(rpcUrl: string) {
+  let refused = 0;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
+    response.setHeader('content-type', 'application/json');
+    if (method.startsWith('surfnet_')) {
+      refused += 1;
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
+    } else if (method === 'getVersion') {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { 'feature-set': 1, 'solana-core': '3.1.0' } }));
+    } else {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(rpcUrl, { method: 'POST', headers, body: Buffer.concat(chunks) });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refused: () => refused,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
 
 describe('npm start on another node', function () {
   this.timeout(60_000);
@@ -17,6 +56,7 @@ describe('npm start on another node', function () {
   let start: Start;
   let demo: DemoFile;
   let executionId: string;
+  let slowId: string;
 
   const startOn = (where: TestNode, directory = dataDir): Start =>
     startNetwork(directory, { env: { SOLANA_RPC_URL: where.rpcUrl, SOLANA_WS_URL: where.wsUrl } });
@@ -41,7 +81,9 @@ describe('npm start on another node', function () {
     executionId = answer.execution_id;
   });
 
-  it('leaves the node alone when it ends', async () => {
+  it('ends within 2 s while an execution runs, and leaves the node alone', async () => {
+    const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
+    slowId = (await api(1).execute(agentId('sandbox-slow'), slow)).execution_id;
     start.child.kill('SIGTERM');
     await goneWithin(start, 2_000);
     expect(await start.exited).to.equal(0);
@@ -66,6 +108,15 @@ describe('npm start on another node', function () {
     expect(record.result).to.equal('carry on');
     expect((await api(0).listExecutions()).total).to.equal(1);
     expect((await createClient({ baseUrl: demo.base_url }).listAgents()).total).to.equal(demo.agents.length - 1);
+  });
+
+  it('finishes the execution that was running when it ended', async () => {
+    let record = await api(1).getExecution(slowId);
+    while (record.status === 'pending' || record.status === 'running') {
+      await delay(50);
+      record = await api(1).getExecution(slowId);
+    }
+    expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
   });
 
   it('has the demo agents misbehave from the start, as they are listed', async () => {
@@ -107,6 +158,31 @@ describe('npm start on another node', function () {
       await goneWithin(start, 2_000);
     } finally {
       await fresh.stop();
+    }
+  });
+
+  it('tells how to deploy on a node without cheat codes, and works there once it is deployed', async () => {
+    const bare = await startNode({ deploy: false });
+    const proxy = await hideCheatCodes(bare.rpcUrl);
+    try {
+      const directory = newDirectory();
+      const env = { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: bare.wsUrl };
+      const refused = startNetwork(directory, { env });
+      expect(await refused.exited).to.equal(1);
+      expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.url}`);
+      expect(refused.output()).to.include('solana program deploy --url');
+
+      const admin = new PublicKey(loadSigningKey(join(directory, 'demo', 'admin.json')).subarray(32));
+      await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
+      const working = startNetwork(directory, { env });
+      const there = await working.ready;
+      expect(there.rpc_url).to.equal(proxy.url);
+      expect(proxy.refused()).to.equal(0);
+      working.signalGroup('SIGTERM');
+      await goneWithin(working, 2_000);
+    } finally {
+      proxy.close();
+      await bare.stop();
     }
   });
 

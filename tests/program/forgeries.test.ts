@@ -208,16 +208,16 @@ describe('forged signatures', () => {
   it('the proof of possession instead of a result', () =>
     refuses([signed(creatorKey, program.registerMessage(w.listing)), settle()], 'SignatureLength'));
 
-  for (const [part, at] of [
-    ['signature', SIGNATURE_AT],
-    ['S', SIGNATURE_AT + 32],
-    ['key', KEY_AT],
-    ['message', MESSAGE_AT],
+  for (const [part, at, error] of [
+    ['signature', SIGNATURE_AT, 'InvalidSignature'],
+    ["signature's S", SIGNATURE_AT + 32, 'InvalidSignature'],
+    ['key, which is then no point of the curve', KEY_AT, 'InvalidPublicKey'],
+    ['message', MESSAGE_AT, 'InvalidSignature'],
   ] as const) {
-    it(`one bit of the ${part} flipped: the runtime itself refuses`, async () => {
+    it(`one bit flipped in the ${part}: the runtime itself refuses`, async () => {
       const flipped = signed(creatorKey, MESSAGE);
       flipped.data[at]! ^= 1;
-      await refuses([flipped, settle()], 'ed25519:InvalidSignature');
+      await refuses([flipped, settle()], `ed25519:${error}`);
     });
   }
 

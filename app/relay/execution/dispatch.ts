@@ -71,6 +71,8 @@ async function attempt(
     bodyTimeout: 0,
   });
   const { statusCode, headers } = response;
+  // A body that is destroyed before its end says so as an error event, which without a listener ends the process.
+  response.body.on('error', () => undefined);
   if (statusCode !== 200) {
     // Unread bodies keep their connection busy; dumping reads a little and closes the rest.
     await response.body.dump({ limit: 16 * 1024 }).catch(() => undefined);

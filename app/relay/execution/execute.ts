@@ -413,6 +413,7 @@ export function createEngine(deps: EngineDeps) {
           timeout_seconds: BigInt(input.timeoutSeconds),
           task: input.task,
           parameters: canonicalize(input.parameters) ?? '{}',
+          accepted_at: now,
           request_hash: Buffer.from(requestHash(input.task, input.parameters)).toString('hex'),
         },
         Date.now(),

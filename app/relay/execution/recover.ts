@@ -34,6 +34,7 @@ function toRow(record: ExecutionRecord): ClaimedExecution {
     timeout_seconds: record.deadline - record.openedAt,
     task: '',
     parameters: '{}',
+    accepted_at: record.openedAt,
     request_hash: Buffer.from(record.requestHash).toString('hex'),
   };
 }

@@ -136,7 +136,12 @@ pub fn is_admissible_key(key: &Pubkey) -> bool {
 pub fn result_message(result_hash: &[u8; 32]) -> [u8; 71] {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut message = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
-    for (pair, byte) in message[7..].as_chunks_mut::<2>().0.iter_mut().zip(result_hash) {
+    for (pair, byte) in message[7..]
+        .as_chunks_mut::<2>()
+        .0
+        .iter_mut()
+        .zip(result_hash)
+    {
         pair[0] = HEX[usize::from(byte >> 4)];
         pair[1] = HEX[usize::from(byte & 0x0f)];
     }

@@ -276,6 +276,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
       parameters: '{}',
       request_hash: newHash(),
       created_ms: BigInt(EPOCH * 1000 - 300),
+      accepted_at: BigInt(EPOCH - 1),
       open_transaction: null,
       open_signature: null,
       open_last_valid_height: null,

@@ -126,3 +126,87 @@ impl Config {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First 8 bytes of SHA-256("account:Config").
+    const DISCRIMINATOR: [u8; 8] = [0x9b, 0x0c, 0xaa, 0xe0, 0x1e, 0xfa, 0xcc, 0x82];
+
+    fn config() -> Config {
+        let tier = |max_price, deposit| CollateralTier { max_price, deposit };
+        Config {
+            version: 1,
+            bump: 2,
+            treasury_bump: 3,
+            opens_paused: true,
+            fee_bps: 100,
+            tier_count: 2,
+            admin: Pubkey::new_from_array([4; 32]),
+            pending_admin: Pubkey::new_from_array([5; 32]),
+            relay_authority: Pubkey::new_from_array([6; 32]),
+            usdc_mint: Pubkey::new_from_array([7; 32]),
+            min_price: 10_000,
+            dispute_bond_lamports: 9,
+            dispute_window_seconds: 259_200,
+            refund_grace_seconds: 600,
+            max_timeout_seconds: 3_600,
+            longest_span_seconds: 263_400,
+            exposure_multiple: 10,
+            tiers: [tier(10_000, 11), tier(20_000, 12), tier(0, 0), tier(0, 0)],
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let mut bytes = Vec::new();
+        config().try_serialize(&mut bytes).unwrap();
+        let mut expected = [
+            &DISCRIMINATOR[..],
+            &[1, 2, 3, 1],
+            &[100, 0],
+            &[2],
+            &[4; 32],
+            &[5; 32],
+            &[6; 32],
+            &[7; 32],
+        ]
+        .concat();
+        for number in [10_000u64, 9] {
+            expected.extend(number.to_le_bytes());
+        }
+        for number in [259_200u32, 600, 3_600, 263_400, 10] {
+            expected.extend(number.to_le_bytes());
+        }
+        for number in [10_000u64, 11, 20_000, 12, 0, 0, 0, 0] {
+            expected.extend(number.to_le_bytes());
+        }
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes.len(), 8 + Config::INIT_SPACE);
+        assert_eq!(config().tiers.len(), usize::from(MAX_COLLATERAL_TIERS));
+    }
+
+    #[test]
+    fn a_price_belongs_to_the_first_tier_that_reaches_it() {
+        let config = config();
+        assert!(config.invariant().is_ok());
+        for (price, deposit) in [(1, 11), (10_000, 11), (10_001, 12), (20_000, 12)] {
+            assert_eq!(config.tier_deposit(price), Ok(deposit));
+        }
+        assert_eq!(
+            config.tier_deposit(20_001),
+            Err(error!(MarketplaceError::PriceAboveTiers))
+        );
+    }
+
+    #[test]
+    fn tiers_that_are_more_than_there_is_room_for_are_refused() {
+        let mut config = config();
+        config.tier_count = 5;
+        assert_eq!(
+            config.invariant(),
+            Err(error!(MarketplaceError::InvalidTiers))
+        );
+    }
+}

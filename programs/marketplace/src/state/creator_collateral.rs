@@ -100,3 +100,83 @@ impl CreatorCollateral {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First 8 bytes of SHA-256("account:CreatorCollateral").
+    const DISCRIMINATOR: [u8; 8] = [0xd5, 0x72, 0x03, 0x2f, 0xd7, 0x0a, 0xae, 0xc2];
+
+    fn collateral() -> CreatorCollateral {
+        CreatorCollateral {
+            version: 1,
+            returned: true,
+            bump: 2,
+            vault_bump: 3,
+            listing: Pubkey::new_from_array([4; 32]),
+            deposited: 100,
+            slashed: 10,
+            owed: 7,
+            disputed_amount: 8,
+            exposure_opened: 9,
+            exposure_window_start: 11,
+            returnable_at: 12,
+            open_disputes: 13,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let mut bytes = Vec::new();
+        collateral().try_serialize(&mut bytes).unwrap();
+        let mut expected = [&DISCRIMINATOR[..], &[1, 1, 2, 3], &[4; 32]].concat();
+        for number in [100u8, 10, 7, 8, 9, 11, 12] {
+            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        expected.extend([13, 0, 0, 0]);
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes.len(), 8 + CreatorCollateral::INIT_SPACE);
+    }
+
+    #[test]
+    fn the_vault_must_cover_what_is_left_and_what_is_owed() {
+        let mut book = collateral();
+        assert!(book.invariant(0).is_ok(), "returned");
+        book.returned = false;
+        assert!(book.invariant(97).is_ok());
+        assert_eq!(
+            book.invariant(96),
+            Err(error!(MarketplaceError::CollateralInsolvent))
+        );
+        book.slashed = 101;
+        assert_eq!(
+            book.invariant(u64::MAX),
+            Err(error!(MarketplaceError::CollateralInsolvent))
+        );
+        assert_eq!(book.available(), 0);
+    }
+
+    #[test]
+    fn exposure_is_inclusive_and_its_window_half_open() {
+        let mut book = collateral();
+        (book.exposure_opened, book.exposure_window_start) = (0, 1_000);
+        assert!(book.add_exposure(u64::MAX, 0, 50, 1_000).is_ok());
+        assert_eq!(book.exposure_opened, 0, "no limit counts nothing");
+        assert!(book.add_exposure(180, 2, 50, 1_000).is_ok());
+        assert_eq!(
+            book.add_exposure(1, 2, 50, 1_049),
+            Err(error!(MarketplaceError::ExposureLimitReached))
+        );
+        assert_eq!(book.exposure_opened, 180, "a refused price is not counted");
+        assert!(book.add_exposure(1, 2, 50, 1_050).is_ok());
+        assert_eq!(
+            (book.exposure_opened, book.exposure_window_start),
+            (1, 1_050)
+        );
+        assert_eq!(
+            book.add_exposure(u64::MAX, 2, 50, 1_050),
+            Err(error!(MarketplaceError::ArithmeticOverflow))
+        );
+    }
+}

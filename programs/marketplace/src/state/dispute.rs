@@ -47,3 +47,47 @@ pub struct Dispute {
     /// When the outcome was reached, unix seconds; 0 while open.
     pub resolved_at: i64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First 8 bytes of SHA-256("account:Dispute").
+    const DISCRIMINATOR: [u8; 8] = [0x24, 0x31, 0xf1, 0x43, 0x28, 0x24, 0xf1, 0x4a];
+
+    #[test]
+    fn layout() {
+        let dispute = Dispute {
+            version: 1,
+            outcome: DisputeOutcome::Lapsed,
+            bump: 9,
+            record: Pubkey::new_from_array([1; 32]),
+            caller: Pubkey::new_from_array([2; 32]),
+            evidence_hash: [3; 32],
+            reason_hash: [4; 32],
+            opened_at: 5,
+            bond: 6,
+            amount_to_caller: 7,
+            amount_to_treasury: 8,
+            owed: 9,
+            resolved_at: -1,
+        };
+        let mut bytes = Vec::new();
+        dispute.try_serialize(&mut bytes).unwrap();
+        let mut expected = [
+            &DISCRIMINATOR[..],
+            &[1, 3, 9],
+            &[1; 32],
+            &[2; 32],
+            &[3; 32],
+            &[4; 32],
+        ]
+        .concat();
+        for number in [5u8, 6, 7, 8, 9] {
+            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        expected.extend([0xff; 8]);
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes.len(), 8 + Dispute::INIT_SPACE);
+    }
+}

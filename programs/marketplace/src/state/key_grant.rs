@@ -151,3 +151,113 @@ impl KeyGrant {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First 8 bytes of SHA-256("account:KeyGrant").
+    const DISCRIMINATOR: [u8; 8] = [0x67, 0x37, 0x87, 0x27, 0x6d, 0xb1, 0xbc, 0x7a];
+
+    fn grant() -> KeyGrant {
+        KeyGrant {
+            version: 1,
+            revoked: false,
+            bump: 2,
+            wallet: Pubkey::new_from_array([3; 32]),
+            key_id: [4; 16],
+            per_execution_max: 50,
+            period_max: 60,
+            total_max: 150,
+            period_seconds: 10,
+            expires_at: 200,
+            created_at: 100,
+            period_start: 100,
+            period_spent: 0,
+            total_spent: 0,
+            execution_count: 0,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let mut grant = grant();
+        grant.revoked = true;
+        (grant.period_spent, grant.total_spent, grant.execution_count) = (5, 6, 7);
+        let mut bytes = Vec::new();
+        grant.try_serialize(&mut bytes).unwrap();
+        let mut expected = [&DISCRIMINATOR[..], &[1, 1, 2], &[3; 32], &[4; 16]].concat();
+        for number in [50u8, 60, 150] {
+            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        expected.extend([10, 0, 0, 0]);
+        for number in [200u8, 100, 100, 5, 6, 7] {
+            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes.len(), 8 + KeyGrant::INIT_SPACE);
+    }
+
+    #[test]
+    fn limits_are_inclusive_and_periods_half_open() {
+        use MarketplaceError::*;
+        let mut grant = grant();
+        assert_eq!(grant.debit(51, 100), Err(error!(GrantPerExecutionExceeded)));
+        assert!(grant.debit(50, 100).is_ok() && grant.debit(10, 109).is_ok());
+        assert_eq!(grant.debit(1, 109), Err(error!(GrantPeriodExceeded)));
+        assert!(grant.debit(50, 135).is_ok());
+        assert_eq!((grant.period_start, grant.period_spent), (130, 50));
+        assert!(grant.debit(40, 150).is_ok());
+        assert_eq!(grant.debit(1, 160), Err(error!(GrantTotalExceeded)));
+        assert_eq!((grant.total_spent, grant.execution_count), (150, 4));
+        assert!(grant.invariant().is_ok());
+        assert_eq!(grant.debit(1, 200), Err(error!(GrantExpired)));
+        assert!(grant.revoke().is_ok());
+        assert_eq!(grant.revoke(), Err(error!(GrantRevoked)));
+        assert_eq!(grant.debit(1, 100), Err(error!(GrantRevoked)));
+    }
+
+    #[test]
+    fn a_refund_restores_only_the_grant_and_the_period_that_paid() {
+        let mut grant = grant();
+        assert!(grant.debit(50, 105).is_ok() && grant.debit(20, 115).is_ok());
+        assert_eq!((grant.period_start, grant.period_spent), (110, 20));
+        assert!(grant.restore(50, 105));
+        assert_eq!((grant.period_spent, grant.total_spent), (20, 20));
+        assert!(grant.restore(20, 115));
+        assert_eq!((grant.period_spent, grant.total_spent), (0, 0));
+        assert!(!grant.restore(50, 99), "older than this grant");
+        assert!(grant.revoke().is_ok() && !grant.restore(50, 115));
+    }
+
+    #[test]
+    fn spend_above_a_limit_is_unsound() {
+        for (period, total) in [(61, 61), (0, 151), (2, 1)] {
+            let mut grant = grant();
+            (grant.period_spent, grant.total_spent) = (period, total);
+            assert_eq!(
+                grant.invariant(),
+                Err(error!(MarketplaceError::GrantOverspent))
+            );
+        }
+    }
+
+    #[test]
+    fn limits_must_be_positive_and_end_within_a_year() {
+        let limits = |expires_at| GrantLimits {
+            per_execution_max: 1,
+            period_max: 1,
+            total_max: 1,
+            period_seconds: 1,
+            expires_at,
+        };
+        assert!(limits(101).validate(100).is_ok());
+        assert!(limits(100 + MAX_GRANT_SECONDS).validate(100).is_ok());
+        for expires_at in [100, 101 + MAX_GRANT_SECONDS, i64::MAX, i64::MIN] {
+            assert_eq!(
+                limits(expires_at).validate(100),
+                Err(error!(MarketplaceError::GrantExpiryOutOfBounds))
+            );
+        }
+    }
+}

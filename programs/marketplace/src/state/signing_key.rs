@@ -16,3 +16,26 @@ pub struct SigningKey {
     /// The only listing whose results it may sign.
     pub listing: Pubkey,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First 8 bytes of SHA-256("account:SigningKey").
+    const DISCRIMINATOR: [u8; 8] = [0x0d, 0x03, 0x31, 0xd9, 0x11, 0x8e, 0x26, 0xef];
+
+    #[test]
+    fn layout() {
+        let key = SigningKey {
+            version: 1,
+            bump: 250,
+            key: Pubkey::new_from_array([4; 32]),
+            listing: Pubkey::new_from_array([5; 32]),
+        };
+        let mut bytes = Vec::new();
+        key.try_serialize(&mut bytes).unwrap();
+        let expected = [&DISCRIMINATOR[..], &[1, 250], &[4; 32], &[5; 32]];
+        assert_eq!(bytes, expected.concat());
+        assert_eq!(bytes.len(), 8 + SigningKey::INIT_SPACE);
+    }
+}

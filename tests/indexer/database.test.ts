@@ -1,0 +1,143 @@
+/** The migration runner, and how database files are opened. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type AttachedIndex, type IndexDatabase, migrate, openDatabase, openIndex } from '../../indexer/database.ts';
+
+describe('indexer/database', () => {
+  let folder: string;
+  const put = (name: string, sql: string) => writeFileSync(join(folder, name), sql);
+  const open = () => openDatabase<Record<string, unknown>>(join(folder, 'test.db'));
+  const names = (sqlite: ReturnType<typeof open>['sqlite']) =>
+    sqlite.prepare('SELECT name FROM migrations ORDER BY number').pluck().all();
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+    put('0001_first.sqlite.sql', 'CREATE TABLE first (a INTEGER) STRICT; CREATE TABLE other (a INTEGER) STRICT;');
+    put('README.md', 'not a migration');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('applies each file once, in order, and later ones later', () => {
+    const { sqlite, close } = open();
+    migrate(sqlite, folder);
+    migrate(sqlite, folder);
+    expect(names(sqlite)).to.deep.equal(['0001_first.sqlite.sql']);
+    put('0002_second.sqlite.sql', 'INSERT INTO first VALUES (1);');
+    put('0003_third.sqlite.sql', 'UPDATE first SET a = a + 1;');
+    migrate(sqlite, folder);
+    migrate(sqlite, folder);
+    expect(sqlite.prepare('SELECT a FROM first').pluck().all()).to.deep.equal([2n]);
+    expect(names(sqlite)).to.have.length(3);
+    close();
+  });
+
+  it('leaves nothing of a file that fails half-way', () => {
+    const { sqlite, close } = open();
+    put('0002_broken.sqlite.sql', 'INSERT INTO first VALUES (1); INSERT INTO nowhere VALUES (1);');
+    expect(() => migrate(sqlite, folder)).to.throw('nowhere');
+    expect(sqlite.prepare('SELECT count(*) FROM first').pluck().get()).to.equal(0n);
+    expect(names(sqlite)).to.deep.equal(['0001_first.sqlite.sql']);
+    close();
+  });
+
+  it('refuses an edited file, a missing one, and a number out of order', () => {
+    const { sqlite, close } = open();
+    migrate(sqlite, folder);
+    put('0001_first.sqlite.sql', 'CREATE TABLE first (a TEXT) STRICT;');
+    expect(() => migrate(sqlite, folder)).to.throw('0001_first.sqlite.sql was edited');
+    renameSync(join(folder, '0001_first.sqlite.sql'), join(folder, '0002_first.sqlite.sql'));
+    expect(() => migrate(sqlite, folder)).to.throw('should be number 0001');
+    rmSync(join(folder, '0002_first.sqlite.sql'));
+    expect(() => migrate(sqlite, folder)).to.throw('newer version');
+    close();
+  });
+
+  it('reads integers as bigint, keeps WAL, and refuses what a STRICT table refuses', async () => {
+    const { db, sqlite, close } = openIndex(join(folder, 'index.db'));
+    expect(sqlite.pragma('journal_mode', { simple: true })).to.equal('wal');
+    const row = { id: 1n, signature: 's', slot: 2n ** 63n - 1n };
+    await db.insertInto('cursor').values(row).execute();
+    expect(await db.selectFrom('cursor').selectAll().executeTakeFirst()).to.deep.equal(row);
+    const wrong = db.updateTable('cursor').set({ slot: 'x' as unknown as bigint });
+    expect(await wrong.execute().catch((error: Error) => error.message)).to.include('cannot store TEXT');
+    close();
+  });
+
+  it('lets a reader join an attached index and write to neither', async () => {
+    const [ledger, index] = [join(folder, 'test.db'), join(folder, 'index.db')];
+    const own = open();
+    migrate(own.sqlite, folder);
+    const chain = openIndex(index);
+    await chain.db.insertInto('progress').values({ id: 1n, slot: 5n, checked_at: 6n }).execute();
+    const reader = openDatabase<AttachedIndex & { first: { a: bigint } }>(ledger, {
+      readonly: true,
+      attach: { chain: index },
+    });
+    expect(await reader.db.selectFrom('chain.progress').select('slot').execute()).to.deep.equal([{ slot: 5n }]);
+    expect(await reader.db.selectFrom('first').selectAll().execute()).to.deep.equal([]);
+    for (const table of ['first', 'chain.progress'] as const) {
+      const refused = await reader.db
+        .deleteFrom(table)
+        .execute()
+        .catch((error: Error) => error.message);
+      expect(refused).to.include('readonly');
+    }
+    await chain.db.updateTable('progress').set({ slot: 7n }).execute();
+    expect(await reader.db.selectFrom('chain.progress').select('slot').execute()).to.deep.equal([{ slot: 7n }]);
+    for (const opened of [reader, own, chain]) opened.close();
+  });
+
+  it('computes statistics by the rules, for every status and reason', async () => {
+    const { db, sqlite, close } = openIndex(join(folder, 'index.db'));
+    const insert = sqlite.prepare(
+      `INSERT INTO executions (execution_id, record, listing, caller, signing_key, rent_sponsor, price, fee_bps,
+         listing_version, request_hash, status, reason, execution_time_ms, opened_at, deadline, refund_at,
+         dispute_window_seconds, dispute_count, slot)
+       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 1, 2, 3, 4, @disputes, 5)`,
+    );
+    const rows: [string, string, number | null, number | null, number][] = [
+      ['A', 'completed', null, 10, 0],
+      ['A', 'completed', null, 11, 1],
+      ['A', 'disputed', null, 14, 1],
+      ['A', 'dispute_upheld', null, 15, 1],
+      ['A', 'refunded', 0, null, 0],
+      ['A', 'refunded', 1, null, 0],
+      ['A', 'refunded', 2, null, 0],
+      ['A', 'refunded', 3, null, 0],
+      ['A', 'refunded', 4, null, 0],
+      ['A', 'refunded', 5, null, 0],
+      ['A', 'refunded', null, null, 0],
+      ['A', 'open', null, null, 0],
+      ['B', 'open', null, null, 0],
+    ];
+    for (const [index, [listing, status, reason, ms, disputes]] of rows.entries()) {
+      insert.run({ id: String(index), listing, status, reason, ms, disputes });
+    }
+    const statistics: IndexDatabase['agent_statistics'][] = await db
+      .selectFrom('agent_statistics')
+      .selectAll()
+      .orderBy('listing')
+      .execute();
+    expect(statistics).to.deep.equal([
+      {
+        listing: 'A',
+        total_executions: 8n,
+        successful_executions: 3n,
+        success_rate: 0.375,
+        avg_execution_time_ms: 13n,
+        dispute_count: 3n,
+      },
+      {
+        listing: 'B',
+        total_executions: 0n,
+        successful_executions: 0n,
+        success_rate: 0,
+        avg_execution_time_ms: 0n,
+        dispute_count: 0n,
+      },
+    ]);
+    close();
+  });
+});

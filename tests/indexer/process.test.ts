@@ -1,0 +1,105 @@
+/** `npm run indexer` as a process of its own: settings, signals, exit codes, and a kill in the middle of a backfill. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openIndex } from '../../indexer/database.ts';
+import { dump, eventually, IndexerBench } from './harness.ts';
+import { type Market, startMarket } from './market.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+describe('indexer, process', () => {
+  let market: Market;
+  let bench: IndexerBench;
+  const children = new Set<ChildProcess>();
+
+  const run = (environment: NodeJS.ProcessEnv, ...args: string[]) => {
+    const { PATH, HOME } = process.env;
+    const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
+      cwd: ROOT,
+      env: { PATH, HOME, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal, output }));
+    return { child, exited };
+  };
+  const settings = (name: string) => ({
+    SOLANA_RPC_URL: market.node.rpcUrl,
+    SOLANA_WS_URL: market.node.wsUrl,
+    INDEX_DB: bench.path(name),
+  });
+
+  before(async () => {
+    market = await startMarket();
+    bench = new IndexerBench(market.node);
+    await market.list();
+    await market.run(30, await market.grant());
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await bench?.close();
+    await market?.node.stop();
+  });
+
+  it('explains its settings, and refuses wrong ones by name', async () => {
+    const help = await run({}, '--help').exited;
+    expect(help).to.deep.include({ code: 0 });
+    for (const name of ['SOLANA_RPC_URL', 'SOLANA_WS_URL', 'DATA_DIR', 'INDEX_DB', 'LOG_LEVEL']) {
+      expect(help.output).to.include(name);
+    }
+    const refused = await run({ SOLANA_RPC_URL: 'not a url' }).exited;
+    expect(refused).to.deep.include({ code: 1 });
+    expect(refused.output).to.include('SOLANA_RPC_URL');
+  });
+
+  it('follows the chain and ends at once, cleanly, when asked to', async () => {
+    const { child, exited } = run(settings('followed.db'));
+    await eventually('first read', () => dump(bench.path('followed.db')).executions!.length === 30);
+    const opened = await market.open();
+    await eventually('followed', () =>
+      dump(bench.path('followed.db')).executions!.some((row) => row.open_signature === opened.signature),
+    );
+    const asked = Date.now();
+    child.kill('SIGTERM');
+    expect(await exited).to.deep.include({ code: 0, signal: null });
+    expect(Date.now() - asked).to.be.lessThan(2_000);
+  });
+
+  it('ends with the same tables when killed in the middle of a backfill, again and again', async () => {
+    const clean = await bench.backfill('clean.db');
+    let kills = 0;
+    for (let rows = 1; rows < clean.events!.length; rows += 25) {
+      const { child, exited } = run(settings('killed.db'));
+      await eventually('some rows', () => dump(bench.path('killed.db')).events!.length >= rows);
+      child.kill('SIGKILL');
+      await exited;
+      kills += 1;
+    }
+    expect(kills).to.be.greaterThan(1);
+    expect(await bench.backfill('killed.db')).to.deep.equal(clean);
+  });
+
+  it('ends with an error that names the transaction it cannot apply', async () => {
+    const path = bench.path('clean.db');
+    // As if the row of the first execution had been lost: what ended it finds nothing to end.
+    const { sqlite, close } = openIndex(path);
+    const opened = sqlite
+      .prepare("SELECT signature, slot, data FROM events WHERE name = 'ExecutionOpened' ORDER BY rowid")
+      .get() as { signature: string; slot: bigint; data: string };
+    const { executionId } = JSON.parse(opened.data) as { executionId: string };
+    const ended = sqlite
+      .prepare("SELECT signature FROM events WHERE name <> 'ExecutionOpened' AND data LIKE ?")
+      .get(`%${executionId}%`) as { signature: string };
+    sqlite.exec("DELETE FROM executions; DELETE FROM events WHERE name LIKE 'Execution%'");
+    sqlite.prepare('UPDATE cursor SET signature = ?, slot = ?').run(opened.signature, opened.slot);
+    close();
+    const { code, output } = await run(settings('clean.db')).exited;
+    expect(code).to.equal(1);
+    expect(output).to.include(`cannot apply transaction ${ended.signature}: no execution`);
+    expect(dump(path).events!.map(({ signature }) => signature)).to.not.include(ended.signature);
+  });
+});

@@ -1,0 +1,207 @@
+/**
+ * What the indexer believes, on a real node: forged lines change nothing, a cut log is made good from the accounts, and
+ * what cannot be understood stops it.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Signer, TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import { deployProgram } from '../../app/local/network.ts';
+import { decodeEvent, readEvents } from '../../app/sdk/events.ts';
+import idlJson from '../../app/sdk/idl/marketplace.json' with { type: 'json' };
+import { findExecution, PROGRAM_ID } from '../../app/sdk/program.ts';
+import { formatUuid } from '../../app/sdk/receipt.ts';
+import { openIndex } from '../../indexer/database.ts';
+import { startNode } from '../harness/node.ts';
+import { TEST_CALLER_ID } from '../harness/outcome.ts';
+import { flood, print, repeat } from './caller.ts';
+import { dump, eventually, IndexerBench, type Row } from './harness.ts';
+import { type Market, NO_KEY, PRICE, startMarket } from './market.ts';
+
+const TEST_CALLER = join(import.meta.dirname, '../../programs/test-caller/artifact/test_caller.so');
+
+describe('indexer, trust', () => {
+  let market: Market;
+  let bench: IndexerBench;
+
+  before(async () => {
+    market = await startMarket();
+    const { rpcUrl, payer } = market.node;
+    await deployProgram(rpcUrl, { programId: TEST_CALLER_ID, upgradeAuthority: payer.publicKey, soPath: TEST_CALLER });
+    bench = new IndexerBench(market.node);
+    await market.list();
+  });
+  after(async () => {
+    await bench?.close();
+    await market?.node.stop();
+  });
+
+  const logsOf = async (signature: string): Promise<string[]> => {
+    const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+    const transaction = await market.node.connection.getTransaction(signature, options);
+    return transaction?.meta?.logMessages ?? [];
+  };
+
+  /** Sends instructions behind so much noise that their events are cut from the log. */
+  const sendUnheard = async (instructions: TransactionInstruction[], ...signers: Signer[]) => {
+    const signature = await market.send([...flood(), ...instructions], ...signers);
+    const logs = await logsOf(signature);
+    expect(logs).to.include('Log truncated');
+    expect(readEvents(logs, PROGRAM_ID)).to.deep.equal({ events: [], complete: false });
+    return signature;
+  };
+
+  const executionRow = (tables: Record<string, Row[]>, executionId: Uint8Array) =>
+    tables.executions!.find((row) => row.execution_id === formatUuid(executionId));
+
+  /** Without what depends on when accounts were read. */
+  const withoutSlots = (rows: Row[]) => rows.map(({ slot, ...row }) => row);
+
+  it('stops at an event that it does not know, and names the transaction', async () => {
+    const known = new Set(idlJson.events.map(({ discriminator }) => Buffer.from(discriminator).toString('hex')));
+    const unknown = createHash('sha256').update('event:Unheard').digest().subarray(0, 8);
+    expect(known).to.not.include(unknown.toString('hex'));
+    let failure: Error | null = null;
+    // Printed by the program that this indexer follows.
+    const indexer = await bench.start('unknown.db', {
+      programId: TEST_CALLER_ID,
+      onFailure: (error) => {
+        failure = error;
+      },
+    });
+    const signature = await market.send([print(unknown, 'unheard')], market.creator);
+    await eventually('failed', async () => (await indexer.status()).state === 'failed');
+    expect(String(failure)).to.include(signature).and.to.include('unknown event');
+    expect((await indexer.status()).error).to.include(signature);
+    const reached = await indexer.caughtUpTo(1, 1_000).catch((error: Error) => error.message);
+    expect(reached).to.include(signature);
+    await bench.stop(indexer);
+    expect(dump(bench.path('unknown.db')).cursor!.map((row) => row.signature)).to.not.include(signature);
+  });
+
+  it('ignores lines that look like events but were printed by another program', async () => {
+    const indexer = await bench.start('forged.db');
+    await bench.catchUp(indexer);
+    const before = dump(bench.path('forged.db'));
+    // The listing's own event with another status, printed at the top level and two levels down, with a line before it
+    // that says the marketplace was called, in a transaction in which it really is called too.
+    const event = idlJson.events.find(({ name }) => name === 'ListingStatusChanged')!;
+    const forged = Buffer.from([...event.discriminator, ...market.listing.toBytes(), 2]);
+    expect(decodeEvent(forged)).to.deep.include({ name: 'ListingStatusChanged' });
+    const line = `Program ${PROGRAM_ID} invoke [1]`;
+    const forgery = [print(forged, line), repeat(print(forged, line), 2), print(forged, line)];
+    const beside = await market.send(
+      [...forgery, market.statusInstruction('paused'), ...forgery.slice(0, 1)],
+      market.creator,
+    );
+    const printed = (await logsOf(beside)).filter((text) => text === `Program data: ${forged.toString('base64')}`);
+    expect(printed).to.have.length(5);
+    await bench.catchUp(indexer);
+    const after = dump(bench.path('forged.db'));
+    const [row] = before.listings!;
+    expect(after.listings).to.deep.equal([{ ...row, status: 'paused', slot: after.listings![0]!.slot }]);
+    // The one genuine event was taken from its log: nothing had to be read from accounts.
+    const added = after.events!.slice(before.events!.length);
+    expect(added).to.have.length(1);
+    expect(added[0]).to.deep.include({ signature: beside, name: 'ListingStatusChanged', event_index: 0n });
+    await market.send([market.statusInstruction('active')], market.creator);
+    await bench.stop(indexer);
+  });
+
+  it('reads the accounts where the log was cut: every row as if it had heard the events', async () => {
+    const { relay, caller, creator } = market;
+    const live = await bench.start('cut.db');
+    const keyId = await market.grant();
+    const byWallet = await market.openInstruction(NO_KEY);
+    const openSignature = await sendUnheard([byWallet.instruction], caller);
+    await bench.catchUp(live);
+    const opened = executionRow(dump(bench.path('cut.db')), byWallet.executionId);
+    expect(opened).to.deep.include({
+      record: findExecution(byWallet.executionId).toBase58(),
+      status: 'open',
+      caller: caller.publicKey.toBase58(),
+      key_id: null,
+      price: PRICE,
+      result_hash: null,
+      settled_at: null,
+      execution_time_ms: null,
+      open_signature: openSignature,
+      end_signature: null,
+    });
+
+    const settling = { executionId: byWallet.executionId, keyId: NO_KEY };
+    const settleSignature = await sendUnheard(market.settleInstructions(settling, 55), relay);
+    await bench.catchUp(live);
+    expect(executionRow(dump(bench.path('cut.db')), byWallet.executionId)).to.deep.include({
+      status: 'completed',
+      creator_amount: (PRICE * 99n) / 100n,
+      platform_amount: PRICE / 100n,
+      execution_time_ms: 55n,
+      open_signature: openSignature,
+      end_signature: settleSignature,
+    });
+
+    const withKey = await market.openInstruction(keyId);
+    const keySignature = await sendUnheard([withKey.instruction], relay);
+    await bench.catchUp(live);
+    const grantOf = () => dump(bench.path('cut.db')).grants![0];
+    expect(grantOf()).to.deep.include({ execution_count: 1n, total_spent: String(PRICE) });
+    const refund = market.refundInstruction({ executionId: withKey.executionId, keyId }, 'invalidAnswer');
+    const refundSignature = await sendUnheard([refund], relay);
+    await bench.catchUp(live);
+    expect(grantOf()).to.deep.include({ execution_count: 1n, total_spent: '0' });
+    expect(executionRow(dump(bench.path('cut.db')), withKey.executionId)).to.deep.include({
+      status: 'refunded',
+      reason: 2n,
+      key_id: Buffer.from(keyId).toString('hex'),
+      open_signature: keySignature,
+      end_signature: refundSignature,
+    });
+
+    await sendUnheard([market.updateInstruction(400_000n), market.statusInstruction('paused')], creator);
+    await bench.catchUp(live);
+    expect(dump(bench.path('cut.db')).listings![0]).to.deep.include({
+      price: 400_000n,
+      status: 'paused',
+      listing_version: 2n,
+      deposited: 5_000_000n,
+    });
+    expect(dump(bench.path('cut.db')).events!.map(({ signature }) => signature)).to.not.include(refundSignature);
+    await bench.stop(live);
+
+    // A backfill reads the same accounts later, when they already show what came after.
+    const late = await bench.backfill('cut-late.db');
+    const heard = dump(bench.path('cut.db'));
+    for (const table of ['configs', 'creators', 'listings', 'grants', 'executions']) {
+      expect(withoutSlots(late[table]!), table).to.deep.equal(withoutSlots(heard[table]!));
+    }
+    expect(late.events).to.deep.equal(heard.events);
+  });
+
+  it("calls a stranger's refund expired, whatever reason it gives", async () => {
+    await market.send([market.statusInstruction('active')], market.creator);
+    const opened = await market.open();
+    await market.node.timeTravel((await market.node.now()) + 3_600);
+    const refund = market.refundInstruction(opened, 'creatorFailed', market.caller.publicKey);
+    await sendUnheard([refund], market.caller);
+    const tables = await bench.backfill('stranger.db');
+    expect(executionRow(tables, opened.executionId)).to.deep.include({ status: 'refunded', reason: 5n });
+  });
+
+  it('refuses a database that was made from another chain or for another program', async () => {
+    await bench.backfill('mine.db');
+    const other = await startNode({ deploy: false });
+    try {
+      const { rpcUrl, wsUrl } = other;
+      const refusal = await bench.start('mine.db', { rpcUrl, wsUrl }).catch((error: Error) => error.message);
+      expect(refusal).to.include('genesis hash').and.to.include('delete index.db');
+    } finally {
+      await other.stop();
+    }
+    const program = await bench.start('mine.db', { programId: TEST_CALLER_ID }).catch((error: Error) => error.message);
+    expect(program).to.include(PROGRAM_ID.toBase58());
+    const { sqlite, close } = openIndex(bench.path('mine.db'));
+    expect(sqlite.prepare('SELECT count(*) AS n FROM executions').get()).to.not.deep.equal({ n: 0n });
+    close();
+  });
+});

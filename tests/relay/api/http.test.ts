@@ -1,0 +1,211 @@
+/** What holds for every route: request ids, one error shape, methods, unknown paths, broken HTTP; and /health. */
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { ErrorBody } from '../../../app/sdk/wire.ts';
+import { newExecutionId, startWorld, type World } from './world.ts';
+
+interface RawAnswer {
+  status: number;
+  head: string;
+  body: string;
+}
+
+/** Sends bytes as they are and reads until the server closes. */
+function sendRaw(port: number, request: string): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('close', () => {
+      const [head = '', ...body] = text.split('\r\n\r\n');
+      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body: body.join('\r\n\r\n') });
+    });
+    socket.on('error', reject);
+  });
+}
+
+describe('every route', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const ROUTES: [path: string, allowed: string[]][] = [
+    ['/v1/agents', ['GET', 'HEAD']],
+    ['/v1/agents/x', ['GET', 'HEAD']],
+    ['/v1/agents/x/execute', ['POST']],
+    ['/v1/executions', ['GET', 'HEAD']],
+    [`/v1/executions/${newExecutionId()}`, ['GET', 'HEAD']],
+    ['/v1/metadata', ['POST']],
+    ['/results/x/y', ['GET', 'HEAD']],
+    ['/health', ['GET', 'HEAD']],
+  ];
+  for (const [path, allowed] of ROUTES) {
+    it(`${path} refuses other methods than ${allowed.join(', ')}`, async () => {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
+        const answer = await world.call(path, { method });
+        expect(answer.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+        if (allowed.includes(method)) {
+          expect(answer.status, method).to.not.equal(405);
+          continue;
+        }
+        expect(answer.status, method).to.equal(405);
+        expect(answer.headers.get('allow')).to.equal(allowed.join(', '));
+        if (method !== 'HEAD') expect(answer.json.error).to.include({ code: 'method_not_allowed', execution_id: null });
+      }
+    });
+  }
+
+  it('gives each answer its own X-Request-Id', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () => (await world.get('/health')).headers.get('x-request-id')),
+    );
+    expect(new Set(ids).size).to.equal(20);
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const [get, head] = [await world.get('/v1/agents'), await world.call('/v1/agents', { method: 'HEAD' })];
+    expect(head.status).to.equal(200);
+    expect(head.text).to.equal('');
+    expect(head.headers.get('content-length')).to.equal(String(get.text.length));
+  });
+
+  it('sends JSON that nobody may keep or guess at', async () => {
+    const { headers } = await world.get('/v1/agents');
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).to.equal('no-store');
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(headers.get('x-powered-by')).to.equal(null);
+    expect(headers.get('etag')).to.equal(null);
+  });
+
+  const UNKNOWN = [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/agents',
+    '/V1/agents',
+    '/v1/Agents',
+    '/v1/agents/',
+    '/v1/agents/x/',
+    '//v1/agents',
+  ];
+  for (const path of [
+    ...UNKNOWN,
+    '/v1/agents/x/execute/',
+    '/v1/agents/x/start',
+    '/favicon.ico',
+    '/%ZZ',
+    '/.env',
+    '/results',
+  ]) {
+    it(`answers 404 not_found for ${path}`, async () => {
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const { status, json } = await world.call(path, { method });
+        expect(status).to.equal(404);
+        expect(json.error).to.include({ code: 'not_found', execution_id: null });
+      }
+    });
+  }
+
+  const BROKEN: [name: string, request: string][] = [
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['an unknown method', 'FETCH /v1/agents HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a broken header', 'GET /v1/agents HTTP/1.1\r\nHost x\r\n\r\n'],
+    ['a line break in a header', 'GET /v1/agents HTTP/1.1\r\nHost: x\r\nA: b\nc\r\n\r\n'],
+    ['an address of 20 KB', `GET /v1/agents?tags=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['a header of 20 KB', `GET /v1/agents HTTP/1.1\r\nHost: x\r\nCookie: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['two lengths', 'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+    [
+      'length and chunks',
+      'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
+    ],
+    ['a negative length', 'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
+  ];
+  for (const [name, request] of BROKEN) {
+    it(`rejects: ${name}, in the same shape`, async () => {
+      const { status, head, body } = await sendRaw(world.port, request);
+      expect(status).to.equal(400);
+      expect(head).to.match(/X-Request-Id: [0-9a-f-]{36}/);
+      expect(ErrorBody.parse(JSON.parse(body)).error).to.include({ code: 'invalid_request', execution_id: null });
+    });
+  }
+
+  it('answers requests that Node alone would answer with an empty body', async () => {
+    const end = 'Connection: close\r\n\r\n';
+    const noHost = await sendRaw(world.port, `GET /nowhere HTTP/1.1\r\n${end}`);
+    expect([noHost.status, JSON.parse(noHost.body).error.code]).to.deep.equal([404, 'not_found']);
+    const expectation = await sendRaw(world.port, `GET /nowhere HTTP/1.1\r\nHost: x\r\nExpect: a-pony\r\n${end}`);
+    expect([expectation.status, JSON.parse(expectation.body).error.code]).to.deep.equal([404, 'not_found']);
+  });
+
+  it('refuses an announced body of a gigabyte before it comes', async () => {
+    const head = 'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n';
+    const { status, body } = await sendRaw(world.port, `${head}Content-Length: 1073741824\r\n\r\n{`);
+    expect([status, JSON.parse(body).error.code]).to.deep.equal([413, 'payload_too_large']);
+  });
+
+  it('goes on after a client that breaks off in the middle of its body', async () => {
+    const head =
+      'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+    await new Promise<void>((resolve) => {
+      const socket = connect(world.port, '127.0.0.1', () => {
+        socket.write(head);
+        socket.end();
+      });
+      socket.on('close', () => resolve());
+      socket.resume();
+    });
+    expect((await world.get('/v1/agents')).status).to.equal(200);
+  });
+});
+
+describe('GET /health', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const look = (slot: bigint, checkedAt: number) =>
+    world.index
+      .insertInto('progress')
+      .values({ id: 1n, slot, checked_at: BigInt(checkedAt) })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ slot, checked_at: BigInt(checkedAt) }))
+      .execute();
+
+  const EXPECTED = { environment: 'test', executions_in_flight: 3 };
+
+  it('is 503 before the indexer has looked', async () => {
+    const { status, json } = await world.get('/health');
+    expect(status).to.equal(503);
+    const indexer = { slot: null, lag_ms: null };
+    expect(json).to.deep.equal({ status: 'unavailable', chain_reachable: true, indexer, ...EXPECTED });
+  });
+
+  it('is 200 while the indexer looks and the chain answers', async () => {
+    await look(77n, world.state.nowMs - 1_500);
+    const { status, json } = await world.get('/health');
+    expect(status).to.equal(200);
+    const indexer = { slot: 77, lag_ms: 1_500 };
+    expect(json).to.deep.equal({ status: 'ok', chain_reachable: true, indexer, ...EXPECTED });
+  });
+
+  it('is 503 when the indexer has not looked for more than 30 s', async () => {
+    await look(77n, world.state.nowMs - 30_000);
+    expect((await world.get('/health')).status).to.equal(200);
+    await look(77n, world.state.nowMs - 30_001);
+    const { status, json } = await world.get('/health');
+    expect([status, json.status, json.indexer.lag_ms]).to.deep.equal([503, 'unavailable', 30_001]);
+  });
+
+  it('is 503 when the chain does not answer', async () => {
+    await look(77n, world.state.nowMs);
+    world.state.chainAnswers = false;
+    const { status, json } = await world.get('/health');
+    expect([status, json.status, json.chain_reachable]).to.deep.equal([503, 'unavailable', false]);
+  });
+});

@@ -1,0 +1,242 @@
+/** POST /v1/metadata: the exact bytes that a listing commits to, and nothing that could harm those who read them. */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { expect } from 'chai';
+import { encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
+import { metadataOf, newAddress, startWorld, type World } from './world.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('POST /v1/metadata', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const post = (bytes: Uint8Array | string) => world.post('/v1/metadata', bytes);
+  const isStored = async (hash: string): Promise<boolean> =>
+    (await world.ledger.selectFrom('metadata').where('metadata_hash', '=', hash).select('metadata_hash').execute())
+      .length === 1;
+
+  it('stores the bytes and answers their SHA-256, as often as they come', async () => {
+    const bytes = encodeMetadata(metadataOf({ name: 'Zürich ☀', description: 'Two lines.\n\tOf text.' }));
+    const metadata_hash = createHash('sha256').update(bytes).digest('hex');
+    for (let n = 0; n < 2; n += 1) {
+      const { status, json } = await post(bytes);
+      expect(status, JSON.stringify(json)).to.equal(200);
+      expect(json).to.deep.equal({ metadata_hash });
+    }
+    const row = await world.ledger
+      .selectFrom('metadata')
+      .selectAll()
+      .where('metadata_hash', '=', metadata_hash)
+      .executeTakeFirstOrThrow();
+    expect(row.document).to.equal(bytes.toString('utf8'));
+  });
+
+  it('shows a document to nobody until a listing carries its hash, then at once', async () => {
+    const bytes = encodeMetadata(metadataOf({ name: 'shown-later' }));
+    await post(bytes);
+    expect((await world.get('/v1/agents')).json.total).to.equal(0);
+    const listing = await world.addListing({ metadata_hash: hashMetadata(bytes) }, null);
+    expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('shown-later');
+  });
+
+  it('never shows the endpoint', async () => {
+    const bytes = encodeMetadata(metadataOf({ endpoint: 'http://127.0.0.1:4242/secret-path/execute' }));
+    await post(bytes);
+    const listing = await world.addListing({ metadata_hash: hashMetadata(bytes) }, null);
+    for (const path of ['/v1/agents', `/v1/agents/${listing}`]) {
+      expect((await world.get(path)).text).to.not.include('secret-path');
+    }
+  });
+
+  it('takes a document at every limit', async () => {
+    const deepest = { type: 'object', properties: { a: {} as object } };
+    let inner = deepest;
+    for (let depth = 2; depth < 8; depth += 1) {
+      const next = { type: 'object', properties: { a: {} as object } };
+      inner.properties.a = next;
+      inner = next;
+    }
+    const metadata = metadataOf({
+      name: 'n'.repeat(64),
+      tagline: 't'.repeat(140),
+      description: 'd'.repeat(8000),
+      display_name: 'c'.repeat(64),
+      custom_tags: ['aa', '0-9', 'a'.repeat(24), 'b2', '--'],
+      input_schema: deepest,
+      output_schema: {
+        title: 't',
+        description: 'd',
+        default: null,
+        type: ['array', 'null'],
+        items: { type: 'number' },
+      },
+      endpoint: 'https://agents.example.com:8443/v2/my-agent/execute',
+    });
+    expect((await post(encodeMetadata(metadata))).status).to.equal(200);
+  });
+
+  const text = canonicalize(metadataOf()) ?? '';
+  const NOT_CANONICAL: [name: string, body: string][] = [
+    ['white space', text.replace(':', ': ')],
+    ['a line break at the end', `${text}\n`],
+    ['unsorted names', JSON.stringify(metadataOf())],
+    ['a needless escape', text.replace('csv', '\\u0063sv')],
+    ['a number written otherwise', text.replace('"properties":{}', '"maxProperties":1.0,"properties":{}')],
+  ];
+  for (const [name, body] of NOT_CANONICAL) {
+    it(`rejects: ${name}, because it is not canonical, saying so`, async () => {
+      const { status, json } = await post(body);
+      expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+      expect(json.error.message).to.include('canonical JSON (RFC 8785)');
+    });
+  }
+
+  const string = { type: 'string' };
+  const withInput = (properties: object): Record<string, unknown> => ({ input_schema: { type: 'object', properties } });
+  const REFUSED: [name: string, changes: Record<string, unknown>, says: string][] = [
+    ['no name', { name: undefined }, '"name" is missing'],
+    ['an empty name', { name: '' }, '"name" must be 1 to 64 characters'],
+    ['a long name', { name: 'n'.repeat(65) }, '"name" must be 1 to 64 characters'],
+    ['a name on two lines', { name: 'a\nb' }, '"name" must be 1 to 64 characters on one line'],
+    ['a name with an escape code', { name: 'a\u001b[31m' }, '"name" must be 1 to 64 characters on one line'],
+    ['a name with space around it', { name: ' a' }, '"name"'],
+    ['a name that is no string', { name: 5 }, '"name" must be 1 to 64 characters'],
+    ['a long tagline', { tagline: 't'.repeat(141) }, '"tagline" must be 1 to 140 characters'],
+    ['a tagline on two lines', { tagline: 'a\u2028b' }, '"tagline" must be 1 to 140 characters on one line'],
+    ['a long description', { description: 'd'.repeat(8001) }, '"description"'],
+    ['a description with control characters', { description: 'a\u0000b' }, '"description" must not contain control'],
+    ['a long display name', { display_name: 'c'.repeat(65) }, '"display_name" must be 1 to 64 characters'],
+    ['six custom tags', { custom_tags: ['t1', 't2', 't3', 't4', 't5', 't6'] }, '"custom_tags" must be at most 5'],
+    ['an upper-case tag', { custom_tags: ['Data'] }, '"custom_tags.0" must be 2 to 24'],
+    ['a tag of one character', { custom_tags: ['a'] }, '"custom_tags.0" must be 2 to 24'],
+    ['a tag of 25 characters', { custom_tags: ['a'.repeat(25)] }, '"custom_tags.0" must be 2 to 24'],
+    ['a tag with a comma', { custom_tags: ['a,b'] }, '"custom_tags.0" must be 2 to 24'],
+    ['a repeated tag', { custom_tags: ['aa', 'aa'] }, '"custom_tags" must not repeat'],
+    ['a standard tag among the custom ones', { custom_tags: ['sql'] }, '"custom_tags" must not hold standard tags'],
+    ['an endpoint that ends otherwise', { endpoint: 'https://a.example/run' }, '"endpoint" must be a full http'],
+    ['an endpoint with a query', { endpoint: 'https://a.example/execute?x=1' }, '"endpoint" must be'],
+    ['an endpoint with a fragment', { endpoint: 'https://a.example/execute#x' }, '"endpoint" must be'],
+    ['an endpoint with a password', { endpoint: 'https://u:p@a.example/execute' }, '"endpoint" must be'],
+    ['an endpoint of another scheme', { endpoint: 'ftp://a.example/execute' }, '"endpoint" must be'],
+    ['an endpoint that is only a path', { endpoint: '/execute' }, '"endpoint" must be'],
+    ['an endpoint not in its normal form', { endpoint: 'https://A.example/x/../execute' }, '"endpoint" must be'],
+    ['an unknown field', { price: 1 }, '"price"'],
+    ['no input schema', { input_schema: undefined }, '"input_schema" is missing'],
+    ['an input schema that is an array', { input_schema: [] }, '"input_schema" must be a JSON Schema object'],
+    ['an input schema of no object', { input_schema: string }, 'input_schema.type must be "object"'],
+    ['an input schema without properties', { input_schema: { type: 'object' } }, 'input_schema.properties is missing'],
+    ['$ref', withInput({ a: { $ref: '#' } }), 'input_schema.properties.a.$ref is not allowed'],
+    ['pattern', withInput({ a: { ...string, pattern: '^(a|a)*$' } }), 'properties.a.pattern is not allowed'],
+    ['anyOf', withInput({ a: { anyOf: [string] } }), 'properties.a.anyOf is not allowed'],
+    ['a keyword named as a method', withInput({ a: { constructor: 1 } }), 'properties.a.constructor is not allowed'],
+    ['an unknown type', withInput({ a: { type: 'text' } }), 'properties.a.type must be one or several of'],
+    ['no type of several', withInput({ a: { type: [] } }), 'properties.a.type must be one or several of'],
+    ['an unknown format', withInput({ a: { ...string, format: 'regex' } }), 'properties.a.format must be one of'],
+    ['an empty enum', withInput({ a: { enum: [] } }), 'properties.a.enum must be an array'],
+    ['a negative length', withInput({ a: { minLength: -1 } }), 'properties.a.minLength must be a whole number'],
+    ['a bound that is text', withInput({ a: { minimum: '1' } }), 'properties.a.minimum must be a number'],
+    [
+      'required twice',
+      { input_schema: { type: 'object', properties: {}, required: ['a', 'a'] } },
+      'input_schema.required must',
+    ],
+    ['a property that is no schema', withInput({ a: true }), 'properties.a must be a schema'],
+    [
+      'items that are a list',
+      withInput({ a: { type: 'array', items: [string] } }),
+      'properties.a.items must be a schema',
+    ],
+    [
+      'additional properties by schema',
+      withInput({ a: { additionalProperties: {} } }),
+      'additionalProperties must be true',
+    ],
+    ['an output schema with $ref', { output_schema: { $ref: '#' } }, 'output_schema.$ref is not allowed'],
+    [
+      'a schema over 32 KiB',
+      { output_schema: { description: 'd'.repeat(32 * 1024) } },
+      'output_schema must be at most 32768',
+    ],
+  ];
+  for (const [name, changes, says] of REFUSED) {
+    it(`rejects: ${name}`, async () => {
+      const document = JSON.parse(JSON.stringify({ ...metadataOf(), ...changes }));
+      const bytes = Buffer.from(canonicalize(document) ?? '', 'utf8');
+      const { status, json } = await post(bytes);
+      expect(status, JSON.stringify(json)).to.equal(400);
+      expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+      expect(json.error.message).to.include(says);
+      expect(await isStored(hashMetadata(bytes))).to.equal(false);
+    });
+  }
+
+  it('rejects: schemas nested deeper than 8', async () => {
+    let schema: object = string;
+    for (let depth = 0; depth < 8; depth += 1) schema = { type: 'array', items: schema };
+    const { status, json } = await post(
+      encodeMetadata(metadataOf({ output_schema: schema as Record<string, unknown> })),
+    );
+    expect(status).to.equal(400);
+    expect(json.error.message).to.include('nested deeper than 8');
+  });
+
+  it('rejects: what is not JSON, not UTF-8, too large or of another media type', async () => {
+    const deep = `{"a":${'['.repeat(70)}${']'.repeat(70)}}`;
+    for (const body of ['', '{', '[]', 'null', deep, '{"a":1,"a":2}', Buffer.from([0xff])]) {
+      const { status, json } = await post(body);
+      expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+    }
+    const large = await post('x'.repeat(64 * 1024 + 1));
+    expect([large.status, large.json.error.code]).to.deep.equal([413, 'payload_too_large']);
+    const other = await world.post('/v1/metadata', text, { headers: { 'content-type': 'text/plain' } });
+    expect([other.status, other.json.error.code]).to.deep.equal([415, 'unsupported_media_type']);
+  });
+
+  it('rejects: http endpoints where private ones are not allowed', async () => {
+    const config = { ...world.deps.config, allowPrivateEndpoints: false };
+    const strict = await startWorld({ config });
+    const http = encodeMetadata(metadataOf({ endpoint: 'http://a.example/execute' }));
+    const { status, json } = await strict.post('/v1/metadata', http);
+    expect(status).to.equal(400);
+    expect(json.error.message).to.include('must be an https URL');
+    const https = encodeMetadata(metadataOf({ endpoint: 'https://a.example/execute' }));
+    expect((await strict.post('/v1/metadata', https)).status).to.equal(200);
+    await strict.stop();
+  });
+
+  describe('documents that no listing carries', () => {
+    it('are kept for 24 hours, those of listings and of unfinished executions for ever', async () => {
+      const now = world.state.nowMs;
+      const documents = ['expired', 'waiting', 'listed', 'delisted', 'in-use'].map((name) =>
+        encodeMetadata(metadataOf({ name })),
+      );
+      const [expired, waiting, listed, delisted, inUse] = documents as [Buffer, Buffer, Buffer, Buffer, Buffer];
+      for (const bytes of documents)
+        await world.addDocument(bytes, bytes === waiting ? now - DAY_MS : now - DAY_MS - 1);
+      await world.addListing({ metadata_hash: hashMetadata(listed) }, null);
+      await world.addListing({ metadata_hash: hashMetadata(delisted), status: 'delisted' }, null);
+      const execution = { wallet: newAddress(), listing: newAddress(), state: 'dispatched' as const };
+      await world.addJournal({ ...execution, metadata_hash: hashMetadata(inUse) });
+      await post(encodeMetadata(metadataOf({ name: 'another' })));
+      const stored = await Promise.all(documents.map((bytes) => isStored(hashMetadata(bytes))));
+      expect(stored).to.deep.equal([false, true, true, true, true]);
+      expect(expired.length).to.be.greaterThan(0);
+    });
+
+    it('make room for newer ones beyond 500', async () => {
+      const oldest = encodeMetadata(metadataOf({ name: 'oldest' }));
+      await world.addDocument(oldest, world.state.nowMs - 5_000);
+      for (let n = 0; n < 500; n += 1) {
+        await world.addDocument(encodeMetadata(metadataOf({ name: `flood-${n}` })), world.state.nowMs - 1_000);
+      }
+      const mine = encodeMetadata(metadataOf({ name: 'mine' }));
+      expect((await post(mine)).status).to.equal(200);
+      expect(await isStored(hashMetadata(mine))).to.equal(true);
+      expect(await isStored(hashMetadata(oldest))).to.equal(false);
+    });
+  });
+});

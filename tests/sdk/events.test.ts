@@ -1,0 +1,149 @@
+/** Reading events from logs: the table fits the IDL, real encodings decode, and only trustworthy lines count. */
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { decodeEvent, EVENT_FIELDS, type EventName, readEvents } from '../../app/sdk/events.ts';
+import idlJson from '../../app/sdk/idl/marketplace.json' with { type: 'json' };
+import { coder, PROGRAM_ID, toBorsh } from '../../app/sdk/program.ts';
+
+const OURS = PROGRAM_ID.toBase58();
+const OTHER = 'HpeSYtSP9Z93JaFza7iBsKE2z2uiQ2rN9mymtc9ktipT';
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+
+const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A value of each IDL type, another one for each field. */
+function sample(type: unknown, seed: number): unknown {
+  if (type === 'pubkey') return new PublicKey(new Uint8Array(32).fill(seed));
+  if (type === 'u64') return 2n ** 64n - BigInt(seed);
+  if (type === 'i64') return -(2n ** 62n) + BigInt(seed);
+  if (type === 'u32') return 2 ** 32 - seed;
+  if (type === 'u16') return 2 ** 16 - seed;
+  if (type === 'u8') return 255 - seed;
+  if (type === 'bool') return seed % 2 === 0;
+  if (type === 'string') return `https://example.com/ü/${seed}`;
+  const { array } = type as { array: ['u8', number] };
+  return new Uint8Array(array[1]).fill(seed);
+}
+
+function sampleEvent(name: EventName) {
+  const fields = Object.entries(EVENT_FIELDS[name] as Record<string, { type: unknown }>);
+  return { name, data: Object.fromEntries(fields.map(([key, { type }], index) => [key, sample(type, index + 1)])) };
+}
+
+/** The bytes that the program prints, made by Anchor's own coder from the IDL. */
+function encode({ name, data }: ReturnType<typeof sampleEvent>): Buffer {
+  const { discriminator } = idlJson.events.find((event) => event.name === name)!;
+  return Buffer.concat([Buffer.from(discriminator), coder.types.encode(name, toBorsh(data))]);
+}
+
+const names = Object.keys(EVENT_FIELDS) as EventName[];
+const settled = sampleEvent('ExecutionSettled');
+const opened = sampleEvent('ExecutionOpened');
+const data = (event: ReturnType<typeof sampleEvent>) => `Program data: ${encode(event).toString('base64')}`;
+const invoke = (program: string, depth: number) => `Program ${program} invoke [${depth}]`;
+const success = (program: string) => `Program ${program} success`;
+/** One call of the marketplace as nodes log it. */
+const call = (event: ReturnType<typeof sampleEvent>, depth = 1) => [
+  invoke(OURS, depth),
+  'Program log: Instruction: SettleExecution',
+  invoke(TOKEN, depth + 1),
+  `Program ${TOKEN} consumed 4645 of 200000 compute units`,
+  success(TOKEN),
+  data(event),
+  `Program ${OURS} consumed 50000 of 200000 compute units`,
+  success(OURS),
+];
+
+describe('sdk/events', () => {
+  it('knows exactly the events of the IDL, field by field', () => {
+    const fromIdl = idlJson.events.map(({ name }) => {
+      const { type } = idlJson.types.find((candidate) => candidate.name === name)!;
+      const fields = (type as { fields: { name: string; type: unknown }[] }).fields;
+      return [name, fields.map((field) => [field.name, field.type])];
+    });
+    const ours = names.map((name) => {
+      const fields = Object.entries(EVENT_FIELDS[name] as Record<string, { type: unknown }>);
+      return [name, fields.map(([key, { type }]) => [toSnake(key), type])];
+    });
+    expect(Object.fromEntries(ours)).to.deep.equal(Object.fromEntries(fromIdl));
+    expect(ours).to.have.length(fromIdl.length);
+  });
+
+  for (const name of names) {
+    it(`decodes ${name} as Anchor encodes it, and no byte more or less`, () => {
+      const event = sampleEvent(name);
+      const bytes = encode(event);
+      expect(decodeEvent(bytes)).to.deep.equal(event);
+      expect(() => decodeEvent(Buffer.concat([bytes, Buffer.from([0])]))).to.throw(RangeError, 'too many');
+      expect(() => decodeEvent(bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
+    });
+  }
+
+  it('reads events in order, from top-level calls and from calls by other programs', () => {
+    const logs = [invoke(OTHER, 1), ...call(opened, 2), ...call(settled, 2), success(OTHER), ...call(settled)];
+    expect(readEvents(logs, OURS)).to.deep.equal({ events: [opened, settled, settled], complete: true });
+    expect(readEvents(logs, PROGRAM_ID)).to.deep.equal(readEvents(logs, OURS));
+  });
+
+  it('is complete without events where the program was not called', () => {
+    expect(readEvents([], OURS)).to.deep.equal({ events: [], complete: true });
+    expect(readEvents([invoke(OTHER, 1), success(OTHER)], OURS)).to.deep.equal({ events: [], complete: true });
+  });
+
+  const believesNothing: [string, string[]][] = [
+    ['printed by another program', [invoke(OTHER, 1), data(settled), success(OTHER)]],
+    ['printed by a program that ours calls', [...call(opened).toSpliced(3, 0, data(settled))]],
+    ['printed after our call has ended', [invoke(OTHER, 1), ...call(opened, 2), data(settled), success(OTHER)]],
+    [
+      'printed after a line that only says that we were called',
+      [invoke(OTHER, 1), `Program log: ${invoke(OURS, 2)}`, data(settled), success(OTHER)],
+    ],
+    [
+      'printed after such a line hidden behind a line break',
+      [
+        invoke(OTHER, 1),
+        `Program log: \n${invoke(OURS, 2)}`,
+        data(settled),
+        `Program log: \n${success(OURS)}`,
+        success(OTHER),
+      ],
+    ],
+  ];
+  for (const [how, logs] of believesNothing) {
+    it(`does not believe an event ${how}`, () => {
+      const { events, complete } = readEvents(logs, OURS);
+      expect(events.map(({ name }) => name)).to.not.include('ExecutionSettled');
+      expect(complete).to.equal(true);
+    });
+  }
+
+  it('believes nothing from "Log truncated" on: shorter lines still follow it', () => {
+    const logs = [...call(opened), invoke(OTHER, 1), 'Log truncated', ...call(settled)];
+    expect(readEvents(logs, OURS)).to.deep.equal({ events: [opened], complete: false });
+    const said = [invoke(OTHER, 1), 'Program log: Log truncated', success(OTHER), ...call(settled)];
+    expect(readEvents(said, OURS)).to.deep.equal({ events: [settled], complete: true });
+  });
+
+  const incomplete: [string, string[]][] = [
+    ['a call without its event', call(settled).filter((line) => !line.startsWith('Program data: '))],
+    [
+      'two events in one call and none in another',
+      [...call(settled).toSpliced(5, 0, data(settled)), ...call(settled).toSpliced(5, 1)],
+    ],
+    ['a call that does not end', call(settled).slice(0, -1)],
+    ['an end without a call', [success(OTHER), ...call(settled)]],
+    ['a call at the wrong depth', call(settled, 2)],
+    ['another program ends than was called', [invoke(OTHER, 1), success(TOKEN)]],
+    ['a failed call', [...call(settled).slice(0, -1), `Program ${OURS} failed: custom program error: 0x1770`]],
+  ];
+  for (const [what, logs] of incomplete) {
+    it(`says that a log is incomplete: ${what}`, () => {
+      expect(readEvents(logs, OURS).complete).to.equal(false);
+    });
+  }
+
+  it('throws at an event of ours that it does not know', () => {
+    const logs = [invoke(OURS, 1), `Program data: ${Buffer.from('unheard of').toString('base64')}`, success(OURS)];
+    expect(() => readEvents(logs, OURS)).to.throw(RangeError, 'unknown event 756e686561726420');
+  });
+});
