@@ -3,6 +3,7 @@
  * again changes nothing. A transaction that cannot be applied fails the whole page and names its signature.
  */
 import { PublicKey } from '@solana/web3.js';
+import Sqlite from 'better-sqlite3';
 import type { Kysely, Transaction } from 'kysely';
 import type { MarketplaceEvent } from '../app/sdk/events.ts';
 import { REFUND_REASONS } from '../app/sdk/program.ts';
@@ -44,7 +45,7 @@ export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainT
       try {
         await applyTransaction(transaction, item);
       } catch (error) {
-        throw new ApplyError(item.signature, error);
+        throw isTemporary(error) ? error : new ApplyError(item.signature, error);
       }
     }
     const cursor = { id: 1n, signature: last.signature, slot: last.slot };
@@ -54,6 +55,11 @@ export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainT
       .onConflict((c) => c.column('id').doUpdateSet(cursor))
       .execute();
   });
+}
+
+/** The file was busy or the disk full: no fault of the transaction's, so it may be tried again. */
+function isTemporary(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/.test(error.code);
 }
 
 async function applyTransaction(db: Transaction<IndexDatabase>, item: ChainTransaction): Promise<void> {

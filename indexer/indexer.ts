@@ -3,7 +3,7 @@
  * something new, after each reconnect, and every few seconds in case a hint was missed. What may be temporary is tried
  * again for ever; a transaction that cannot be applied stops it.
  */
-import { Connection, type PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { PROGRAM_ID } from '../app/sdk/program.ts';
 import { ApplyError } from './apply.ts';
@@ -12,6 +12,7 @@ import { type OpenedDatabase, openIndex } from './database.ts';
 import { pass } from './ingest.ts';
 import { createNotices } from './notices.ts';
 import { type IndexStatus, readStatus } from './read.ts';
+import { connectRpc } from './rpc.ts';
 import { subscribe } from './subscription.ts';
 import type { IndexDatabase } from './tables.ts';
 
@@ -61,19 +62,13 @@ const RETRY_MAX_MS = 5_000;
 /** A node may notify of a transaction a moment before it lists it: look again soon, this many times. */
 const SOON_MS = 40;
 const SOON_TIMES = 25;
-const RPC_TIMEOUT_MS = 15_000;
 
 export function createIndexer(options: IndexerOptions): Indexer {
   const { log } = options;
   const programId = options.programId ?? PROGRAM_ID;
   const notices = createNotices();
   const stopping = new AbortController();
-  const connection = new Connection(options.rpcUrl, {
-    commitment: 'confirmed',
-    disableRetryOnRateLimit: true,
-    fetch: (url, init) =>
-      fetch(url as string, { ...(init as RequestInit), signal: AbortSignal.timeout(RPC_TIMEOUT_MS) }),
-  });
+  const connection = connectRpc(options.rpcUrl, stopping.signal);
   let opened: OpenedDatabase<IndexDatabase> | null = null;
   let running: Promise<void> | null = null;
   let state: IndexerStatus['state'] = 'idle';
@@ -114,6 +109,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       } catch (cause) {
         error = cause instanceof Error ? cause.message : String(cause);
         if (cause instanceof ApplyError) throw cause;
+        if (stopping.signal.aborted) return undefined;
         log.warn({ error, retryMs }, `${what}: will be tried again`);
         await idle(retryMs, false);
       }

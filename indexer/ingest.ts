@@ -30,8 +30,12 @@ const FETCH_CONCURRENCY = 8;
  */
 export async function pass(deps: IngestDeps): Promise<bigint> {
   // Asked first: whatever is confirmed up to here is among the signatures asked for next.
-  const head = BigInt(await deps.connection.getSlot('confirmed'));
-  const fresh = await readFreshSignatures(deps);
+  const confirmed = BigInt(await deps.connection.getSlot('confirmed'));
+  const listed = await readNewSignatures(deps);
+  // Some nodes list a block that they still work on, in no order yet: moving the cursor there would lose transactions.
+  const fresh = listed.filter(({ confirmationStatus }) => confirmationStatus !== 'processed');
+  const unfinished = listed.filter(({ confirmationStatus }) => confirmationStatus === 'processed');
+  const head = unfinished.reduce((least, { slot }) => (slot <= least ? BigInt(slot) - 1n : least), confirmed);
   for (let end = fresh.length; end > 0; end -= APPLY_PAGE) {
     const oldestFirst = fresh.slice(Math.max(0, end - APPLY_PAGE), end).reverse();
     await applyPage(deps.db, await readTransactions(deps, oldestFirst));
@@ -47,7 +51,7 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
 }
 
 /** Signatures after the cursor, newest first as nodes give them. */
-async function readFreshSignatures(deps: IngestDeps): Promise<ConfirmedSignatureInfo[]> {
+async function readNewSignatures(deps: IngestDeps): Promise<ConfirmedSignatureInfo[]> {
   const { connection, programId, signaturePage: limit } = deps;
   const cursor = await deps.db.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
   const until = cursor?.signature;

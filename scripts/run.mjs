@@ -16,9 +16,14 @@ function fail(message) {
   process.exit(1);
 }
 
-/** True when node_modules was installed from the present package-lock.json: by us (stamp) or by npm itself. */
+/** True when this very package-lock.json was found installed before. */
+function hasStamp(lockHash) {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash;
+}
+
+/** True when node_modules holds what package-lock.json names, whoever installed it. */
 function isInstalled(lockHash) {
-  if (existsSync(stamp)) return readFileSync(stamp, 'utf8') === lockHash;
+  if (hasStamp(lockHash)) return true;
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed)) return false;
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
@@ -36,15 +41,14 @@ function nativeModuleLoads() {
 }
 
 function install() {
-  console.error('Installing dependencies (npm ci); the first time takes about a minute ...');
+  console.error('Installing dependencies (npm ci); the first time takes one or two minutes ...');
   const missing = ['make', 'g++', 'python3'].filter((tool) => spawnSync(tool, ['--version']).error);
   try {
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2] });
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {
-    const hint = missing.length ? ` ${missing.join(', ')} not found.` : '';
-    fail(`npm ci failed; its output is above.${hint}
-The SQLite module is compiled where no prebuilt one can be fetched; on Debian or Ubuntu that needs:
-  apt-get install build-essential python3`);
+    if (missing.length === 0) fail('npm ci failed; its output is above.');
+    fail(`npm ci failed; its output is above. ${missing.join(', ')} not found: the SQLite module is compiled where no
+prebuilt one can be fetched. On Debian or Ubuntu: apt-get install build-essential python3`);
   }
 }
 
@@ -60,7 +64,7 @@ const lockHash = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex');
 if (!isInstalled(lockHash)) install();
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash) {
+if (!hasStamp(lockHash)) {
   if (!nativeModuleLoads()) {
     console.error('Building the SQLite module for this Node ...');
     const rebuilt = spawnSync('npm', ['rebuild', 'better-sqlite3'], { cwd: root, stdio: ['ignore', 2, 2] });

@@ -5,11 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import nacl from 'tweetnacl';
-import { encodeMetadata, hashMetadata } from '../sdk/metadata.ts';
+import { encodeMetadata, hashMetadata, tagsOfMask } from '../sdk/metadata.ts';
 import {
   type AgentListing,
   decodeAccount,
   ed25519Instruction,
+  findCollateral,
   findListing,
   listAgent,
   registerMessage,
@@ -125,8 +126,30 @@ export async function changeStatus(
   return sendTransaction(marketplace.connection, [instruction], [wallet]);
 }
 
+/** What the chain holds of an agent: its terms, its payout account, its collateral. */
+export async function showListing(marketplace: Marketplace, agentId: PublicKey) {
+  const listing = await readListing(marketplace, agentId);
+  const account = await marketplace.connection.getAccountInfo(findCollateral(agentId));
+  const collateral = account && decodeAccount('CreatorCollateral', account.data);
+  return {
+    agent_id: agentId.toBase58(),
+    status: listing.status,
+    creator: listing.creator.toBase58(),
+    signing_key: listing.signingKey.toBase58(),
+    payout: listing.payout.toBase58(),
+    price_usdc: formatUsdc(listing.price),
+    timeout_seconds: listing.timeoutSeconds,
+    min_timeout_seconds: listing.minTimeoutSeconds,
+    tags: tagsOfMask(listing.tagMask),
+    listing_version: listing.listingVersion,
+    metadata_hash: Buffer.from(listing.metadataHash).toString('hex'),
+    listed_at: new Date(Number(listing.listedAt) * 1000).toISOString(),
+    collateral_usdc: collateral && formatUsdc(collateral.deposited - collateral.slashed),
+  };
+}
+
 /** The listing as it is on-chain. Throws Refusal where there is none. */
-export async function readListing({ connection }: Marketplace, agentId: PublicKey): Promise<AgentListing> {
+async function readListing({ connection }: Marketplace, agentId: PublicKey): Promise<AgentListing> {
   const account = await connection.getAccountInfo(agentId);
   try {
     if (account) return decodeAccount('AgentListing', account.data);

@@ -71,7 +71,7 @@ export async function ask<T>(baseUrl: string, call: () => Promise<T>): Promise<T
 }
 
 /** Runs one call of the Solana node; no answer becomes a Refusal. */
-async function askNode<T>(rpcUrl: string, call: () => Promise<T>): Promise<T> {
+export async function askNode<T>(rpcUrl: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -2,7 +2,7 @@
  * What must be on the chain before the API can start: the program, a mint to settle in, the marketplace's config and
  * treasury, money for everyone. Each step looks first, so that a chain which has it is left as it is.
  */
-import { type Connection, type Keypair, PublicKey } from '@solana/web3.js';
+import { type Connection, type Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { readConfig } from '../../migrations/deploy.ts';
 import { Refusal } from '../cli/refusal.ts';
 import {
@@ -15,7 +15,14 @@ import {
 } from '../sdk/program.ts';
 import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
-import { createMockUsdc, deployProgram, initializeMarketplace, PROGRAM_ARTIFACT, sendAndConfirm } from './network.ts';
+import {
+  callRpc,
+  createMockUsdc,
+  deployProgram,
+  initializeMarketplace,
+  PROGRAM_ARTIFACT,
+  sendAndConfirm,
+} from './network.ts';
 
 export interface Chain {
   rpcUrl: string;
@@ -41,14 +48,16 @@ export async function setUpChain(chain: Chain, identities: Identities): Promise<
 
 async function provideProgram(chain: Chain, { admin }: Identities): Promise<void> {
   const program = await chain.connection.getAccountInfo(PROGRAM_ID);
-  if (program?.executable) return;
   if (!chain.isSurfpool) {
+    if (program?.executable) return;
     throw new Refusal(
       `The program ${PROGRAM_ID} is not deployed on ${chain.rpcUrl}. Deploy it with the keypair of its address, then ` +
         `start again:\n  solana program deploy --url ${chain.rpcUrl} --program-id PROGRAM_KEYPAIR.json ${PROGRAM_ARTIFACT}`,
     );
   }
-  await deployProgram(chain.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin.publicKey });
+  // Naming the authority is the last step of a deployment by cheat code, so until then it may have been cut short.
+  const isComplete = program?.executable && !(await readUpgradeAuthority(chain))?.equals(SystemProgram.programId);
+  if (!isComplete) await deployProgram(chain.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin.publicKey });
 }
 
 async function provideMarketplace(chain: Chain, identities: Identities): Promise<Config> {
@@ -58,7 +67,7 @@ async function provideMarketplace(chain: Chain, identities: Identities): Promise
     requireOurs(existing, chain, relayAuthority);
     return existing;
   }
-  await requireUpgradeAuthority(chain, admin);
+  await becomeUpgradeAuthority(chain, admin);
   const mint = await createMockUsdc(chain.connection, {
     payer: admin,
     mint: usdcMint,
@@ -84,16 +93,26 @@ function requireOurs(config: Config, chain: Chain, relayAuthority: Keypair): voi
   );
 }
 
-async function requireUpgradeAuthority(chain: Chain, admin: Keypair): Promise<void> {
-  const account = await chain.connection.getAccountInfo(findProgramData());
-  const bytes = account?.data.subarray(UPGRADE_AUTHORITY_OFFSET, UPGRADE_AUTHORITY_OFFSET + 32);
-  if (bytes?.length === 32 && admin.publicKey.equals(new PublicKey(bytes))) return;
-  const authority = bytes?.length === 32 ? new PublicKey(bytes).toBase58() : 'nobody';
+/** Only the upgrade authority may create the marketplace: a Surfpool makes the admin that, elsewhere a person must. */
+async function becomeUpgradeAuthority(chain: Chain, admin: Keypair): Promise<void> {
+  const authority = await readUpgradeAuthority(chain);
+  if (authority?.equals(admin.publicKey)) return;
+  if (chain.isSurfpool) {
+    const addresses = [PROGRAM_ID, admin.publicKey].map((address) => address.toBase58());
+    await callRpc(chain.rpcUrl, 'surfnet_setProgramAuthority', addresses);
+    return;
+  }
   throw new Refusal(
-    `Only the program's upgrade authority, ${authority}, can create the marketplace on ${chain.rpcUrl}; this ` +
-      `directory's admin is ${admin.publicKey}. Put that keypair into DATA_DIR/demo/admin.json, or hand the program ` +
-      'over with `solana program set-upgrade-authority`.',
+    `Only the program's upgrade authority, ${authority ?? 'nobody'}, can create the marketplace on ${chain.rpcUrl}; ` +
+      `this directory's admin is ${admin.publicKey}. Put the authority's keypair into DATA_DIR/demo/admin.json, or ` +
+      'hand the program over with `solana program set-upgrade-authority`.',
   );
+}
+
+async function readUpgradeAuthority({ connection }: Chain): Promise<PublicKey | null> {
+  const account = await connection.getAccountInfo(findProgramData());
+  const bytes = account?.data.subarray(UPGRADE_AUTHORITY_OFFSET, UPGRADE_AUTHORITY_OFFSET + 32);
+  return bytes?.length === 32 ? new PublicKey(bytes) : null;
 }
 
 /** Creator A has the verification badge. */

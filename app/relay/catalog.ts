@@ -61,15 +61,21 @@ export async function findParameterFault(
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = await requireListing(deps, agentId);
   const { metadata } = await requireDocument(deps, row);
-  const summary = toSummary(row, metadata);
+  // Asked by itself, so that only this listing's executions are read.
+  const statistics = await deps.views
+    .selectFrom('chain.agent_statistics')
+    .selectAll()
+    .where('listing', '=', row.listing)
+    .executeTakeFirst();
+  const summary = toSummary({ ...row, ...(statistics ?? NO_STATISTICS) }, metadata);
   return {
     ...summary,
     creator: { ...summary.creator, display_name: metadata.display_name },
     description: metadata.description,
     input_schema: metadata.input_schema,
     output_schema: metadata.output_schema,
-    successful_executions: Number(row.successful_executions ?? 0n),
-    dispute_count: Number(row.dispute_count ?? 0n),
+    successful_executions: Number(statistics?.successful_executions ?? 0n),
+    dispute_count: Number(statistics?.dispute_count ?? 0n),
     on_chain_listing: addressUrl(deps, row.listing),
     created_at: new Date(Number(row.listed_at) * 1000).toISOString(),
   };
@@ -81,7 +87,7 @@ export async function listAgents(deps: CatalogDeps, query: AgentsQuery): Promise
   const { rows, total } = await deps.views.transaction().execute(async (views) => {
     const matching = matchingListings(views, query);
     const counted = await matching.select(sql<bigint>`count(*)`.as('total')).executeTakeFirstOrThrow();
-    const page = matching.select(SUMMARY_COLUMNS);
+    const page = matching.select(LISTING_COLUMNS).select(STATISTICS_COLUMNS);
     const rows = await ordered(page, query.sort).limit(query.limit).offset(query.offset).execute();
     return { rows, total: counted.total };
   });
@@ -91,7 +97,7 @@ export async function listAgents(deps: CatalogDeps, query: AgentsQuery): Promise
   return { agents, total: Number(total), limit: query.limit, offset: query.offset };
 }
 
-const SUMMARY_COLUMNS = [
+const LISTING_COLUMNS = [
   'listings.listing',
   'listings.creator',
   'listings.payout',
@@ -105,12 +111,22 @@ const SUMMARY_COLUMNS = [
   'listings.metadata_hash',
   'listings.listed_at',
   'creators.verified',
+] as const;
+
+const STATISTICS_COLUMNS = [
   'statistics.total_executions',
-  'statistics.successful_executions',
   'statistics.success_rate',
   'statistics.avg_execution_time_ms',
-  'statistics.dispute_count',
 ] as const;
+
+interface Statistics {
+  total_executions: bigint | null;
+  success_rate: number | null;
+  avg_execution_time_ms: bigint | null;
+}
+
+/** Of a listing that was never called. */
+const NO_STATISTICS: Statistics = { total_executions: 0n, success_rate: 0, avg_execution_time_ms: 0n };
 
 type Views = CatalogDeps['views'];
 type ListingRow = NonNullable<Awaited<ReturnType<typeof readListing>>>;
@@ -118,12 +134,12 @@ type ListingRow = NonNullable<Awaited<ReturnType<typeof readListing>>>;
 function listings(views: Views) {
   return views
     .selectFrom('chain.listings as listings')
-    .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator')
-    .leftJoin('chain.agent_statistics as statistics', 'statistics.listing', 'listings.listing');
+    .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator');
 }
 
 function matchingListings(views: Views, query: AgentsQuery) {
   let matching = listings(views)
+    .leftJoin('chain.agent_statistics as statistics', 'statistics.listing', 'listings.listing')
     .innerJoin('metadata', 'metadata.metadata_hash', 'listings.metadata_hash')
     .where('listings.status', '=', 'active');
   if (query.verified_only) matching = matching.where('creators.verified', '=', 1n);
@@ -164,7 +180,7 @@ function readListing(deps: CatalogDeps, agentId: string) {
   // Garbage is not worth a query, however long it is.
   const id = ADDRESS.test(agentId) ? agentId : '';
   return listings(deps.views)
-    .select(SUMMARY_COLUMNS)
+    .select(LISTING_COLUMNS)
     .where('listings.listing', '=', id)
     .where('listings.status', '!=', 'delisted')
     .executeTakeFirst();
@@ -208,7 +224,7 @@ function toAgent(row: ListingRow, metadata: AgentMetadata): Agent {
   };
 }
 
-function toSummary(row: ListingRow, metadata: AgentMetadata): AgentSummary {
+function toSummary(row: ListingRow & Statistics, metadata: AgentMetadata): AgentSummary {
   return {
     agent_id: row.listing,
     name: metadata.name,

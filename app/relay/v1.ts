@@ -55,6 +55,7 @@ export function addRoutes(app: Application, deps: RelayDeps): void {
     const principal = await authenticate(deps, request.headers.authorization);
     const agent = await requireAgent(deps, param(request, 'agent_id'));
     if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
+    requireNoQuery(request);
     const input = await readExecuteBody(deps, agent, body);
     sendOutcome(deps, response, await deps.engine.execute(principal, agent, input));
   });

@@ -181,7 +181,10 @@ describe('the command line', function () {
     const again = await local('listing', 'pause', agentId, '--keypair', creatorPath);
     expect(again).to.include({ code: 1, stderr: `The agent ${agentId} is paused already.\n` });
     expect((await local('listing', 'resume', agentId, '--keypair', creatorPath)).code).to.equal(0);
-    expect((await read()).status).to.equal('active');
+    const shown = JSON.parse((await local('listing', 'show', agentId, '--json')).stdout);
+    const terms = { status: 'active', price_usdc: '0.3', listing_version: 2, collateral_usdc: '5' };
+    expect(shown).to.include({ agent_id: agentId, ...terms });
+    expect(shown.tags).to.deep.equal(['writing']);
   });
 
   it('makes a key that works, lists it and revokes it here and on-chain', async () => {

@@ -52,7 +52,7 @@ describe('recovery after kill -9', function () {
   }
 
   /** Kill the relay at this point of one call; then start it again and wait for the call's end. */
-  async function killAndRestart(killAt: string) {
+  async function killAndRestart(killAt: string, downMs = 0) {
     const apiKey = market.callers[0]!.apiKey;
     const doomed = await market.startRelayProcess(killAt);
     const before = await request(doomed.url, '/v1/executions?limit=1', { apiKey });
@@ -63,6 +63,7 @@ describe('recovery after kill -9', function () {
       () => undefined,
     );
     await doomed.gone;
+    await new Promise((resolve) => setTimeout(resolve, downMs));
 
     const relay = await market.startRelayProcess();
     try {
@@ -148,6 +149,21 @@ describe('recovery after kill -9', function () {
       });
     }
   });
+
+  // 150 slots of 50 ms: after this, what was signed before the kill can never land.
+  for (const [killAt, status] of [
+    ['openSigned:after', 'failed'],
+    ['verified:after', 'completed'],
+  ] as const) {
+    it(`killed at ${killAt} and down until its blockhash had expired: ${status}`, async () => {
+      market.setBehaviour(null);
+      const before = await market.balances();
+      const { full } = await killAndRestart(killAt, 9_000);
+      expect(full.status).to.equal(status);
+      assertMoved(before, await market.balances(), status === 'completed');
+      expect(await openRecords()).to.equal(0);
+    });
+  }
 
   it('a record whose row was lost with the ledger is refunded after its deadline', async () => {
     market.setBehaviour(() => undefined);

@@ -5,6 +5,7 @@ import { formatUsdc } from '../../sdk/usdc.ts';
 import { connect } from '../chain.ts';
 import { type CommonOptions, readSettings } from '../config.ts';
 import { createKey, listKeys, registerKey, revokeKey, revokeOnChain } from '../keys.ts';
+import { askNode } from '../marketplace.ts';
 import { printResult, printTable, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import { readKeypair } from '../wallet.ts';
@@ -106,9 +107,13 @@ export function keysCommands(): Command {
     .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
       const settings = readSettings(options);
       const wallet = readKeypair(settings.keypairPath, "the wallet's keypair");
-      const signature = options.onChainOnly
-        ? await revokeOnChain({ connection: connect(requireRpcUrl(settings.rpcUrl)) }, { wallet, keyId })
-        : await revokeKey(await open(options), { wallet, keyId, report });
+      let signature: string | null;
+      if (options.onChainOnly) {
+        const rpcUrl = requireRpcUrl(settings.rpcUrl);
+        signature = await askNode(rpcUrl, () => revokeOnChain({ connection: connect(rpcUrl) }, { wallet, keyId }));
+      } else {
+        signature = await revokeKey(await open(options), { wallet, keyId, report });
+      }
       printResult({ key_id: keyId, revoked: true, signature }, options.json);
     });
 

@@ -3,12 +3,12 @@ import type { PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { loadSigningKey } from '../../sdk/signingKey.ts';
 import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
-import { changeStatus, createListing, updateListing } from '../listing.ts';
+import { changeStatus, createListing, showListing, updateListing } from '../listing.ts';
 import { readListingFile } from '../listingFile.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import { readKeypair } from '../wallet.ts';
-import { open, toAddress, withWallet } from './options.ts';
+import { open, toAddress, withMarketplace, withWallet } from './options.ts';
 
 const FILE_HELP = `
 FILE.json describes the agent:
@@ -73,6 +73,13 @@ export function listingCommands(): Command {
         printResult({ agent_id: agentId.toBase58(), status, signature }, options.json);
       });
   }
+
+  withMarketplace(group.command('show'))
+    .description('show what the chain holds of an agent: terms, status, collateral')
+    .argument('<agent_id>', 'the agent', toAddress)
+    .action(async (agentId: PublicKey, options: CommonOptions) => {
+      printResult(await showListing(await open(options), agentId), options.json);
+    });
   return group;
 }
 

@@ -311,6 +311,17 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect([status, json.error.code]).to.deep.equal([503, 'metadata_missing']);
     });
 
+    it('rejects: options in the query, where a caller might believe them heard', async () => {
+      const { status, json } = await world.post(
+        `/v1/agents/${open}/execute?async=true`,
+        { task: 'x' },
+        { key: key.apiKey },
+      );
+      expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+      expect(json.error.message).to.include('"async"');
+      expect(world.state.executed).to.have.length(0);
+    });
+
     const MEDIA_TYPES = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
     for (const type of [...MEDIA_TYPES, 'application/json; charset=latin1', 'application/jsonp', '']) {
       it(`rejects: media type ${JSON.stringify(type)}`, async () => {

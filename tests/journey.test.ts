@@ -1,0 +1,368 @@
+/**
+ * The whole marketplace as a newcomer meets it: `npm start`, with 400 ms slots, and from then on nothing but HTTP, a
+ * Solana RPC and the commands of the README. Balances are read from the token accounts themselves.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import anchor from '@coral-xyz/anchor';
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { Connection, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { DemoFile } from '../app/local/demoFile.ts';
+import { startNode, type TestNode } from './harness/node.ts';
+import { cleanUp, goneWithin, newDirectory, ROOT, type Start, startNetwork } from './local/start.ts';
+
+const CSV = readFileSync(join(ROOT, 'examples', 'cities.csv'), 'utf8');
+const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
+
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test is about
+  body: any;
+}
+
+describe('journey', function () {
+  this.timeout(120_000);
+  const dataDir = newDirectory();
+  let start: Start;
+  let demo: DemoFile;
+  let connection: Connection;
+  after(cleanUp);
+
+  async function send(path: string, caller: number | null, body?: unknown): Promise<Answer> {
+    const response = await fetch(`${demo.base_url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(caller === null ? {} : { authorization: `Bearer ${demo.callers[caller]!.api_key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+  const agent = (name: string) => demo.agents.find((candidate) => candidate.name === name)!;
+  const execute = (name: string, body: unknown, caller = 0) =>
+    send(`/v1/agents/${agent(name).agent_id}/execute`, caller, body);
+
+  async function units(tokenAccount: PublicKey): Promise<bigint> {
+    return BigInt((await connection.getTokenAccountBalance(tokenAccount, 'confirmed')).value.amount);
+  }
+  const usdcOf = (wallet: string) =>
+    getAssociatedTokenAddressSync(new PublicKey(demo.usdc_mint), new PublicKey(wallet));
+
+  /** Base units of both callers, both creators and the treasury. */
+  async function balances() {
+    const creators = [...new Set(demo.agents.map(({ creator }) => creator))];
+    const wallets = [...demo.callers.map(({ wallet }) => wallet), ...creators];
+    const amounts = await Promise.all(wallets.map((wallet) => units(usdcOf(wallet))));
+    return {
+      ...Object.fromEntries(wallets.map((wallet, index) => [wallet, amounts[index]!])),
+      treasury: await units(new PublicKey(demo.treasury)),
+    } as Record<string, bigint>;
+  }
+
+  /** Nobody's balance but the payer's, the payee's and the treasury's moved, and those exactly. */
+  function assertPaid(
+    before: Record<string, bigint>,
+    after: Record<string, bigint>,
+    name: string,
+    price: bigint,
+    caller = 0,
+  ) {
+    const fee = price / 100n;
+    const expected = { ...before };
+    expected[demo.callers[caller]!.wallet]! -= price;
+    expected[agent(name).creator]! += price - fee;
+    expected.treasury! += fee;
+    expect(after).to.deep.equal(expected);
+  }
+
+  function seeds(...parts: (string | Uint8Array)[]): PublicKey {
+    const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+    return PublicKey.findProgramAddressSync(bytes, new PublicKey(demo.program_id))[0];
+  }
+  const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex');
+
+  /** The record by Anchor and the published IDL, and nothing of ours. */
+  // biome-ignore lint/suspicious/noExplicitAny: an integrator without generated types
+  async function readRecord(executionId: string): Promise<any> {
+    const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'idl', 'marketplace.json'), 'utf8'));
+    const program = new anchor.Program(idl, { connection } as anchor.Provider);
+    return (program.account as any).executionRecord.fetch(seeds('execution', idBytes(executionId)));
+  }
+  async function escrowExists(executionId: string): Promise<boolean> {
+    const escrow = seeds('escrow', seeds('execution', idBytes(executionId)).toBytes());
+    return (await connection.getAccountInfo(escrow, 'confirmed')) !== null;
+  }
+
+  before(async () => {
+    start = startNetwork(dataDir, { command: 'npm' });
+    demo = await start.ready;
+    connection = new Connection(demo.rpc_url, { commitment: 'confirmed', wsEndpoint: demo.ws_url });
+  });
+
+  // Mocha runs a block's own tests before its inner blocks: hence blocks throughout, in the order of the story.
+  describe('the first calls', () => {
+    it('the first call: 200, 99 to 1, and API, result and chain say the same', async () => {
+      const before = await balances();
+      const query = 'SELECT city, population FROM csv ORDER BY population DESC LIMIT 2';
+      const { status, body } = await execute('csv-analyst', {
+        task: 'Largest cities',
+        parameters: { csv: CSV, query },
+      });
+      expect(status).to.equal(200);
+      expect(JSON.parse(body.result).row_count).to.equal(2);
+      assertPaid(before, await balances(), 'csv-analyst', 250_000n);
+
+      const record = await readRecord(body.execution_id);
+      expect(record.status).to.deep.equal({ completed: {} });
+      expect(`sha256:${Buffer.from(record.resultHash).toString('hex')}`).to.equal(body.result_hash);
+      expect(record.caller.toBase58()).to.equal(demo.callers[0]!.wallet);
+      expect(await escrowExists(body.execution_id)).to.equal(false);
+      const full = (await send(`/v1/executions/${body.execution_id}`, 0)).body;
+      expect(full).to.include({
+        status: 'completed',
+        result: body.result,
+        result_hash: body.result_hash,
+        cost_usdc: 0.25,
+        creator_amount_usdc: 0.2475,
+        platform_amount_usdc: 0.0025,
+        agent_name: 'csv-analyst',
+      });
+    });
+
+    it('text-report, for the other caller', async () => {
+      const before = await balances();
+      const { status, body } = await execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
+      expect(status).to.equal(200);
+      expect(JSON.parse(body.result)).to.have.keys('statistics', 'reading', 'key_sentences', 'outline');
+      assertPaid(before, await balances(), 'text-report', 100_000n, 1);
+      expect((await send(`/v1/executions/${body.execution_id}`, 0)).body.error.code).to.equal('execution_not_found');
+    });
+  });
+
+  describe('the sandbox, each agent exactly as documented', () => {
+    const paid: [string, unknown, string, bigint][] = [
+      ['sandbox-echo', { task: 'héllo' }, 'héllo', 10_000n],
+      ['sandbox-slow', { task: 'soon', parameters: { seconds: 1 } }, 'soon', 20_000n],
+    ];
+    for (const [name, body, result, price] of paid) {
+      it(`${name}: 200`, async () => {
+        const before = await balances();
+        const answer = await execute(name, body);
+        expect(answer.status).to.equal(200);
+        expect(answer.body).to.include({ status: 'completed', result, cost_usdc: Number(price) / 1e6 });
+        assertPaid(before, await balances(), name, price);
+      });
+    }
+
+    const refunded: [string, unknown, number, string, RegExp][] = [
+      [
+        'sandbox-slow',
+        { task: 'x', parameters: { seconds: 4 }, timeout_seconds: 1 },
+        408,
+        'execution_timeout',
+        /within 1 second/,
+      ],
+      ['sandbox-fails', { task: 'x' }, 500, 'execution_failed', /./],
+      ['sandbox-error', { task: 'x' }, 500, 'execution_failed', /status 500/],
+      ['sandbox-bad-signature', { task: 'x' }, 500, 'execution_failed', /signature/],
+      ['sandbox-wrong-hash', { task: 'x' }, 500, 'execution_failed', /SHA-256/],
+      ['sandbox-wrong-id', { task: 'x' }, 500, 'execution_failed', /execution_id/],
+      ['sandbox-malformed', { task: 'x' }, 500, 'execution_failed', /JSON/],
+      ['sandbox-huge', { task: 'x' }, 500, 'execution_failed', /larger/],
+      ['sandbox-offline', { task: 'x', timeout_seconds: 2 }, 408, 'execution_timeout', /within 2 seconds/],
+      [
+        'csv-analyst',
+        { task: 'x', parameters: { csv: CSV, query: 'DROP TABLE csv' } },
+        500,
+        'execution_failed',
+        /SELECT/,
+      ],
+    ];
+    for (const [name, body, status, code, message] of refunded) {
+      it(`${name}: ${status} ${code}, and everybody has what they had`, async () => {
+        const before = await balances();
+        const answer = await execute(name, body);
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
+        expect(answer.body.error.code).to.equal(code);
+        expect(answer.body.error.message).to.match(message);
+        expect(await balances()).to.deep.equal(before);
+        const id = answer.body.error.execution_id;
+        expect((await readRecord(id)).status).to.deep.equal({ refunded: {} });
+        expect(await escrowExists(id)).to.equal(false);
+        const full = (await send(`/v1/executions/${id}`, 0)).body;
+        expect(full).to.include({ status: 'failed', cost_usdc: 0, result: null, ipfs_url: null });
+      });
+    }
+
+    it('sandbox-paused: 422, and nothing is opened', async () => {
+      const before = await balances();
+      const total = (await send('/v1/executions?limit=1', 0)).body.total;
+      const answer = await execute('sandbox-paused', { task: 'x' });
+      expect(answer.status).to.equal(422);
+      expect(answer.body.error).to.include({ code: 'agent_paused', execution_id: null });
+      expect(await balances()).to.deep.equal(before);
+      expect((await send('/v1/executions?limit=1', 0)).body.total).to.equal(total);
+    });
+
+    it('parameters that do not fit the schema, and an agent that is none: nothing is opened', async () => {
+      const before = await balances();
+      expect((await execute('csv-analyst', { task: 'x', parameters: {} })).body.error.code).to.equal('invalid_request');
+      const unknown = await send(`/v1/agents/${demo.callers[0]!.wallet}/execute`, 0, { task: 'x' });
+      expect([unknown.status, unknown.body.error.code]).to.deep.equal([404, 'agent_not_found']);
+      expect(await balances()).to.deep.equal(before);
+    });
+  });
+
+  describe('reading it all back', () => {
+    it('the listing’s figures follow: only the creator’s faults count against it', async () => {
+      for (const [name, total, successful] of [
+        ['sandbox-echo', 1, 1],
+        ['sandbox-slow', 2, 1],
+        ['sandbox-wrong-id', 1, 0],
+      ] as const) {
+        for (let tries = 0; ; tries += 1) {
+          const { body } = await send(`/v1/agents/${agent(name).agent_id}`, null);
+          if (body.total_executions === total || tries > 100) {
+            expect(body).to.include({ total_executions: total, successful_executions: successful });
+            expect(body.success_rate).to.equal(successful / total);
+            break;
+          }
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      }
+    });
+
+    it('45 asynchronous calls at once are all paid, and paging shows each of them once', async () => {
+      const before = await balances();
+      const ids = new Set<string>();
+      const first = (await send('/v1/executions?limit=1', 1)).body.total as number;
+      await Promise.all(
+        Array.from({ length: 45 }, async (_, index) => {
+          const { status, body } = await execute('sandbox-echo', { task: `call ${index}`, async: true }, 1);
+          expect([200, 202]).to.include(status);
+          ids.add(body.execution_id);
+        }),
+      );
+      expect(ids.size).to.equal(45);
+      for (;;) {
+        const { body } = await send('/v1/executions?status=completed&limit=1', 1);
+        if (body.total === first + 45) break;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      assertPaid(before, await balances(), 'sandbox-echo', 450_000n, 1);
+
+      for (const filter of [
+        '',
+        '&status=completed',
+        `&agent_id=${agent('sandbox-echo').agent_id}`,
+        '&from=2020-01-01T00:00:00Z',
+      ]) {
+        const seen: string[] = [];
+        const times: string[] = [];
+        for (let offset = 0; ; offset += 7) {
+          const { body } = await send(`/v1/executions?limit=7&offset=${offset}${filter}`, 1);
+          for (const row of body.executions) {
+            seen.push(row.execution_id);
+            times.push(`${row.initiated_at} ${row.execution_id}`);
+          }
+          if (body.executions.length < 7) {
+            expect(body.total).to.equal(seen.length);
+            break;
+          }
+        }
+        expect(new Set(seen).size).to.equal(seen.length, filter);
+        expect([...ids].every((id) => seen.includes(id))).to.equal(true);
+        expect(times).to.deep.equal([...times].sort().reverse());
+      }
+      expect((await send('/v1/executions?to=2020-01-01T00:00:00Z', 1)).body).to.include({ total: 0 });
+    });
+
+    it('every sort and filter of agents pages over all of them, none twice', async () => {
+      const active = demo.agents.filter(({ name }) => name !== 'sandbox-paused').map(({ agent_id }) => agent_id);
+      for (const sort of ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at']) {
+        const seen: string[] = [];
+        for (let offset = 0; offset < active.length; offset += 5) {
+          const { body } = await send(`/v1/agents?sort=${sort}&limit=5&offset=${offset}`, null);
+          expect(body.total).to.equal(active.length);
+          seen.push(...body.agents.map((row: { agent_id: string }) => row.agent_id));
+        }
+        expect(seen).to.have.members(active);
+        expect(seen).to.have.length(active.length);
+      }
+      const names = async (filter: string) =>
+        (await send(`/v1/agents?limit=100&${filter}`, null)).body.agents.map((row: { name: string }) => row.name);
+      expect(await names('tags=data,sql')).to.deep.equal(['csv-analyst']);
+      expect(await names('tags=sandbox')).to.have.length(active.length - 2);
+      expect(await names('tags=nothing-has-this')).to.deep.equal([]);
+      expect(await names('min_executions=45')).to.deep.equal(['sandbox-echo']);
+      expect(await names('min_success_rate=1&min_executions=2')).to.deep.equal(['sandbox-echo']);
+      expect((await names('verified_only=true')).length)
+        .to.be.greaterThan(0)
+        .and.lessThan(active.length);
+    });
+
+    it('the commands of the README work as they are written', () => {
+      const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+      const section = readme.slice(readme.indexOf('### One call'), readme.indexOf('## Sandbox'));
+      const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]!);
+      expect(blocks).to.have.length(2);
+      // A folder that looks like the repository after `npm start`, and has nothing else in it.
+      const folder = join(newDirectory(), 'clone');
+      mkdirSync(folder);
+      symlinkSync(dataDir, join(folder, '.local'));
+      symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
+      const output = execFileSync('sh', ['-ec', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
+      const [answer, digest, hash] = [output.slice(0, output.indexOf('}') + 1), ...output.trim().split('\n').slice(-2)];
+      const body = JSON.parse(answer!);
+      expect(body.status).to.equal('completed');
+      expect(body.result_hash).to.equal(hash);
+      expect(`sha256:${digest!.split(' ')[0]}`).to.equal(hash);
+      const printed = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)![1]!);
+      expect(Object.keys(printed)).to.deep.equal(Object.keys(body));
+      expect(printed.result).to.equal(body.result);
+    });
+
+    it('Ctrl-C ends everything within two seconds', async () => {
+      start.signalGroup('SIGINT');
+      await goneWithin(start, 2_000);
+    });
+  });
+
+  describe('kill -9 between escrow and settle', () => {
+    let node: TestNode;
+    before(async () => {
+      node = await startNode({ slotTimeMs: 400, deploy: false });
+    });
+    after(() => node.stop());
+
+    it('a new start on the same chain finishes the call, to the unit', async () => {
+      const directory = newDirectory();
+      const env = { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl };
+      const first = startNetwork(directory, { env });
+      demo = await first.ready;
+      connection = node.connection;
+      const before = await balances();
+      const { body } = await execute('sandbox-slow', { task: 'survive', parameters: { seconds: 2 }, async: true });
+      const id = body.execution_id;
+      expect(await escrowExists(id)).to.equal(true);
+      first.signalGroup('SIGKILL');
+      await goneWithin(first, 2_000);
+
+      const again = startNetwork(directory, { env });
+      demo = await again.ready;
+      for (;;) {
+        const { body: row } = await send(`/v1/executions/${id}`, 0);
+        if (row.status === 'completed') break;
+        expect(['pending', 'running']).to.include(row.status);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assertPaid(before, await balances(), 'sandbox-slow', 20_000n);
+      expect((await readRecord(id)).status).to.deep.equal({ completed: {} });
+      again.signalGroup('SIGTERM');
+      await goneWithin(again, 2_000);
+    });
+  });
+});

@@ -1,0 +1,94 @@
+/** The SDK's REST client against the real server: typed answers, and errors that carry the marketplace's own words. */
+import { expect } from 'chai';
+import { ApiError } from '../../../app/relay/errors.ts';
+import { createClient, MarketplaceError } from '../../../app/sdk/client.ts';
+import { encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
+import { EPOCH, metadataOf, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+
+describe('sdk/client', () => {
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  before(async () => {
+    world = await startWorld();
+    key = await world.addKey();
+    listing = await world.addListing({}, { custom_tags: ['a-b'] });
+  });
+  after(() => world.stop());
+
+  const client = () => createClient({ baseUrl: `${world.url}/`, apiKey: key.apiKey });
+  const refusal = (call: Promise<unknown>): Promise<MarketplaceError> =>
+    call.then(
+      () => expect.fail('expected a refusal'),
+      (error: MarketplaceError) => error,
+    );
+
+  it('lists and gets agents with filters', async () => {
+    expect((await client().listAgents()).total).to.equal(1);
+    const none = await client().listAgents({ tags: 'data,no-such', verified_only: true, limit: 5, sort: 'price_asc' });
+    expect(none).to.deep.equal({ agents: [], total: 0, limit: 5, offset: 0 });
+    expect((await client().listAgents({ tags: 'data,a-b' })).agents[0]?.agent_id).to.equal(listing);
+    expect((await client().getAgent(listing)).name).to.equal('csv-analyst');
+  });
+
+  it('executes, telling the three answers apart by their status', async () => {
+    for (const kind of ['pending', 'running'] as const) {
+      const executionId = newExecutionId();
+      world.state.execute = async () => ({ kind, executionId });
+      const answer = await client().execute(listing, { task: 'x', async: true, max_cost_usdc: 1 });
+      expect(answer).to.deep.equal({ execution_id: executionId, status: kind });
+    }
+    world.state.execute = async () => ({
+      kind: 'completed',
+      executionId: newExecutionId(),
+      result: 'r',
+      resultHash: 'sha256:0',
+      price: 1n,
+      tokensUsed: null,
+      executionTimeMs: 1,
+      settleSignature: 's',
+      resultToken: 't',
+    });
+    const answer = await client().execute(listing, { task: 'x' });
+    expect(answer).to.include({ status: 'completed', result: 'r', cost_usdc: 0.000001 });
+  });
+
+  it('reads executions with filters', async () => {
+    const id = await world.addRecord({ caller: key.wallet, listing });
+    expect((await client().getExecution(id)).status).to.equal('completed');
+    const from = new Date((EPOCH - 1) * 1000).toISOString();
+    expect((await client().listExecutions({ status: 'completed', agent_id: listing, from })).total).to.equal(1);
+    expect((await client().listExecutions({ status: 'failed' })).total).to.equal(0);
+  });
+
+  it('sends metadata and reads health, also when it is bad', async () => {
+    const bytes = encodeMetadata(metadataOf({ name: 'sent-by-client' }));
+    expect(await client().postMetadata(bytes)).to.deep.equal({ metadata_hash: hashMetadata(bytes) });
+    expect((await client().health()).status).to.equal('unavailable');
+  });
+
+  it('throws what the marketplace said: status, code, message, execution and request', async () => {
+    const executionId = newExecutionId();
+    world.state.execute = async () => {
+      throw new ApiError('execution_timeout', 'No answer in 60 s', { executionId });
+    };
+    const error = await refusal(client().execute(listing, { task: 'x' }));
+    expect(error).to.be.instanceOf(MarketplaceError);
+    expect(error).to.include({ status: 408, code: 'execution_timeout', message: 'No answer in 60 s', executionId });
+    expect(error.requestId).to.match(/^[0-9a-f-]{36}$/);
+    const anonymous = createClient({ baseUrl: world.url });
+    expect(await refusal(anonymous.listExecutions())).to.include({
+      status: 401,
+      code: 'unauthorized',
+      executionId: null,
+    });
+    expect(await refusal(anonymous.getAgent('../executions'))).to.include({ status: 404, code: 'agent_not_found' });
+  });
+
+  it('says so when something else answers, or nothing', async () => {
+    const proxy = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
+    const error = await refusal(createClient({ baseUrl: world.url, fetch: proxy }).listAgents());
+    expect(error).to.include({ status: 502, code: 'unknown' });
+    expect(await refusal(createClient({ baseUrl: 'http://127.0.0.1:1' }).listAgents())).to.be.instanceOf(TypeError);
+  });
+});

@@ -1,0 +1,299 @@
+/** program.ts against bytes, hashes and addresses that are made here by hand, not by the IDL that it reads. */
+import { createHash } from 'node:crypto';
+import { Ed25519Program, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+
+const PROGRAM = new PublicKey('6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo');
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const SYSTEM = '11111111111111111111111111111111';
+const key = (fill: number) => new PublicKey(new Uint8Array(32).fill(fill));
+const filled = (length: number, fill: number) => new Uint8Array(length).fill(fill);
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+const pda = (...seeds: (string | Uint8Array)[]) =>
+  PublicKey.findProgramAddressSync(
+    seeds.map((seed) => Buffer.from(seed as string)),
+    PROGRAM,
+  )[0].toBase58();
+const u16 = (value: number) => Buffer.from(Uint16Array.of(value).buffer);
+const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
+const u64 = (value: bigint) => Buffer.from(BigUint64Array.of(BigInt.asUintN(64, value)).buffer);
+
+describe('program addresses', () => {
+  it('follow from the seeds of the design', () => {
+    const [wallet, listing, record, signing] = [key(1), key(2), key(3), key(4)];
+    const id = filled(16, 5);
+    expect(program.PROGRAM_ID.toBase58()).to.equal(PROGRAM.toBase58());
+    const table: [PublicKey, string][] = [
+      [program.findConfig(), pda('config')],
+      [program.findTreasury(), pda('treasury')],
+      [program.findCreator(wallet), pda('creator', wallet.toBytes())],
+      [program.findListing(wallet, id), pda('listing', wallet.toBytes(), id)],
+      [program.findSigningKey(signing), pda('key', signing.toBytes())],
+      [program.findCollateral(listing), pda('collateral', listing.toBytes())],
+      [program.findCollateralVault(listing), pda('collateral_vault', listing.toBytes())],
+      [program.findGrant(wallet, id), pda('grant', wallet.toBytes(), id)],
+      [program.findSpender(wallet), pda('spender', wallet.toBytes())],
+      [program.findExecution(id), pda('execution', id)],
+      [program.findEscrow(record), pda('escrow', record.toBytes())],
+      [program.findDispute(record), pda('dispute', record.toBytes())],
+    ];
+    for (const [found, expected] of table) expect(found.toBase58()).to.equal(expected);
+  });
+
+  it('gives the associated token account of wallets and of program addresses', () => {
+    const [mint, offCurve] = [key(9), new PublicKey(pda('config'))];
+    const [expected] = PublicKey.findProgramAddressSync(
+      [offCurve.toBytes(), new PublicKey(TOKEN).toBytes(), mint.toBytes()],
+      new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'),
+    );
+    expect(program.findTokenAccount(offCurve, mint).toBase58()).to.equal(expected.toBase58());
+  });
+});
+
+describe('decodeAccount', () => {
+  const record = Buffer.concat([
+    sha256('account:ExecutionRecord').subarray(0, 8),
+    Buffer.of(1, 4, 254, 253),
+    filled(16, 1),
+    filled(32, 2),
+    filled(32, 3),
+    filled(32, 4),
+    filled(16, 5),
+    filled(32, 6),
+    u64(2n ** 64n - 1n),
+    filled(32, 7),
+    filled(32, 8),
+    u64(1_800_000_000n),
+    u64(1_800_000_060n),
+    u64(1_800_000_660n),
+    u64(-1n),
+    u32(259_200),
+    u32(0xffff_ffff),
+    u32(1_250),
+    u16(100),
+  ]);
+
+  it('reads a record, its widest numbers and its enum', () => {
+    expect(program.decodeAccount('ExecutionRecord', record)).to.deep.equal({
+      version: 1,
+      status: 'disputeUpheld',
+      bump: 254,
+      escrowBump: 253,
+      executionId: filled(16, 1),
+      listing: key(2),
+      caller: key(3),
+      signingKey: key(4),
+      keyId: filled(16, 5),
+      rentSponsor: key(6),
+      price: 2n ** 64n - 1n,
+      requestHash: filled(32, 7),
+      resultHash: filled(32, 8),
+      openedAt: 1_800_000_000n,
+      deadline: 1_800_000_060n,
+      refundAt: 1_800_000_660n,
+      settledAt: -1n,
+      disputeWindowSeconds: 259_200,
+      listingVersion: 0xffff_ffff,
+      executionTimeMs: 1_250,
+      feeBps: 100,
+    });
+  });
+
+  it('has the offsets that filters use', () => {
+    const at = program.RECORD_OFFSETS;
+    expect(record[at.status]).to.equal(program.EXECUTION_STATUS_BYTE.disputeUpheld);
+    const fills = { executionId: 1, listing: 2, caller: 3, signingKey: 4, keyId: 5, rentSponsor: 6 } as const;
+    for (const [name, fill] of Object.entries(fills)) {
+      const offset = at[name as keyof typeof fills];
+      expect([record[offset - 1] === fill, record[offset], record[offset + 15]]).to.deep.equal([false, fill, fill]);
+    }
+    expect([record[at.requestHash], record[at.resultHash]]).to.deep.equal([7, 8]);
+    expect(record.readBigUInt64LE(at.price)).to.equal(2n ** 64n - 1n);
+    const times = [at.openedAt, at.deadline, at.refundAt, at.settledAt].map((offset) => record.readBigInt64LE(offset));
+    expect(times).to.deep.equal([1_800_000_000n, 1_800_000_060n, 1_800_000_660n, -1n]);
+  });
+
+  it('reads a listing with its string and its offsets', () => {
+    const listing = Buffer.concat([
+      sha256('account:AgentListing').subarray(0, 8),
+      Buffer.of(1, 1, 255),
+      filled(32, 1),
+      filled(16, 2),
+      filled(32, 3),
+      filled(32, 4),
+      u64(10_000n),
+      u32(60),
+      u32(5),
+      u32(7),
+      u16(0b11),
+      filled(32, 6),
+      u64(1n),
+      u32(3),
+      Buffer.from('aé'),
+      filled(197, 0xee),
+    ]);
+    const decoded = program.decodeAccount('AgentListing', listing);
+    expect(decoded).to.deep.include({ status: 'paused', price: 10_000n, listingVersion: 7, tagMask: 3, listedAt: 1n });
+    expect(decoded.metadataUri).to.equal('aé');
+    const at = program.LISTING_OFFSETS;
+    const offsets = [at.status, at.creator, at.listingId, at.payout, at.signingKey];
+    expect(offsets.map((offset) => listing[offset])).to.deep.equal([1, 1, 2, 3, 4]);
+  });
+
+  it('reads the tiers of a config as a list of pairs', () => {
+    const numbers = [10_000n, 1n, 20_000n, 2n, 0n, 0n, 0n, 0n];
+    const config = Buffer.concat([
+      sha256('account:Config').subarray(0, 8),
+      Buffer.of(1, 2, 3, 1),
+      u16(100),
+      Buffer.of(2),
+      filled(32, 4),
+      filled(32, 5),
+      filled(32, 6),
+      filled(32, 7),
+      u64(10_000n),
+      u64(9n),
+      ...[259_200, 600, 3_600, 263_400, 0].map(u32),
+      ...numbers.map(u64),
+    ]);
+    const decoded = program.decodeAccount('Config', config);
+    expect(decoded).to.deep.include({ opensPaused: true, feeBps: 100, tierCount: 2, relayAuthority: key(6) });
+    expect(decoded.tiers).to.deep.equal([
+      { maxPrice: 10_000n, deposit: 1n },
+      { maxPrice: 20_000n, deposit: 2n },
+      { maxPrice: 0n, deposit: 0n },
+      { maxPrice: 0n, deposit: 0n },
+    ]);
+  });
+
+  it('reads the flags and counters of a grant', () => {
+    const numbers = [50n, 60n, 150n].map(u64);
+    const rest = [200n, 100n, 100n, 5n, 6n, 7n].map(u64);
+    const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2), filled(32, 3), filled(16, 4)];
+    const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest]);
+    const expected = { revoked: true, totalMax: 150n, periodSeconds: 10, expiresAt: 200n, executionCount: 7n };
+    expect(program.decodeAccount('KeyGrant', grant)).to.deep.include({ ...expected, keyId: filled(16, 4) });
+    const at = program.GRANT_OFFSETS;
+    expect([at.revoked, at.wallet, at.keyId].map((offset) => grant[offset])).to.deep.equal([1, 3, 4]);
+  });
+
+  it('refuses the data of another account, and data that is cut short', () => {
+    expect(() => program.decodeAccount('KeyGrant', record)).to.throw('discriminator');
+    expect(() => program.decodeAccount('ExecutionRecord', record.subarray(0, 100))).to.throw();
+  });
+
+  it('knows every discriminator', () => {
+    for (const { name } of program.idl.accounts!) {
+      const expected = sha256(`account:${name}`).subarray(0, 8);
+      expect(Buffer.from(program.accountDiscriminator(name as keyof program.Accounts))).to.deep.equal(expected);
+    }
+  });
+});
+
+describe('instruction builders', () => {
+  it('encode an open byte by byte', () => {
+    const instruction = program.openExecutionWithGrant({
+      relayAuthority: key(1),
+      payer: key(2),
+      listing: key(3),
+      wallet: key(4),
+      keyId: filled(16, 5),
+      usdcMint: key(6),
+      nonce: filled(16, 7),
+      executionId: filled(16, 8),
+      maxPrice: 2n ** 64n - 1n,
+      listingVersion: 9,
+      timeoutSeconds: 60,
+      requestHash: filled(32, 10),
+      openBefore: -2n,
+    });
+    const discriminator = sha256('global:open_execution_with_grant').subarray(0, 8);
+    const args = [filled(16, 7), filled(16, 8), u64(2n ** 64n - 1n), u32(9), u32(60), filled(32, 10), u64(-2n)];
+    expect(instruction.data).to.deep.equal(Buffer.concat([discriminator, ...args]));
+    const record = program.findExecution(filled(16, 8));
+    expect(instruction.keys.map((meta) => [meta.pubkey.toBase58(), meta.isSigner, meta.isWritable])).to.deep.equal([
+      [key(1).toBase58(), true, false],
+      [key(2).toBase58(), true, true],
+      [pda('config'), false, false],
+      [key(3).toBase58(), false, false],
+      [pda('collateral', key(3).toBytes()), false, true],
+      [pda('grant', key(4).toBytes(), filled(16, 5)), false, true],
+      [pda('spender', key(4).toBytes()), false, false],
+      [record.toBase58(), false, true],
+      [pda('escrow', record.toBytes()), false, true],
+      [program.findTokenAccount(key(4), key(6)).toBase58(), false, true],
+      [key(6).toBase58(), false, false],
+      [TOKEN, false, false],
+      [SYSTEM, false, false],
+    ]);
+  });
+
+  it('encode enums, flags and an instruction without arguments', () => {
+    const status = program.setListingStatus({ creator: key(1), listing: key(2), status: 'delisted' });
+    expect(status.data).to.deep.equal(
+      Buffer.concat([sha256('global:set_listing_status').subarray(0, 8), Buffer.of(2)]),
+    );
+    for (const [number, reason] of program.REFUND_REASONS.entries()) {
+      const execution = { executionId: filled(16, 1), caller: key(1), keyId: filled(16, 0), rentSponsor: key(2) };
+      const refund = program.refundExecution({ authority: key(3), destination: key(4), ...execution, reason });
+      expect(refund.data.subarray(8)).to.deep.equal(Buffer.of(number));
+    }
+    const verified = { admin: key(1), payer: key(1), creator: key(2), verified: true };
+    expect(program.setCreatorVerified(verified).data.subarray(8)).to.deep.equal(Buffer.of(...key(2).toBytes(), 1));
+    const revoke = program.revokeGrant({ authority: key(1), wallet: key(1), keyId: filled(16, 1) });
+    expect(revoke.data).to.deep.equal(sha256('global:revoke_grant').subarray(0, 8));
+  });
+
+  it('encode a list of tiers with its length', () => {
+    const instruction = program.initializeConfig({
+      authority: key(1),
+      payer: key(2),
+      usdcMint: key(3),
+      admin: key(4),
+      relayAuthority: key(5),
+      feeBps: 100,
+      minPrice: 10_000n,
+      disputeBondLamports: 1n,
+      disputeWindowSeconds: 2,
+      refundGraceSeconds: 3,
+      maxTimeoutSeconds: 4,
+      exposureMultiple: 5,
+      tiers: [{ maxPrice: 6n, deposit: 7n }],
+    });
+    const numbers = [u16(100), u64(10_000n), u64(1n), ...[2, 3, 4, 5, 1].map(u32), u64(6n), u64(7n)];
+    const expected = Buffer.concat([key(4).toBytes(), key(5).toBytes(), ...numbers]);
+    expect(instruction.data.subarray(8)).to.deep.equal(expected);
+  });
+
+  it('build the one Ed25519 layout that the program accepts', () => {
+    const [publicKey, message, signature] = [filled(32, 1), filled(71, 2), filled(64, 3)];
+    const instruction = program.ed25519Instruction({ publicKey, message, signature });
+    const header = [48, 0xffff, 16, 0xffff, 112, 71, 0xffff].map(u16);
+    expect(instruction.programId.equals(Ed25519Program.programId)).to.equal(true);
+    const expected = Buffer.concat([Buffer.of(1, 0), ...header, publicKey, signature, message]);
+    expect(Buffer.from(instruction.data)).to.deep.equal(expected);
+  });
+
+  it('name the listing in the proof of possession', () => {
+    const expected = Buffer.concat([Buffer.from('agent-marketplace:register:v1:'), key(7).toBytes()]);
+    expect(Buffer.from(program.registerMessage(key(7)))).to.deep.equal(expected);
+  });
+
+  it("approve the wallet's spender for an exact amount", () => {
+    const approve = program.approveSpender({ wallet: key(1), usdcMint: key(2), amount: 2n ** 64n - 1n });
+    expect(approve.data).to.deep.equal(Buffer.concat([Buffer.of(4), u64(2n ** 64n - 1n)]));
+    const [account, delegate, owner] = approve.keys.map((meta) => meta.pubkey.toBase58());
+    expect(account).to.equal(program.findTokenAccount(key(1), key(2)).toBase58());
+    expect([delegate, owner]).to.deep.equal([pda('spender', key(1).toBytes()), key(1).toBase58()]);
+  });
+});
+
+describe('errorFromCode', () => {
+  it('knows our codes and no others', () => {
+    expect(program.errorFromCode(6000)).to.deep.include({ code: 6000, name: 'NotUpgradeAuthority' });
+    const last = 5999 + program.idl.errors!.length;
+    expect(program.errorFromCode(last)?.name).to.equal('NotTopLevel');
+    for (const code of [0, 1, 2003, 5999, last + 1]) expect(program.errorFromCode(code)).to.equal(null);
+  });
+});
