@@ -65,6 +65,9 @@ async function readNewSignatures(deps: IngestDeps): Promise<ConfirmedSignatureIn
     );
     fresh.push(...page);
     if (page.length < limit) break;
+    if (page.at(-1)?.confirmationStatus === 'processed') {
+      throw new Error('the node lists more of an unfinished block than fits a page');
+    }
   }
   // A node that does not know the cursor (it lags behind, or its history is shorter) does not say so: it gives
   // transactions from before the cursor, or stops early between two pages.

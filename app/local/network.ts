@@ -63,6 +63,8 @@ export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNo
   const child = fork(join(import.meta.dirname, 'node.ts'), [String(options.slotTimeMs)], {
     execArgv: ['--import', import.meta.resolve('tsx')],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // A group of its own, so that a terminal's Ctrl-C does not reach it: the chain is needed while others shut down.
+    detached: true,
   });
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));

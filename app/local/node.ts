@@ -5,8 +5,7 @@
  *     {type: 'ready', rpcUrl, wsUrl, payer: number[]}      payer: 64-byte secret key of an account with 10 SOL
  *     {type: 'failed', message}                            the node could not start; the process ends
  *
- * It ends when its parent does, and ignores Ctrl-C, which a terminal sends to the whole group: the marketplace still
- * needs the chain while it shuts down.
+ * It ends when its parent does, however that happens, and not by Ctrl-C: the chain is needed while others shut down.
  */
 import { createRequire } from 'node:module';
 

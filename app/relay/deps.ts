@@ -78,7 +78,7 @@ export interface RelayDeps {
   keyUse: KeyUse;
   accounts: ChainAccounts;
   engine: Engine;
-  /** One call to a creator's server; `deadlineMs` is on performance.now()'s clock. */
+  /** One call to a creator's server, not repeated; `deadlineMs` is on performance.now()'s clock. */
   callCreator(call: { endpoint: string; request: CreatorRequest; deadlineMs: number }): Promise<CreatorAnswer>;
   /** Unix milliseconds. */
   now(): number;

@@ -168,7 +168,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     keyUse,
     accounts: createChainAccounts(chain, stopping.signal),
     engine: authority.guarded,
-    callCreator: (call) => callCreator(creators, call),
+    callCreator: (call) => callCreator(creators, { ...call, once: true }),
     now: () => Date.now(),
     log,
   };

@@ -36,7 +36,7 @@ function cli(args: string[], env: Record<string, string> = {}): Promise<Run> {
 }
 
 describe('the command line', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const dataDir = newDirectory();
   const workDir = newDirectory();
   const signingKey = generateSigningKey();

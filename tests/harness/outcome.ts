@@ -56,6 +56,21 @@ const PRECOMPILE_ERRORS = [
 /** The runtime reports a failed CPI first where it arose, then in each caller. */
 const FAILED = /^Program (\w+) failed: custom program error: 0x([0-9a-f]+)$/;
 
+/** LiteSVM prints failures in Rust's debug form: `err: InstructionError(1, Custom(6000))`. */
+export function readDebugError(text: string): RawFailure {
+  const match = /err: InstructionError\((\d+), (?:Custom\((\d+)\)|(\w+))/.exec(text);
+  if (!match) return { instruction: null, code: null, name: /err: (\w+)/.exec(text)?.[1] ?? text };
+  return { instruction: Number(match[1]), code: match[2] ? Number(match[2]) : null, name: match[3] ?? 'Custom' };
+}
+
+/** Bankrun prints them in display form: `Error processing Instruction 1: custom program error: 0x1770`. */
+export function readDisplayError(text: string): RawFailure {
+  const match = /Error processing Instruction (\d+): (?:custom program error: 0x([0-9a-f]+)|(.*))$/.exec(text);
+  if (!match) return { instruction: null, code: null, name: text };
+  const [, instruction, code, name] = match;
+  return { instruction: Number(instruction), code: code ? Number.parseInt(code, 16) : null, name: name ?? 'Custom' };
+}
+
 /** Name the failure by the program that raised it. */
 export function nameFailure(
   failure: RawFailure,

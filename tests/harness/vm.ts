@@ -5,21 +5,22 @@
  * written here, so that the upgrade authority is known. PROGRAM_SO names another marketplace binary to test.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { address, lamports as asLamports, getTransactionDecoder } from '@solana/kit';
 import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { FailedTransactionMetadata, Clock as LiteClock, LiteSVM } from 'litesvm';
 import { Clock as BankClock, type ProgramTestContext, start } from 'solana-bankrun';
-import { findTokenAccount, PROGRAM_ID } from '../../app/sdk/program.ts';
+import { findTokenAccount } from '../../app/sdk/program.ts';
+import { LOADER, PROGRAMS, programAccounts, readProgram } from './deployment.ts';
 import {
   keepCoverage,
   nameFailure,
   type Outcome,
   type RawFailure,
+  readDebugError,
+  readDisplayError,
   readOurEvents,
   remember,
-  TEST_CALLER_ID,
 } from './outcome.ts';
 
 export type VmKind = 'litesvm' | 'bankrun';
@@ -46,7 +47,6 @@ export interface TokenAccountInput {
 
 /** The clock at which every VM starts, unix seconds. */
 export const START = 1_800_000_000n;
-const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 /** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
 const DIRECT_MAPPING = new PublicKey('EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33');
 
@@ -314,51 +314,9 @@ class BankBackend implements Backend {
   }
 }
 
-const PROGRAMS: [PublicKey, string][] = [
-  [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
-  [TEST_CALLER_ID, 'programs/test-caller/artifact/test_caller.so'],
-];
-
-const binaries = new Map<string, Buffer>();
-
-function readProgram(path: string): Buffer {
-  const binary = binaries.get(path) ?? readFileSync(path);
-  binaries.set(path, binary);
-  return binary;
-}
-
-/** A program and its ProgramData as the upgradeable loader keeps them: bincode with a u32 tag, deployed in slot 0. */
-function programAccounts(programId: PublicKey, binary: Buffer, authority: PublicKey) {
-  const owner = new PublicKey(LOADER);
-  const [dataAddress] = PublicKey.findProgramAddressSync([programId.toBytes()], owner);
-  const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), dataAddress.toBytes()]);
-  const header = Buffer.concat([Buffer.from([3, 0, 0, 0]), Buffer.alloc(8), Buffer.from([1]), authority.toBytes()]);
-  const data = Buffer.concat([header, binary]);
-  const rent = (bytes: number) => (128n + BigInt(bytes)) * 6_960n;
-  return [
-    { address: programId, account: { owner, data: program, lamports: rent(program.length), executable: true } },
-    { address: dataAddress, account: { owner, data, lamports: rent(data.length), executable: false } },
-  ] as const;
-}
-
 function toAccountInfo(account: RawAccount) {
   const { lamports, owner, data, executable } = account;
   return { lamports: Number(lamports), owner, data, executable: executable ?? false, rentEpoch: 0 };
-}
-
-/** LiteSVM prints failures in Rust's debug form: `err: InstructionError(1, Custom(6000))`. */
-function readDebugError(text: string): RawFailure {
-  const match = /err: InstructionError\((\d+), (?:Custom\((\d+)\)|(\w+))/.exec(text);
-  if (!match) return { instruction: null, code: null, name: /err: (\w+)/.exec(text)?.[1] ?? text };
-  return { instruction: Number(match[1]), code: match[2] ? Number(match[2]) : null, name: match[3] ?? 'Custom' };
-}
-
-/** Bankrun prints them in display form: `Error processing Instruction 1: custom program error: 0x1770`. */
-function readDisplayError(text: string): RawFailure {
-  const match = /Error processing Instruction (\d+): (?:custom program error: 0x([0-9a-f]+)|(.*))$/.exec(text);
-  if (!match) return { instruction: null, code: null, name: text };
-  const [, instruction, code, name] = match;
-  return { instruction: Number(instruction), code: code ? Number.parseInt(code, 16) : null, name: name ?? 'Custom' };
 }
 
 function chooseVm(name: string | undefined): VmKind {

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import * as program from '../../app/sdk/program.ts';
 import { deriveExecutionId } from '../../app/sdk/receipt.ts';
+import { Balances, difference, type Movement } from './balances.ts';
 import type { Outcome } from './outcome.ts';
 import { namedKeypair, Vm, type VmKind } from './vm.ts';
 
@@ -48,9 +49,6 @@ export interface Execution {
   signingKey: Keypair;
 }
 
-export type Movement = { usdc?: bigint; lamports?: bigint };
-type Balances = Map<string, { usdc: bigint; lamports: bigint }>;
-
 export class World {
   readonly admin = namedKeypair('admin');
   readonly relay = namedKeypair('relay');
@@ -65,12 +63,13 @@ export class World {
   readonly keyId = new Uint8Array(16).fill(9);
   readonly listing = program.findListing(this.creator.publicKey, this.listingId);
   readonly payout = this.wallet(this.creator);
-  private readonly watched = new Map<string, { account: PublicKey; tokens: PublicKey }>();
+  private readonly balances: Balances;
 
   constructor(readonly vm: Vm) {
+    this.balances = new Balances(vm);
     const { admin, relay, creator, otherCreator, caller, stranger } = this;
     for (const [name, { publicKey }] of Object.entries({ admin, relay, creator, otherCreator, caller, stranger })) {
-      this.watched.set(name, { account: publicKey, tokens: program.findTokenAccount(publicKey, this.usdcMint) });
+      this.balances.watch(name, publicKey, this.wallet(publicKey));
     }
     this.watch('treasury', program.findTreasury());
     this.watch('vault', program.findCollateralVault(this.listing));
@@ -95,7 +94,7 @@ export class World {
 
   /** Count a token account's (or any account's) lamports and USDC among the parties' under a name. */
   watch(name: string, account: PublicKey): void {
-    this.watched.set(name, { account, tokens: account });
+    this.balances.watch(name, account, account);
   }
 
   configInput(change: Partial<program.InitializeConfigInput> = {}): program.InitializeConfigInput {
@@ -280,43 +279,21 @@ export class World {
     signers: Keypair[],
     expected: Record<string, Movement>,
   ): Promise<Outcome> {
-    const before = await this.balances();
+    const before = await this.balances.read();
     const outcome = await this.must(instructions, signers);
-    expect(difference(before, await this.balances())).to.deep.equal(expected);
+    expect(difference(before, await this.balances.read())).to.deep.equal(expected);
     return outcome;
   }
 
   /** Send what must fail, with this error if one is given, leaving every account named and every party as they were. */
   async rejects(instructions: TransactionInstruction[], signers: Keypair[], error?: string): Promise<Outcome> {
     const touched = instructions.flatMap((instruction) => instruction.keys.map((key) => key.pubkey));
-    const before = await this.photograph(touched);
+    const before = await this.balances.photograph(touched);
     const outcome = await this.vm.send(instructions, signers);
     expect(outcome.ok, 'it succeeded').to.equal(false);
     if (error !== undefined) expect(outcome.error?.name, outcome.logs.join('\n')).to.equal(error);
-    expect(await this.photograph(touched)).to.deep.equal(before);
+    expect(await this.balances.photograph(touched)).to.deep.equal(before);
     return outcome;
-  }
-
-  /** Lamports and USDC of every party and watched account. */
-  async balances(): Promise<Balances> {
-    const balances: Balances = new Map();
-    for (const [name, { account, tokens }] of this.watched) {
-      const usdc = (await this.vm.tokens(tokens)) ?? 0n;
-      balances.set(name, { usdc, lamports: await this.vm.lamports(account) });
-    }
-    return balances;
-  }
-
-  private async photograph(accounts: PublicKey[]): Promise<Record<string, string>> {
-    const all = [...accounts, ...[...this.watched.values()].flatMap(({ account, tokens }) => [account, tokens])];
-    const picture: Record<string, string> = {};
-    for (const address of all) {
-      const account = await this.vm.getAccount(address);
-      const { lamports, owner, data } = account ?? { lamports: 0n, owner: PublicKey.default, data: new Uint8Array() };
-      if (address.equals(this.vm.feePayer.publicKey)) continue;
-      picture[address.toBase58()] = `${lamports} ${owner.toBase58()} ${Buffer.from(data).toString('hex')}`;
-    }
-    return picture;
   }
 }
 
@@ -349,17 +326,6 @@ export function resultMessage(resultHash: Uint8Array): Uint8Array {
 export function signed(key: Keypair, message: Uint8Array): TransactionInstruction {
   const signature = nacl.sign.detached(message, key.secretKey);
   return program.ed25519Instruction({ publicKey: key.publicKey.toBytes(), message, signature });
-}
-
-function difference(before: Balances, after: Balances): Record<string, Movement> {
-  const moved: Record<string, Movement> = {};
-  for (const [name, now] of after) {
-    const then = before.get(name);
-    if (!then) throw new Error(`${name} was watched too late`);
-    const [usdc, lamports] = [now.usdc - then.usdc, now.lamports - then.lamports];
-    if (usdc !== 0n || lamports !== 0n) moved[name] = { ...(usdc && { usdc }), ...(lamports && { lamports }) };
-  }
-  return moved;
 }
 
 /** Enums as Anchor encodes them; of all fields only `status` is one. */

@@ -21,7 +21,7 @@ const paste = (command: string): string => execFileSync('sh', ['-c', command], {
 const commandsOf = (start: Start): string[] => start.output().match(/(?<=^ {2})curl .*$/gm) ?? [];
 
 describe('npm start on the embedded node', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const dataDir = newDirectory();
   let first: Start;
   let demo: DemoFile;

@@ -50,7 +50,7 @@ async function hideCheatCodes(rpcUrl: string) {
 }
 
 describe('npm start on another node', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;

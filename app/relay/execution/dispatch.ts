@@ -102,11 +102,12 @@ async function attempt(
 
 /**
  * Call the creator until it answers or `deadlineMs` (on performance.now()'s clock) passes. Connection errors and
- * 502, 503, 504 are tried again with the same execution_id, each time sending the whole seconds left.
+ * 502, 503, 504 are tried again with the same execution_id, each time sending the whole seconds left; `once` gives up
+ * at the first.
  */
 export async function callCreator(
   pool: Agent,
-  call: { endpoint: string; request: CreatorRequest; deadlineMs: number; stop?: AbortSignal },
+  call: { endpoint: string; request: CreatorRequest; deadlineMs: number; once?: boolean; stop?: AbortSignal },
 ): Promise<CreatorAnswer> {
   const timeout: CreatorAnswer = {
     kind: 'timeout',
@@ -129,6 +130,7 @@ export async function callCreator(
       lastProblem = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
     }
     const rest = call.deadlineMs - performance.now();
+    if (call.once && rest > 0) return { kind: 'failed', message: `The server cannot be reached: ${lastProblem}` };
     if (rest > 0) await sleep(Math.min(pause, rest), undefined, { signal: call.stop }).catch(() => undefined);
     if (call.stop?.aborted) throw call.stop.reason;
     pause = Math.min(pause * 2, RETRY_MAX_MS);

@@ -1,0 +1,35 @@
+/** The marketplace and the test caller as the upgradeable loader keeps them, ready to be written into a VM. */
+import { readFileSync } from 'node:fs';
+import { PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { TEST_CALLER_ID } from './outcome.ts';
+
+export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
+
+/** The programs of every VM and their binaries, paths from the repository's root. */
+export const PROGRAMS: [PublicKey, string][] = [
+  [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
+  [TEST_CALLER_ID, 'programs/test-caller/artifact/test_caller.so'],
+];
+
+const binaries = new Map<string, Buffer>();
+
+export function readProgram(path: string): Buffer {
+  const binary = binaries.get(path) ?? readFileSync(path);
+  binaries.set(path, binary);
+  return binary;
+}
+
+/** A program and its ProgramData as the upgradeable loader keeps them: bincode with a u32 tag, deployed in slot 0. */
+export function programAccounts(programId: PublicKey, binary: Buffer, authority: PublicKey) {
+  const owner = new PublicKey(LOADER);
+  const [dataAddress] = PublicKey.findProgramAddressSync([programId.toBytes()], owner);
+  const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), dataAddress.toBytes()]);
+  const header = Buffer.concat([Buffer.from([3, 0, 0, 0]), Buffer.alloc(8), Buffer.from([1]), authority.toBytes()]);
+  const data = Buffer.concat([header, binary]);
+  const rent = (bytes: number) => (128n + BigInt(bytes)) * 6_960n;
+  return [
+    { address: programId, account: { owner, data: program, lamports: rent(program.length), executable: true } },
+    { address: dataAddress, account: { owner, data, lamports: rent(data.length), executable: false } },
+  ] as const;
+}
