@@ -89,6 +89,7 @@ describe('journey', function () {
   async function readRecord(executionId: string): Promise<any> {
     const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'idl', 'marketplace.json'), 'utf8'));
     const program = new anchor.Program(idl, { connection } as anchor.Provider);
+    // biome-ignore lint/suspicious/noExplicitAny: without types, accounts are not known by name
     return (program.account as any).executionRecord.fetch(seeds('execution', idBytes(executionId)));
   }
   async function escrowExists(executionId: string): Promise<boolean> {

@@ -27,7 +27,7 @@ const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'l
 const AUTHORITY_CHECK_MS = 60_000;
 /** Mainnet and the one USDC that is real there. */
 const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
-const CIRCLE_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
+const CIRCLE_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 export interface RelayOptions {
   config: RelayConfig;
@@ -131,9 +131,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const index = indexPath(config.dataDir);
   if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
   const ledger = ledgerPath(config.dataDir);
-  const intents = openDatabase<LedgerDatabase>(ledger, { synchronous: 'full' });
+  const intents = openDatabase<LedgerTables>(ledger, { synchronous: 'full' });
   migrate(intents.sqlite, LEDGER_MIGRATIONS);
-  const notes = openDatabase<LedgerDatabase>(ledger, { synchronous: 'normal' });
+  const notes = openDatabase<LedgerTables>(ledger, { synchronous: 'normal' });
   const views = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
 
   const { rpcUrl, wsUrl } = config;
@@ -155,14 +155,14 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const authority = guardAuthority(chain, engine, log);
   await authority.check();
   const stopping = new AbortController();
-  const keyUse = createKeyUse(notes.db as never, log);
+  const keyUse = createKeyUse(notes.db, log);
 
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
     baseUrl: () => baseUrl,
     explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
-    ledger: notes.db as unknown as import('kysely').Kysely<LedgerTables>,
+    ledger: notes.db,
     views: views.db,
     documents,
     keyUse,

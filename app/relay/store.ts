@@ -153,10 +153,10 @@ export type Journal = ReturnType<typeof createJournal>;
  * The journal over the two connections. Every move is one statement, so that no crash can fall between
  * two halves of it; a move that finds the row elsewhere throws JournalConflict.
  */
-export function createJournal(intents: Kysely<LedgerDatabase>, notes: Kysely<LedgerDatabase>) {
+export function createJournal(intents: Kysely<LedgerTables>, notes: Kysely<LedgerTables>) {
   type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state'>>;
 
-  async function move(db: Kysely<LedgerDatabase>, id: string, state: keyof typeof COMES_FROM, changes: Changes) {
+  async function move(db: Kysely<LedgerTables>, id: string, state: keyof typeof COMES_FROM, changes: Changes) {
     const moved = await db
       .updateTable('executions')
       .set({ ...changes, state })
@@ -172,7 +172,7 @@ export function createJournal(intents: Kysely<LedgerDatabase>, notes: Kysely<Led
     async claim(row: ClaimedExecution, nowMs: number): Promise<void> {
       await notes
         .insertInto('executions')
-        .values({ ...row, state: 'accepted', created_ms: BigInt(nowMs), rebuilds: 0n } as never)
+        .values({ ...row, state: 'accepted', created_ms: BigInt(nowMs), rebuilds: 0n })
         .execute();
     },
     /** Intent: these bytes will be sent to fund the escrow. */
@@ -275,7 +275,7 @@ export function createJournal(intents: Kysely<LedgerDatabase>, notes: Kysely<Led
       };
       await intents
         .insertInto('executions')
-        .values(values as never)
+        .values(values)
         .onConflict((conflict) => conflict.column('execution_id').doNothing())
         .execute();
     },

@@ -2,19 +2,20 @@
  * Paid calls on a real node with a real creator's server: for every way a call can end, the exact answer and the exact
  * money of everybody.
  */
-import {
-  createCloseAccountInstruction,
-  createFreezeAccountInstruction,
-  createThawAccountInstruction,
-  createTransferInstruction,
-} from '@solana/spl-token';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
+import { Keypair, Transaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createKey } from '../../app/cli/keys.ts';
 import { mintMockUsdc, sendAndConfirm } from '../../app/local/network.ts';
 import { generateSigningKey } from '../../app/sdk/creator.ts';
-import { approveSpender, findTokenAccount, type GrantLimits } from '../../app/sdk/program.ts';
-import { hashResult, signResult } from '../../app/sdk/receipt.ts';
+import {
+  approveSpender,
+  ed25519Instruction,
+  findTokenAccount,
+  type GrantLimits,
+  settleExecution,
+} from '../../app/sdk/program.ts';
+import { hashResult, parseResultHash, parseSignature, signResult } from '../../app/sdk/receipt.ts';
 import {
   type Balances,
   type Behaviour,
@@ -26,10 +27,13 @@ import {
 
 const PRICE = 250_000n;
 const FEE = 2_500n;
+/** Where the signature lies in an Ed25519 instruction. */
+const SIGNATURE_OFFSET = 48;
 
 describe('paid calls', function () {
   this.timeout(60_000);
   let market: TestMarketplace;
+  const stranger = generateSigningKey();
   let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;
   let read: (executionId: string, apiKey?: string) => ReturnType<typeof request>;
 
@@ -112,7 +116,6 @@ describe('paid calls', function () {
   });
 
   describe('a creator that does not deserve its pay', () => {
-    const stranger = generateSigningKey();
     const cases: [string, Behaviour, number, string, RegExp][] = [
       [
         'says failed',
@@ -203,7 +206,7 @@ describe('paid calls', function () {
       ],
       ['hangs', () => undefined, 408, 'execution_timeout', /did not respond within 1 seconds/],
       ['drips', (_b, r) => void r.write('{'), 408, 'execution_timeout', /did not respond/],
-      ['is unavailable', (_b, r) => void r.writeHead(503).end(), 408, 'execution_timeout', /unavailable/],
+      ['is unavailable', (_b, r) => void r.writeHead(503).end(), 408, 'execution_timeout', /did not respond/],
       ['cuts the connection', (_b, r) => void r.destroy(), 408, 'execution_timeout', /did not respond/],
       [
         'answers too much',
@@ -376,6 +379,69 @@ describe('paid calls', function () {
         [wallet],
       );
     });
+  });
+
+  it('a refund to a frozen account is blocked, stays in escrow, and arrives after the thaw', async () => {
+    const { usdc, apiKey } = market.callers[1]!;
+    const before = await market.amountOf(usdc);
+    market.setBehaviour((body, _response, reply) => {
+      market.setFrozen(usdc, true).then(() => reply({ ...goodAnswer(stranger, body.execution_id, 'x') }));
+    });
+    const answer = await execute({ task: 'x' }, apiKey);
+    expect(answer.status).to.equal(500);
+    expect(answer.body.error.message).to.include('waits').and.include('cannot receive');
+    const id = answer.body.error.execution_id;
+    expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'blocked', cost_usdc: 0.25 });
+    expect(await market.amountOf(usdc)).to.equal(before - PRICE);
+    await market.setFrozen(usdc, false);
+    await waitFor(id, 'refund', ['done'], apiKey);
+    expect(await market.amountOf(usdc)).to.equal(before);
+  });
+
+  it('the node itself refuses a settle whose creator signature has one bit changed', async () => {
+    const { connection } = market.node;
+    /** The settle of a finished call, sent as it is or with a bit of the creator's signature flipped. */
+    async function settle(executionId: string, flip: boolean) {
+      const record = (await market.record(executionId))!;
+      const resultHash = hashResult('by hand');
+      const signature = parseSignature(signResult(market.signingKey, resultHash))!;
+      const check = ed25519Instruction({
+        publicKey: record.signingKey.toBytes(),
+        message: Buffer.from(resultHash),
+        signature,
+      });
+      if (flip) check.data[SIGNATURE_OFFSET + 5]! ^= 1;
+      const release = settleExecution({
+        relayAuthority: market.authority.publicKey,
+        executionId: record.executionId,
+        listing: record.listing,
+        payout: market.creatorUsdc,
+        rentSponsor: record.rentSponsor,
+        resultHash: parseResultHash(resultHash),
+        executionTimeMs: 1,
+      });
+      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+      const transaction = new Transaction({ feePayer: market.authority.publicKey, blockhash, lastValidBlockHeight });
+      transaction.add(check, release).sign(market.authority);
+      const id = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+      // web3.js throws a transaction's error as it came from the node.
+      return connection.confirmTransaction({ signature: id, blockhash, lastValidBlockHeight }, 'confirmed').then(
+        ({ value }) => value.err,
+        (error) => error,
+      );
+    }
+    market.setBehaviour(() => undefined);
+    const before = await market.balances();
+    const [first, second] = [
+      (await execute({ task: 'x', async: true })).body.execution_id,
+      (await execute({ task: 'x', async: true })).body.execution_id,
+    ];
+    expect(await settle(first, false)).to.equal(null);
+    expect(await settle(second, true)).to.deep.equal({ InstructionError: [0, { Custom: 2 }] });
+    expect((await market.record(first))?.status).to.equal('completed');
+    expect((await market.record(second))?.status).to.equal('open');
+    expect(await settle(second, false)).to.equal(null);
+    assertPaid(before, await market.balances(), 2n);
   });
 
   it('a listing’s money goes nowhere when the creator’s payout account is gone', async () => {

@@ -10,6 +10,8 @@ export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
 const MAX_ANSWER_DEPTH = 64;
 const CONNECT_TIMEOUT_MS = 10_000;
 const RETRY_FIRST_MS = 100;
+/** So that the first call, a moment after its clock has started, still names the whole timeout. */
+const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
 /** Answers that say "not now": nothing ran, so the same execution may be sent again. */
 const RETRIED_STATUSES = new Set([502, 503, 504]);
@@ -120,7 +122,8 @@ export async function callCreator(
     if (leftMs <= 0)
       return lastProblem ? { ...timeout, message: `${timeout.message}; last problem: ${lastProblem}` } : timeout;
     const signals = [AbortSignal.timeout(Math.ceil(leftMs)), ...(call.stop ? [call.stop] : [])];
-    const body = JSON.stringify({ ...call.request, timeout_seconds: Math.max(1, Math.floor(leftMs / 1000)) });
+    const secondsLeft = Math.max(1, Math.floor((leftMs + ROUNDING_MS) / 1000));
+    const body = JSON.stringify({ ...call.request, timeout_seconds: secondsLeft });
     try {
       const answer = await attempt(pool, call.endpoint, body, AbortSignal.any(signals));
       if (answer) return answer;

@@ -20,6 +20,8 @@ import type { ExecutionRow, SignedTransaction } from '../store.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
+/** How often the payer's accounts are read again because a reservation was given back meanwhile. */
+const MAX_READINGS = 3;
 
 interface Payer {
   wallet: string;
@@ -30,13 +32,15 @@ interface Payer {
 export interface Reservations {
   /** Take `amount` now; the returned function gives it back, once. */
   reserve(payer: Payer, amount: bigint): () => void;
-  /** What others than the asking call have reserved. */
   ofWallet(payer: Payer): bigint;
   ofKey(payer: Payer): bigint;
+  /** Moves with every give-back: accounts read before it may show money that has been spent since. */
+  generation(): number;
 }
 
 export function createReservations(): Reservations {
   const amounts = new Map<string, bigint>();
+  let givenBack = 0;
   const add = (name: string, amount: bigint) => {
     const next = (amounts.get(name) ?? 0n) + amount;
     if (next === 0n) amounts.delete(name);
@@ -52,12 +56,14 @@ export function createReservations(): Reservations {
       return () => {
         if (!held) return;
         held = false;
+        givenBack += 1;
         add(walletName(payer), -amount);
         add(keyName(payer), -amount);
       };
     },
     ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
     ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
+    generation: () => givenBack,
   };
 }
 
@@ -86,41 +92,49 @@ function periodLeft(grant: KeyGrant, now: bigint): bigint {
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
 }
 
+/** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
+async function readPayer(chain: Chain, reservations: Reservations, payer: Payer, usdcMint: PublicKey) {
+  const wallet = new PublicKey(payer.wallet);
+  const keys = [findTokenAccount(wallet, usdcMint), findGrant(wallet, Buffer.from(payer.keyId, 'hex'))];
+  for (let reading = 1; ; reading += 1) {
+    const generation = reservations.generation();
+    const read = await chain.read(keys);
+    if (reservations.generation() === generation || reading === MAX_READINGS) return { wallet, ...read };
+  }
+}
+
 /**
- * Check that the key can pay `price` now, from the accounts themselves, counting what is reserved for others.
- * Returns the chain's clock. Throws ApiError 402 naming the limit, or 401 where the grant is no longer live.
- * Must be called with the own amount already reserved.
+ * Check that the key can pay `price` now, from the accounts themselves and less what is reserved for earlier calls,
+ * and reserve it. Returns the chain's clock and how to give the reservation back. Throws ApiError 402 naming the
+ * limit, or 401 where the grant is no longer live.
  */
-export async function checkFunds(
+export async function reserveFunds(
   chain: Chain,
   reservations: Reservations,
   payer: Payer,
   usdcMint: PublicKey,
   price: bigint,
-): Promise<bigint> {
-  const wallet = new PublicKey(payer.wallet);
-  const keyId = Buffer.from(payer.keyId, 'hex');
-  const read = await chain.read([findTokenAccount(wallet, usdcMint), findGrant(wallet, keyId)]);
-  const [tokenAccount, grantAccount] = read.accounts;
+): Promise<{ now: bigint; release: () => void }> {
+  const { wallet, accounts, now } = await readPayer(chain, reservations, payer, usdcMint);
+  const [tokenAccount, grantAccount] = accounts;
   const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
-  if (!grant || grant.revoked || grant.expiresAt <= read.now) {
-    throw new ApiError('unauthorized', 'The API key is not valid');
-  }
+  if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', 'The API key is not valid');
   const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
-  const othersOfWallet = reservations.ofWallet(payer) - price;
-  const othersOfKey = reservations.ofKey(payer) - price;
   const delegated = token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n;
+  const ofWallet = reservations.ofWallet(payer);
+  const ofKey = reservations.ofKey(payer);
   const available: [Limit, bigint][] = [
-    ['balance', (token?.amount ?? 0n) - othersOfWallet],
-    ['allowance', delegated - othersOfWallet],
+    ['balance', (token?.amount ?? 0n) - ofWallet],
+    ['allowance', delegated - ofWallet],
     ['per_execution', grant.perExecutionMax],
-    ['period', periodLeft(grant, read.now) - othersOfKey],
-    ['total', grant.totalMax - grant.totalSpent - othersOfKey],
+    ['period', periodLeft(grant, now) - ofKey],
+    ['total', grant.totalMax - grant.totalSpent - ofKey],
   ];
   for (const [limit, have] of available) {
     if (have < price) throw insufficient(limit, payer.wallet, have, price);
   }
-  return read.now;
+  // Between the check and here nothing else ran.
+  return { now, release: reservations.reserve(payer, price) };
 }
 
 /** Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. */

@@ -10,13 +10,14 @@ import type { Logger } from 'pino';
 import type { Agent as CreatorPool } from 'undici';
 import { REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
 import { deriveExecutionId, formatUuid, requestHash } from '../../sdk/receipt.ts';
+import { formatUsdc } from '../../sdk/usdc.ts';
 import type { Agent } from '../catalog.ts';
 import { type Chain, type Fate, type Observe, timed } from '../chain.ts';
 import type { ExecuteInput, ExecuteOutcome, Principal } from '../deps.ts';
 import { ApiError, openRefused } from '../errors.ts';
 import type { ExecutionRow, Journal, ResultRow, SignedTransaction } from '../store.ts';
 import { type CreatorAnswer, callCreator } from './dispatch.ts';
-import { checkFunds, createReservations, OPEN_WINDOW_SECONDS, signOpen } from './escrow.ts';
+import { createReservations, OPEN_WINDOW_SECONDS, reserveFunds, signOpen } from './escrow.ts';
 import { adoptOrphans } from './recover.ts';
 import { readSnapshot, refundObstacle, type Snapshot, signRefund, signSettle, splitOf } from './settle.ts';
 import { verifyAnswer } from './verify.ts';
@@ -386,11 +387,14 @@ export function createEngine(deps: EngineDeps) {
   /** Take an id, check the money, store and send the open; the rest goes on by itself. */
   async function start(principal: Principal, agent: Agent, input: ExecuteInput, live: Live): Promise<string> {
     if (agent.price > input.maxCost) {
-      throw new ApiError('price_changed', `The agent costs more than max_cost_usdc allows`, {});
+      throw new ApiError(
+        'price_changed',
+        `The agent costs ${formatUsdc(agent.price)} USDC, more than the ${formatUsdc(input.maxCost)} USDC of max_cost_usdc`,
+      );
     }
     const nonce = randomBytes(16);
     const executionId = formatUuid(deriveExecutionId(new PublicKey(principal.wallet).toBytes(), nonce));
-    const release = reservations.reserve(principal, agent.price);
+    const { now, release } = await reserveFunds(chain, reservations, principal, usdcMint, agent.price);
     const opened = live.opened;
     live.opened = () => {
       release();
@@ -398,7 +402,6 @@ export function createEngine(deps: EngineDeps) {
     };
     starting.add(executionId);
     try {
-      const now = await checkFunds(chain, reservations, principal, usdcMint, agent.price);
       await journal.claim(
         {
           execution_id: executionId,
