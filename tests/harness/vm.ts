@@ -50,8 +50,14 @@ export const START = 1_800_000_000n;
 /** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
 const DIRECT_MAPPING = new PublicKey('EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33');
 
+const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
+/** Native programs, sysvars and the token programs, which come with the VM. */
+const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
+
 /** What a VM must do for us; the rest is built on top. */
 interface Backend {
+  /** Signatures that were used; the runtime takes each once. */
+  readonly sent: Set<string>;
   blockhash(): Promise<string>;
   nextBlockhash(): Promise<void>;
   run(transaction: Transaction): Promise<{ failure: RawFailure | null; logs: string[]; computeUnits: number }>;
@@ -71,7 +77,6 @@ export class Vm {
   readonly upgradeAuthority = namedKeypair('upgrade authority');
   /** Unix seconds of the Clock sysvar. */
   now = START;
-  private readonly sent = new Set<string>();
 
   private constructor(
     readonly kind: VmKind,
@@ -82,10 +87,6 @@ export class Vm {
   static async create(kind: VmKind = VM_KIND): Promise<Vm> {
     const backend = kind === 'litesvm' ? new LiteBackend() : await BankBackend.create();
     const vm = new Vm(kind, backend);
-    for (const [programId, path] of PROGRAMS) {
-      const [, data] = programAccounts(programId, readProgram(path), vm.upgradeAuthority.publicKey);
-      if (kind === 'litesvm') backend.setAccount(data.address, data.account);
-    }
     await vm.airdrop(vm.feePayer.publicKey, 1_000_000_000_000n);
     await vm.setClock(START);
     return vm;
@@ -125,8 +126,8 @@ export class Vm {
       transaction.recentBlockhash = await this.backend.blockhash();
       transaction.sign(...unique);
       const signature = transaction.signature!.toString('hex');
-      if (!this.sent.has(signature)) {
-        this.sent.add(signature);
+      if (!this.backend.sent.has(signature)) {
+        this.backend.sent.add(signature);
         return transaction;
       }
       await this.backend.nextBlockhash();
@@ -144,14 +145,13 @@ export class Vm {
 
   /** Remove an account. */
   closeAccount(account: PublicKey): void {
-    this.setAccount(account, { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() });
+    this.setAccount(account, NO_ACCOUNT);
   }
 
   /** Add lamports to an address. */
   async airdrop(account: PublicKey, lamports: bigint): Promise<void> {
     const present = await this.getAccount(account);
-    const empty = { owner: SystemProgram.programId, data: new Uint8Array(), lamports: 0n };
-    this.setAccount(account, { ...empty, ...present, lamports: (present?.lamports ?? 0n) + lamports });
+    this.setAccount(account, { ...NO_ACCOUNT, ...present, lamports: (present?.lamports ?? 0n) + lamports });
   }
 
   async lamports(account: PublicKey): Promise<bigint> {
@@ -214,12 +214,15 @@ export class Vm {
 }
 
 class LiteBackend implements Backend {
+  readonly sent = new Set<string>();
   private readonly svm = new LiteSVM();
 
   constructor() {
     for (const [programId, path] of PROGRAMS) {
       this.svm.addProgramWithLoader(address(programId.toBase58()), readProgram(path), address(LOADER));
     }
+    // The loader's own ProgramData has no upgrade authority.
+    for (const { address, account } of deployment()) if (!account.executable) this.setAccount(address, account);
   }
 
   async blockhash(): Promise<string> {
@@ -266,20 +269,38 @@ class LiteBackend implements Backend {
   }
 }
 
+/**
+ * One bankrun for the whole process, emptied for each new chain: it crashes the process now and then when many are made
+ * and dropped, and emptying takes a fraction of the time. Only the latest chain of it is alive.
+ */
 class BankBackend implements Backend {
+  private static shared: BankBackend | null = null;
+  readonly sent = new Set<string>();
+  /** Every address that a transaction named or a test wrote since the chain was made. */
+  private readonly touched = new Map<string, PublicKey>();
+
   private constructor(private readonly context: ProgramTestContext) {}
 
   static async create(): Promise<BankBackend> {
+    if (BankBackend.shared) {
+      BankBackend.shared.empty();
+      return BankBackend.shared;
+    }
     // The VM would print every log line; outcomes carry them.
     process.env.RUST_LOG ??= 'off';
-    const authority = namedKeypair('upgrade authority').publicKey;
-    const accounts = PROGRAMS.flatMap(([programId, path]) =>
-      programAccounts(programId, readProgram(path), authority).map((entry) => ({
-        address: entry.address,
-        info: toAccountInfo(entry.account),
-      })),
-    );
-    return new BankBackend(await start([], accounts, undefined, undefined, [DIRECT_MAPPING]));
+    const accounts = deployment().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
+    BankBackend.shared = new BankBackend(await start([], accounts, undefined, undefined, [DIRECT_MAPPING]));
+    return BankBackend.shared;
+  }
+
+  /** Back to the first state: what is not of the runtime or a program goes, and programs are as they were. */
+  private empty(): void {
+    const programs = new Map(deployment().map(({ address, account }) => [address.toBase58(), account]));
+    for (const [text, address] of this.touched) {
+      if (BUILT_IN.test(text)) continue;
+      this.context.setAccount(address, toAccountInfo(programs.get(text) ?? NO_ACCOUNT));
+    }
+    this.touched.clear();
   }
 
   async blockhash(): Promise<string> {
@@ -291,6 +312,7 @@ class BankBackend implements Backend {
   async nextBlockhash(): Promise<void> {}
 
   async run(transaction: Transaction) {
+    for (const key of transaction.compileMessage().accountKeys) this.touched.set(key.toBase58(), key);
     const { result, meta } = await this.context.banksClient.tryProcessTransaction(transaction);
     return {
       failure: result === null ? null : readDisplayError(result),
@@ -305,6 +327,7 @@ class BankBackend implements Backend {
   }
 
   setAccount(account: PublicKey, value: RawAccount): void {
+    this.touched.set(account.toBase58(), account);
     this.context.setAccount(account, toAccountInfo(value));
   }
 
@@ -312,6 +335,12 @@ class BankBackend implements Backend {
     const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
     this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
   }
+}
+
+/** Both programs, upgradeable by the harness. */
+function deployment() {
+  const authority = namedKeypair('upgrade authority').publicKey;
+  return PROGRAMS.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
 }
 
 function toAccountInfo(account: RawAccount) {
