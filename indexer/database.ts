@@ -16,6 +16,9 @@ export type * from './tables.ts';
 /** Where index.db's migrations lie. */
 export const INDEX_MIGRATIONS = join(import.meta.dirname, '..', 'migrations', 'index');
 
+/** Statements kept ready for each connection. */
+const MAX_STATEMENTS = 200;
+
 export interface OpenOptions {
   /** `full` survives a power cut, for what cannot be rebuilt; `normal` survives a crash of the process. */
   synchronous?: 'full' | 'normal';
@@ -50,8 +53,26 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
   for (const [schema, file] of Object.entries(options.attach ?? {})) {
     sqlite.prepare(`ATTACH DATABASE ? AS "${schema}"`).run(file);
   }
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(sqlite) }) });
   return { db, sqlite, close: () => void sqlite.close() };
+}
+
+/** Kysely prepares each statement anew, which costs as much as running it; the same text gets the same statement here. */
+function preparedOnce(sqlite: Sqlite.Database): Pick<Sqlite.Database, 'prepare' | 'close'> {
+  const statements = new Map<string, Sqlite.Statement>();
+  return {
+    prepare: ((source: string) => {
+      const known = statements.get(source);
+      // A statement whose rows are still being read cannot be run a second time.
+      if (known && !known.busy) return known;
+      const statement = sqlite.prepare(source);
+      // A Map iterates in the order of insertion: the first is the oldest.
+      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value!);
+      statements.set(source, statement);
+      return statement;
+    }) as Sqlite.Database['prepare'],
+    close: () => sqlite.close(),
+  };
 }
 
 /** Opens index.db for writing and applies its migrations. */

@@ -140,9 +140,10 @@ export function createChain(options: {
       lastValidBlockHeight: Number(recent.lastValidHeight),
     });
     transaction.add(...instructions);
-    const signature = signBytes(null, transaction.compileMessage().serialize(), privateKey);
-    transaction.addSignature(authority.publicKey, signature);
-    const bytes = transaction.serialize({ verifySignatures: false });
+    const message = transaction.compileMessage().serialize();
+    const signature = signBytes(null, message, privateKey);
+    // One signature, then what it covers: serialize() would compile the whole message twice more.
+    const bytes = Buffer.concat([Buffer.of(1), signature, message]);
     return { bytes, signature: bs58.encode(signature), lastValidHeight: recent.lastValidHeight };
   }
 

@@ -60,7 +60,23 @@ export const constants = {
   disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
 } as const;
 
-const find = (...seeds: Uint8Array[]): PublicKey => PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[0];
+/** Deriving an address takes about 0.3 ms, and one paid call needs the same dozen again and again. */
+const MAX_KEPT = 10_000;
+const kept = new Map<string, PublicKey>();
+
+function remember(name: string, derive: () => PublicKey): PublicKey {
+  const known = kept.get(name);
+  if (known) return known;
+  const address = derive();
+  // A Map iterates in the order of insertion: the first is the oldest.
+  if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
+  kept.set(name, address);
+  return address;
+}
+
+/** Seeds are of fixed length after the first, so that joined bytes name them without doubt. */
+const find = (...seeds: Uint8Array[]): PublicKey =>
+  remember(Buffer.concat(seeds).toString('latin1'), () => PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[0]);
 
 export const findConfig = (): PublicKey => find(SEEDS.config);
 export const findTreasury = (): PublicKey => find(SEEDS.treasury);
@@ -79,7 +95,7 @@ export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, r
 export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
 /** The associated token account; the wallet may be an address of a program. */
 export const findTokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey =>
-  getAssociatedTokenAddressSync(mint, wallet, true);
+  remember(`token:${wallet.toBase58()}:${mint.toBase58()}`, () => getAssociatedTokenAddressSync(mint, wallet, true));
 /** The loader's account that says who may upgrade the program. */
 export const findProgramData = (): PublicKey =>
   PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], BPF_LOADER_UPGRADEABLE)[0];
