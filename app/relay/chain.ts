@@ -9,9 +9,9 @@ import {
   type Keypair,
   type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
-  Transaction,
   type TransactionError,
   type TransactionInstruction,
+  TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -134,13 +134,13 @@ export function createChain(options: {
   /** Build and sign; nothing is sent. */
   async function sign(instructions: TransactionInstruction[]): Promise<SignedTransaction> {
     const recent = await recentBlockhash();
-    const transaction = new Transaction({
-      feePayer: authority.publicKey,
-      blockhash: recent.value,
-      lastValidBlockHeight: Number(recent.lastValidHeight),
-    });
-    transaction.add(...instructions);
-    const message = transaction.compileMessage().serialize();
+    const message = new TransactionMessage({
+      payerKey: authority.publicKey,
+      recentBlockhash: recent.value,
+      instructions,
+    })
+      .compileToLegacyMessage()
+      .serialize();
     const signature = signBytes(null, message, privateKey);
     // One signature, then what it covers: serialize() would compile the whole message twice more.
     const bytes = Buffer.concat([Buffer.of(1), signature, message]);

@@ -95,12 +95,13 @@ function createChainAccounts(chain: Chain, stop: AbortSignal): ChainAccounts {
 /** Lets nothing new in while Config names another relay authority than ours. */
 function guardAuthority(chain: Chain, engine: ReturnType<typeof createEngine>, log: Logger) {
   let accepted = true;
-  const check = async () => {
+  const check = async (): Promise<PublicKey> => {
     const { accounts } = await chain.read([findConfig()]);
     const named = decodeAccount('Config', accounts[0]!.data).relayAuthority;
     accepted = named.equals(chain.authority);
     if (!accepted)
       log.error({ named: named.toBase58() }, 'Config names another relay authority; nothing new is accepted');
+    return named;
   };
   const timer = setInterval(
     () => check().catch((error) => log.warn({ error: String(error) }, 'Config could not be read')),
@@ -153,7 +154,12 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ...observe,
   });
   const authority = guardAuthority(chain, engine, log);
-  await authority.check();
+  const named = await authority.check();
+  if (!named.equals(chain.authority)) {
+    throw new Error(
+      `The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`,
+    );
+  }
   const stopping = new AbortController();
   const keyUse = createKeyUse(notes.db, log);
 

@@ -1,0 +1,133 @@
+/** Migration, indexer and relay as processes of their own against a cluster, as the README has it for devnet. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { createMockUsdc } from '../../app/local/network.ts';
+import { decodeAccount, findConfig } from '../../app/sdk/program.ts';
+import { startNode, type TestNode } from '../harness/node.ts';
+import { newDirectory, ROOT } from './start.ts';
+
+const PATIENCE_MS = 20_000;
+
+describe('migration, indexer and relay apart', function () {
+  this.timeout(60_000);
+  const directory = newDirectory();
+  const relayAuthority = Keypair.generate();
+  const children: ChildProcess[] = [];
+  let node: TestNode;
+  let env: NodeJS.ProcessEnv;
+
+  const argv = (file: string) => ['scripts/run.mjs', file];
+  const run = (file: string, changes: NodeJS.ProcessEnv = {}, args: string[] = []) =>
+    spawnSync(process.execPath, [...argv(file), ...args], {
+      cwd: ROOT,
+      env: { ...env, ...changes },
+      encoding: 'utf8',
+      timeout: PATIENCE_MS,
+    });
+  const start = (file: string, changes: NodeJS.ProcessEnv = {}) => {
+    const child = spawn(process.execPath, argv(file), { cwd: ROOT, env: { ...env, ...changes }, stdio: 'ignore' });
+    children.push(child);
+    return child;
+  };
+  async function end(child: ChildProcess): Promise<number | null> {
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    return (await gone)[0];
+  }
+  async function freePort(): Promise<number> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    server.close();
+    return typeof address === 'object' && address ? address.port : 0;
+  }
+
+  before(async () => {
+    node = await startNode();
+    const mint = Keypair.generate();
+    await createMockUsdc(node.connection, { payer: node.payer, mint, mintAuthority: node.payer.publicKey });
+    await node.fundSol(relayAuthority.publicKey, 10e9);
+    const keyFile = (name: string, key: Keypair) => {
+      const path = join(directory, name);
+      writeFileSync(path, JSON.stringify([...key.secretKey]), { mode: 0o600 });
+      return path;
+    };
+    env = {
+      ...process.env,
+      ANCHOR_PROVIDER_URL: node.rpcUrl,
+      ANCHOR_WALLET: keyFile('upgrade-authority.json', node.payer),
+      RELAY_AUTHORITY: relayAuthority.publicKey.toBase58(),
+      USDC_MINT: mint.publicKey.toBase58(),
+      SOLANA_RPC_URL: node.rpcUrl,
+      SOLANA_WS_URL: node.wsUrl,
+      RELAY_KEYPAIR: keyFile('relay-authority.json', relayAuthority),
+      DATA_DIR: join(directory, 'data'),
+      PORT: String(await freePort()),
+    };
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await node.stop();
+  });
+
+  it('each says what it is told by, and what is missing', () => {
+    for (const file of ['scripts/migrate.ts', 'indexer/main.ts', 'app/relay/main.ts']) {
+      const help = run(file, {}, ['--help']);
+      expect([help.status, help.stdout.includes('npm run')], file).to.deep.equal([0, true]);
+    }
+    const noAuthority = run('scripts/migrate.ts', { RELAY_AUTHORITY: '' });
+    expect([noAuthority.status, noAuthority.stderr.includes('RELAY_AUTHORITY')]).to.deep.equal([1, true]);
+    const noKey = run('app/relay/main.ts', { RELAY_KEYPAIR: '' });
+    expect([noKey.status, noKey.stderr.includes('RELAY_KEYPAIR')]).to.deep.equal([1, true]);
+    const noIndex = run('app/relay/main.ts');
+    expect([noIndex.status, noIndex.stderr.includes('start the indexer first')]).to.deep.equal([1, true]);
+  });
+
+  it('the migration creates the marketplace, and changes nothing when it runs again', async () => {
+    expect(run('scripts/migrate.ts').status).to.equal(0);
+    const account = await node.connection.getAccountInfo(findConfig(), 'confirmed');
+    const config = decodeAccount('Config', account!.data);
+    expect(config.relayAuthority.equals(relayAuthority.publicKey)).to.equal(true);
+    expect(config.admin.equals(node.payer.publicKey)).to.equal(true);
+    const again = run('scripts/migrate.ts', { RELAY_AUTHORITY: Keypair.generate().publicKey.toBase58() });
+    expect(again.status).to.equal(0);
+    const after = await node.connection.getAccountInfo(findConfig(), 'confirmed');
+    expect(after!.data.equals(account!.data)).to.equal(true);
+  });
+
+  it('indexer and relay serve together, and end when told', async () => {
+    const indexer = start('indexer/main.ts');
+    const url = `http://127.0.0.1:${env.PORT}`;
+    let relay: ChildProcess | null = null;
+    const patientUntil = Date.now() + PATIENCE_MS;
+    for (;;) {
+      if (relay === null || relay.exitCode !== null) relay = start('app/relay/main.ts');
+      const health = await fetch(`${url}/health`)
+        .then((answer) => answer.json() as Promise<{ status: string }>)
+        .catch(() => null);
+      if (health?.status === 'ok') break;
+      if (Date.now() > patientUntil) throw new Error(`not ready: ${JSON.stringify(health)}`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const agents = await (await fetch(`${url}/v1/agents`)).json();
+    expect(agents).to.deep.equal({ agents: [], total: 0, limit: 20, offset: 0 });
+    expect(await end(relay)).to.equal(0);
+    expect(await end(indexer)).to.equal(0);
+  });
+
+  it('a relay whose key is not the marketplace’s authority accepts nothing', async () => {
+    const indexer = start('indexer/main.ts');
+    const other = join(directory, 'other.json');
+    writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]));
+    const live = run('app/relay/main.ts', { ENVIRONMENT: 'live' });
+    expect([live.status, live.stderr.includes('ENVIRONMENT=live')]).to.deep.equal([1, true]);
+    const refused = run('app/relay/main.ts', { RELAY_KEYPAIR: other });
+    expect([refused.status, refused.stderr.includes('relay authority')]).to.deep.equal([1, true]);
+    await end(indexer);
+  });
+});
