@@ -35,6 +35,9 @@ const USDC_MINTS: Record<string, string> = {
   EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 };
 
+/** How often a sent transaction is asked about. */
+const POLL_MS = 250;
+
 export type MarketplaceInput = Pick<
   InitializeConfigInput,
   'authority' | 'payer' | 'admin' | 'relayAuthority' | 'usdcMint'
@@ -74,7 +77,25 @@ export default async function deploy(provider: AnchorProvider): Promise<void> {
   const input = { authority: wallet, payer: wallet, admin: wallet };
   const keys = { relayAuthority: new PublicKey(relayAuthority), usdcMint: new PublicKey(mint) };
   const config = await ensureMarketplace(provider.connection, { ...input, ...keys }, (instruction) =>
-    provider.sendAndConfirm(new Transaction().add(instruction), [], { commitment: 'confirmed' }),
+    sendAndPoll(provider, instruction),
   );
   console.log(`Marketplace ${findConfig()}: admin ${config.admin}, relay ${config.relayAuthority}`);
+}
+
+/** Waits by asking, not by a WebSocket: the provider guesses its address, which is wrong on many nodes. */
+async function sendAndPoll(provider: AnchorProvider, instruction: TransactionInstruction): Promise<void> {
+  const { connection, wallet } = provider;
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+  const transaction = new Transaction({ feePayer: wallet.publicKey, blockhash, lastValidBlockHeight });
+  const signed = await wallet.signTransaction(transaction.add(instruction));
+  const signature = await connection.sendRawTransaction(signed.serialize(), { preflightCommitment: 'confirmed' });
+  for (;;) {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
+    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
+    if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) {
+      throw new Error(`transaction ${signature} did not land before its blockhash expired`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
 }
