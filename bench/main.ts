@@ -7,7 +7,7 @@ import { benchRelay, type Spread } from './relay.ts';
 
 const HELP = `npm run bench -- [options]
 
-  --quick        30 calls per figure and one round instead of 300 and three
+  --quick        30 calls per figure in one round instead of 300 in three
   --only PART    program or relay
   --slot-ms N    slot time of the local node, default 400
   --json         the figures as one JSON object on stdout
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     values.only === 'program'
       ? null
       : await benchRelay({
-          count: values.quick ? 30 : 300,
+          count: values.quick ? 30 : 100,
           rounds: values.quick ? 1 : 3,
           warmUp: values.quick ? 5 : 20,
           slotTimeMs: Number(values['slot-ms']),
@@ -59,6 +59,7 @@ async function main(): Promise<void> {
   const parts = Object.entries(relay.parts_ms).map(([part, ms]) => `${part} ${round(ms)}`);
   const rows: [string, string][] = [
     [`bare confirmed SPL transfer, ms p50 / p99 (${relay.slot_ms} ms slots)`, spread(relay.transfer_ms)],
+    ['two of them, one after the other: the floor of a paid call', spread(relay.two_transfers_ms)],
     ['synchronous paid call, ms p50 / p99', spread(relay.call_ms)],
     [
       'call : transfer',

@@ -24,6 +24,8 @@ export interface Spread {
 export interface RelayFigures {
   slot_ms: number;
   transfer_ms: Spread;
+  /** Two transfers, the second sent when the first is confirmed: what two dependent transactions cost at least. */
+  two_transfers_ms: Spread;
   call_ms: Spread;
   /** Median of each call's part of the way; `relay` is everything that is neither chain nor creator. */
   parts_ms: Record<string, number>;
@@ -117,11 +119,13 @@ export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigur
     await askTimings();
     const calls: number[][] = [];
     const transfers: number[][] = [];
+    const pairs: number[][] = [];
+    let nonce = options.warmUp;
     const own: number[][] = [];
     const parts: Record<string, number[]> = { open: [], creator: [], verify: [], settle: [] };
     let rss = 0;
     for (let round = 0; round < options.rounds; round += 1) {
-      const [callMs, transferMs, ownMs]: number[][] = [[], [], []];
+      const [callMs, transferMs, pairMs, ownMs]: number[][] = [[], [], [], []];
       for (let i = 0; i < options.count; i += 1) {
         await pause();
         const ms = await call();
@@ -131,10 +135,14 @@ export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigur
         for (const [part, values] of Object.entries(parts)) values.push(timings[part] ?? 0);
         rss = Math.max(rss, now);
         await pause();
-        transferMs!.push(await transfer(round * options.count + i + options.warmUp));
+        nonce += 3;
+        transferMs!.push(await transfer(nonce));
+        await pause();
+        pairMs!.push((await transfer(nonce + 1)) + (await transfer(nonce + 2)));
       }
       calls.push(callMs!);
       transfers.push(transferMs!);
+      pairs.push(pairMs!);
       own.push(ownMs!);
       options.report(
         `round ${round + 1}: call ${median(callMs!).toFixed(0)} ms, transfer ${median(transferMs!).toFixed(0)} ms`,
@@ -164,6 +172,7 @@ export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigur
     return {
       slot_ms: options.slotTimeMs,
       transfer_ms: ofRounds(transfers),
+      two_transfers_ms: ofRounds(pairs),
       call_ms: ofRounds(calls),
       parts_ms: Object.fromEntries(Object.entries(parts).map(([part, values]) => [part, median(values)])),
       relay_ms: ofRounds(own),
