@@ -2,6 +2,7 @@
 // caps are reserved in memory from here until the open's fate is known, so that calls racing for the last USDC
 // are refused here and not by a transaction that costs a fee.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import {
@@ -20,6 +21,8 @@ import type { ExecutionRow, SignedTransaction } from '../store.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
+/** How long a call waits for earlier ones whose opens decide whether its money is there. */
+const MAX_WAIT_MS = 5_000;
 /** How often the payer's accounts are read again because a reservation was given back meanwhile. */
 const MAX_READINGS = 3;
 
@@ -36,11 +39,14 @@ export interface Reservations {
   ofKey(payer: Payer): bigint;
   /** Moves with every give-back: accounts read before it may show money that has been spent since. */
   generation(): number;
+  /** Resolves at the next give-back, whoever's it is. */
+  nextGiveBack(): Promise<void>;
 }
 
 export function createReservations(): Reservations {
   const amounts = new Map<string, bigint>();
   let givenBack = 0;
+  const waiting: (() => void)[] = [];
   const add = (name: string, amount: bigint) => {
     const next = (amounts.get(name) ?? 0n) + amount;
     if (next === 0n) amounts.delete(name);
@@ -59,11 +65,13 @@ export function createReservations(): Reservations {
         givenBack += 1;
         add(walletName(payer), -amount);
         add(keyName(payer), -amount);
+        for (const resolve of waiting.splice(0)) resolve();
       };
     },
     ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
     ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
     generation: () => givenBack,
+    nextGiveBack: () => new Promise((resolve) => waiting.push(resolve)),
   };
 }
 
@@ -103,10 +111,34 @@ async function readPayer(chain: Chain, reservations: Reservations, payer: Payer,
   }
 }
 
+/** The first limit that the price exceeds; `reserved` is what earlier calls may still take. */
+function findShortage(
+  payer: Awaited<ReturnType<typeof readPayer>>,
+  reserved: { ofWallet: bigint; ofKey: bigint },
+  price: bigint,
+): { limit: Limit; have: bigint } | null {
+  const { wallet, now } = payer;
+  const [tokenAccount, grantAccount] = payer.accounts;
+  const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
+  if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', 'The API key is not valid');
+  const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
+  const delegated = token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n;
+  const available: [Limit, bigint][] = [
+    ['balance', (token?.amount ?? 0n) - reserved.ofWallet],
+    ['allowance', delegated - reserved.ofWallet],
+    ['per_execution', grant.perExecutionMax],
+    ['period', periodLeft(grant, now) - reserved.ofKey],
+    ['total', grant.totalMax - grant.totalSpent - reserved.ofKey],
+  ];
+  for (const [limit, have] of available) if (have < price) return { limit, have };
+  return null;
+}
+
 /**
  * Check that the key can pay `price` now, from the accounts themselves and less what is reserved for earlier calls,
- * and reserve it. Returns the chain's clock and how to give the reservation back. Throws ApiError 402 naming the
- * limit, or 401 where the grant is no longer live.
+ * and reserve it. Where only those stand in the way, it waits for them: an open that has landed and whose reservation
+ * is still held would otherwise count twice. Returns the chain's clock and how to give the reservation back. Throws
+ * ApiError 402 naming the limit, or 401 where the grant is no longer live.
  */
 export async function reserveFunds(
   chain: Chain,
@@ -115,26 +147,21 @@ export async function reserveFunds(
   usdcMint: PublicKey,
   price: bigint,
 ): Promise<{ now: bigint; release: () => void }> {
-  const { wallet, accounts, now } = await readPayer(chain, reservations, payer, usdcMint);
-  const [tokenAccount, grantAccount] = accounts;
-  const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
-  if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', 'The API key is not valid');
-  const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
-  const delegated = token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n;
-  const ofWallet = reservations.ofWallet(payer);
-  const ofKey = reservations.ofKey(payer);
-  const available: [Limit, bigint][] = [
-    ['balance', (token?.amount ?? 0n) - ofWallet],
-    ['allowance', delegated - ofWallet],
-    ['per_execution', grant.perExecutionMax],
-    ['period', periodLeft(grant, now) - ofKey],
-    ['total', grant.totalMax - grant.totalSpent - ofKey],
-  ];
-  for (const [limit, have] of available) {
-    if (have < price) throw insufficient(limit, payer.wallet, have, price);
+  const patientUntil = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    const read = await readPayer(chain, reservations, payer, usdcMint);
+    const reserved = { ofWallet: reservations.ofWallet(payer), ofKey: reservations.ofKey(payer) };
+    const shortage = findShortage(read, reserved, price);
+    // Between the check and here nothing else ran.
+    if (!shortage) return { now: read.now, release: reservations.reserve(payer, price) };
+    const isShortAnyway = findShortage(read, { ofWallet: 0n, ofKey: 0n }, price);
+    const leftMs = patientUntil - performance.now();
+    if (isShortAnyway || leftMs <= 0) {
+      const { limit, have } = isShortAnyway ?? shortage;
+      throw insufficient(limit, payer.wallet, have, price);
+    }
+    await Promise.race([reservations.nextGiveBack(), sleep(leftMs, undefined, { ref: false })]);
   }
-  // Between the check and here nothing else ran.
-  return { now, release: reservations.reserve(payer, price) };
 }
 
 /** Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. */
