@@ -3,7 +3,7 @@
  * connection that attached the file as `chain` passes `db.withSchema('chain')`.
  */
 import type { Kysely } from 'kysely';
-import type { AgentStatisticsRow, ExecutionRow, GrantRow, IndexDatabase, ListingRow } from './tables.ts';
+import type { AgentStatisticsRow, IndexDatabase } from './tables.ts';
 
 type Db = Kysely<IndexDatabase>;
 
@@ -21,22 +21,6 @@ export async function readStatus(db: Db): Promise<IndexStatus> {
   const cursor = await db.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
   const progress = await db.selectFrom('progress').select(['slot', 'checked_at']).executeTakeFirst();
   return { cursor: cursor ?? null, slot: progress?.slot ?? null, checkedAt: progress?.checked_at ?? null };
-}
-
-/** A listing by its base58 address, delisted ones too. */
-export function readListing(db: Db, listing: string): Promise<ListingRow | undefined> {
-  return db.selectFrom('listings').selectAll().where('listing', '=', listing).executeTakeFirst();
-}
-
-/** A key's spending right by wallet and hex key id, revoked ones too. */
-export function readGrant(db: Db, wallet: string, keyId: string): Promise<GrantRow | undefined> {
-  const query = db.selectFrom('grants').selectAll().where('wallet', '=', wallet);
-  return query.where('key_id', '=', keyId).executeTakeFirst();
-}
-
-/** An execution by its UUID. */
-export function readExecution(db: Db, executionId: string): Promise<ExecutionRow | undefined> {
-  return db.selectFrom('executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst();
 }
 
 /** A listing's figures; all 0 for one that was never called. */

@@ -33,14 +33,7 @@ type CatalogDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery'>;
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-/** The agent, also a paused one. Null where there is none, it is delisted or its metadata is missing. */
-export async function findAgent(deps: CatalogDeps, agentId: string): Promise<Agent | null> {
-  const row = await readListing(deps, agentId);
-  const document = row && (await deps.documents.get(row.metadata_hash));
-  return row && document ? toAgent(row, document.metadata) : null;
-}
-
-/** The same, but throws ApiError: 404 where there is no such agent, 503 where its metadata has not been posted. */
+/** The agent, also a paused one. Throws ApiError: 404 where there is none, 503 where its metadata has not been posted. */
 export async function requireAgent(deps: CatalogDeps, agentId: string): Promise<Agent> {
   const row = await requireListing(deps, agentId);
   return toAgent(row, (await requireDocument(deps, row)).metadata);

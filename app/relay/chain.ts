@@ -101,10 +101,7 @@ export function createChain(options: {
   const connection = new Connection(options.rpcUrl, { wsEndpoint: options.wsUrl, commitment: COMMITMENT });
   const privateKey = toPrivateKey(authority);
   // A standing subscription keeps the socket open, so that each transaction's own is answered at once.
-  let slot = 0;
-  const slotSubscription = connection.onSlotChange((info) => {
-    slot = info.slot;
-  });
+  const slotSubscription = connection.onSlotChange(() => undefined);
 
   let blockhash: { value: string; lastValidHeight: bigint; at: number } | null = null;
   let refreshing: Promise<void> | null = null;
@@ -226,8 +223,6 @@ export function createChain(options: {
     sign,
     submit: (signed: SignedTransaction, stop: AbortSignal) =>
       timed(options.observe, 'chain', () => submit(signed, stop)),
-    /** Highest slot heard of. */
-    currentSlot: () => slot,
     /** Run without sending, signatures checked; null where it would succeed. Throws if the node cannot say. */
     async simulate(bytes: Uint8Array): Promise<TransactionFailure | null> {
       const transaction = VersionedTransaction.deserialize(bytes);

@@ -295,8 +295,5 @@ export function createJournal(intents: Kysely<LedgerTables>, notes: Kysely<Ledge
         .execute();
       return rows.map((row) => row.execution_id);
     },
-    metadataDocument(hash: string): Promise<{ document: string } | undefined> {
-      return notes.selectFrom('metadata').select('document').where('metadata_hash', '=', hash).executeTakeFirst();
-    },
   };
 }
