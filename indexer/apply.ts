@@ -8,9 +8,20 @@ import type { Kysely, Transaction } from 'kysely';
 import type { MarketplaceEvent } from '../app/sdk/events.ts';
 import { REFUND_REASONS } from '../app/sdk/program.ts';
 import type { Snapshot } from './accounts.ts';
-import { handleEvent } from './handlers.ts';
+import { handleEvent, type Position } from './handlers.ts';
 import type { IndexDatabase } from './tables.ts';
-import { writeConfig, writeCreator, writeExecution, writeGrant, writeListing } from './write.ts';
+import {
+  changeExecution,
+  changeGrant,
+  endExecution,
+  writeConfig,
+  writeCreator,
+  writeDispute,
+  writeExecution,
+  writeGrant,
+  writeListing,
+  writeUnread,
+} from './write.ts';
 
 const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
 
@@ -65,7 +76,7 @@ function isTemporary(error: unknown): boolean {
 async function applyTransaction(db: Transaction<IndexDatabase>, item: ChainTransaction): Promise<void> {
   const { signature, slot, content } = item;
   if (content.kind === 'accounts') {
-    await writeSnapshot(db, content.snapshot);
+    await writeSnapshot(db, content.snapshot, { signature, slot });
   } else if (content.kind === 'events') {
     for (const [index, event] of content.events.entries()) {
       const row = { signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) };
@@ -79,31 +90,59 @@ async function applyTransaction(db: Transaction<IndexDatabase>, item: ChainTrans
   }
 }
 
-async function writeSnapshot(db: Transaction<IndexDatabase>, snapshot: Snapshot): Promise<void> {
+async function writeSnapshot(db: Transaction<IndexDatabase>, snapshot: Snapshot, at: Position): Promise<void> {
   // The relay as it was known before this snapshot, which may be from a later time.
   const known = await db.selectFrom('configs').select('relay_authority').executeTakeFirst();
   const relay = known?.relay_authority ?? snapshot.configs[0]?.relay_authority;
+  const reasonOf = (record: string, refundedAt: bigint, refundAt: bigint): bigint | null => {
+    const refund = snapshot.refunds.find((candidate) => candidate.record === record);
+    if (!refund) return null;
+    // The program takes a reason from the relay only, and before `refund_at` only the relay can refund; anybody else's
+    // refund is an expiry.
+    return refund.authority === relay || refundedAt < refundAt ? refund.reason : EXPIRED;
+  };
   for (const row of snapshot.configs) await writeConfig(db, row);
   for (const row of snapshot.creators) await writeCreator(db, row);
   for (const row of snapshot.listings) await writeListing(db, row);
   for (const row of snapshot.grants) await writeGrant(db, row);
   for (const row of snapshot.executions) {
-    const refund = snapshot.refunds.find(({ record }) => record === row.record);
-    // The program takes a reason from the relay only; anybody else's refund is an expiry.
-    const reason = refund && (refund.authority === relay ? refund.reason : EXPIRED);
-    await writeExecution(db, { ...row, reason: reason ?? null });
+    const refundedAt = row.status === 'refunded' ? row.settled_at : null;
+    const reason = refundedAt === null ? null : reasonOf(row.record, refundedAt, row.refund_at);
+    await writeExecution(db, { ...row, reason });
+  }
+  for (const row of snapshot.disputes) {
+    // A disputed record was settled, so that its account and its row are there.
+    const record = db.selectFrom('executions').select('execution_id').where('record', '=', row.record);
+    await writeDispute(db, { ...row, ...(await record.executeTakeFirstOrThrow()) });
+  }
+  for (const { instruction, address, time } of snapshot.gone) {
+    if (instruction === 'close_grant') await changeGrant(db, address, { revoked: 1n, closed: 1n, slot: at.slot });
+    else if (instruction === 'close_execution') await changeExecution(db, address, { closed: 1n, slot: at.slot });
+    else if (instruction === 'refund_execution') {
+      const query = db.selectFrom('executions').select(['opened_at', 'refund_at']).where('record', '=', address);
+      const row = (await query.executeTakeFirst()) ?? { opened_at: 0n, refund_at: 0n };
+      // A slot's time may be a second off the clock that the program read.
+      const settledAt = time > row.opened_at ? time : row.opened_at;
+      const reason = reasonOf(address, settledAt, row.refund_at);
+      await endExecution(db, address, at, reason, { status: 'refunded', settled_at: settledAt });
+    } else await writeUnread(db, { address, slot: at.slot });
   }
 }
 
 /** An event's fields as JSON: keys base58, bytes hex, 64-bit integers decimal text. */
 function eventJson(event: MarketplaceEvent): string {
-  const entries = Object.entries(event.data).map(([key, value]) => [key, plain(value)]);
-  return JSON.stringify(Object.fromEntries(entries));
+  return JSON.stringify(plainFields(event.data));
+}
+
+function plainFields(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plain(value)]));
 }
 
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof PublicKey) return value.toBase58();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object' && value !== null) return plainFields(value);
   return value;
 }

@@ -2,12 +2,26 @@
  * What each event changes: SQL only. Events carry the state after them, so a handler writes values and never computes.
  * A row that already shows a later slot (its account was read) keeps its state. A throw stops the indexer.
  */
-import type { PublicKey } from '@solana/web3.js';
-import type { Transaction, UpdateResult } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { EventData, EventName, MarketplaceEvent } from '../app/sdk/events.ts';
+import { findGrant } from '../app/sdk/program.ts';
 import { formatUuid } from '../app/sdk/receipt.ts';
+import { base58, flag, hex, optionalBase58, optionalHex } from './columns.ts';
 import type { IndexDatabase, ListingStatusName } from './tables.ts';
-import { endExecution, writeConfig, writeCreator, writeExecution, writeGrant, writeListing } from './write.ts';
+import {
+  changeConfig,
+  changeDispute,
+  changeExecution,
+  changeGrant,
+  changeListing,
+  endExecution,
+  writeConfig,
+  writeCreator,
+  writeDispute,
+  writeExecution,
+  writeGrant,
+  writeListing,
+} from './write.ts';
 
 /** Where an event happened. */
 export interface Position {
@@ -30,13 +44,35 @@ const HANDLERS: Handlers = {
       usdc_mint: base58(data.usdcMint),
       treasury: base58(data.treasury),
       fee_bps: BigInt(data.feeBps),
+      pending_admin: null,
+      opens_paused: 0n,
       slot,
     });
   },
 
+  async ConfigUpdated(db, data, { slot }) {
+    const change = { fee_bps: BigInt(data.feeBps), opens_paused: flag(data.opensPaused) };
+    await changeConfig(db, base58(data.config), { ...change, slot });
+  },
+
+  async AdminProposed(db, data, { slot }) {
+    await changeConfig(db, base58(data.config), { pending_admin: optionalBase58(data.pendingAdmin), slot });
+  },
+
+  async AdminChanged(db, data, { slot }) {
+    await changeConfig(db, base58(data.config), { admin: base58(data.admin), pending_admin: null, slot });
+  },
+
+  async RelayAuthorityChanged(db, data, { slot }) {
+    await changeConfig(db, base58(data.config), { relay_authority: base58(data.relayAuthority), slot });
+  },
+
+  /** Balances of token accounts are not kept here; the event itself is. */
+  async TreasuryWithdrawn() {},
+
   async CreatorVerificationChanged(db, data, { slot }) {
-    const verified = data.verified ? 1n : 0n;
-    await writeCreator(db, { wallet: base58(data.creator), verified, verified_at: data.verifiedAt, slot });
+    const wallet = base58(data.creator);
+    await writeCreator(db, { wallet, verified: flag(data.verified), verified_at: data.verifiedAt, slot });
   },
 
   async AgentListed(db, data, { slot }) {
@@ -55,41 +91,46 @@ const HANDLERS: Handlers = {
       metadata_hash: hex(data.metadataHash),
       metadata_uri: data.metadataUri,
       deposited: data.deposited,
+      slashed: 0n,
       listed_at: data.listedAt,
+      returnable_at: null,
+      collateral_returned: 0n,
       slot,
     });
   },
 
   async ListingUpdated(db, data, { slot }) {
-    const result = await db
-      .updateTable('listings')
-      .set({
-        payout: base58(data.payout),
-        price: data.price,
-        timeout_seconds: BigInt(data.timeoutSeconds),
-        min_timeout_seconds: BigInt(data.minTimeoutSeconds),
-        tag_mask: BigInt(data.tagMask),
-        listing_version: BigInt(data.listingVersion),
-        metadata_hash: hex(data.metadataHash),
-        metadata_uri: data.metadataUri,
-        slot,
-      })
-      .where('listing', '=', base58(data.listing))
-      .where('slot', '<=', slot)
-      .executeTakeFirst();
-    await requireListing(db, result, base58(data.listing));
+    await changeListing(db, base58(data.listing), {
+      payout: base58(data.payout),
+      price: data.price,
+      timeout_seconds: BigInt(data.timeoutSeconds),
+      min_timeout_seconds: BigInt(data.minTimeoutSeconds),
+      tag_mask: BigInt(data.tagMask),
+      listing_version: BigInt(data.listingVersion),
+      metadata_hash: hex(data.metadataHash),
+      metadata_uri: data.metadataUri,
+      slot,
+    });
   },
 
   async ListingStatusChanged(db, data, { slot }) {
-    const status = LISTING_STATUS[data.status];
-    if (!status) throw new RangeError(`unknown listing status ${data.status}`);
-    const result = await db
-      .updateTable('listings')
-      .set({ status, slot })
-      .where('listing', '=', base58(data.listing))
-      .where('slot', '<=', slot)
-      .executeTakeFirst();
-    await requireListing(db, result, base58(data.listing));
+    await changeListing(db, base58(data.listing), { status: listingStatus(data.status), slot });
+  },
+
+  async SigningKeyRotated(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { signing_key: base58(data.signingKey), slot });
+  },
+
+  async AgentDelisted(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { status: 'delisted', returnable_at: data.returnableAt, slot });
+  },
+
+  async CollateralToppedUp(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { deposited: data.deposited, slashed: data.slashed, slot });
+  },
+
+  async CollateralReturned(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { collateral_returned: 1n, slot });
   },
 
   async GrantCreated(db, data, { slot }) {
@@ -104,6 +145,7 @@ const HANDLERS: Handlers = {
       expires_at: data.expiresAt,
       created_at: data.createdAt,
       revoked: 0n,
+      closed: 0n,
       execution_count: 0n,
       total_spent: '0',
       slot,
@@ -111,17 +153,31 @@ const HANDLERS: Handlers = {
   },
 
   async GrantRevoked(db, data, { slot }) {
-    await updateGrant(db, base58(data.grant), { revoked: 1n, slot });
+    await changeGrant(db, base58(data.grant), { revoked: 1n, slot });
+  },
+
+  async GrantUpdated(db, data, { slot }) {
+    await changeGrant(db, base58(data.grant), {
+      per_execution_max: String(data.perExecutionMax),
+      period_max: String(data.periodMax),
+      total_max: String(data.totalMax),
+      period_seconds: BigInt(data.periodSeconds),
+      expires_at: data.expiresAt,
+      slot,
+    });
+  },
+
+  async GrantClosed(db, data, { slot }) {
+    await changeGrant(db, base58(data.grant), { revoked: 1n, closed: 1n, slot });
   },
 
   async ExecutionOpened(db, data, { signature, slot }) {
-    const wallet = base58(data.caller);
     const keyId = optionalHex(data.keyId);
-    const written = {
+    await writeExecution(db, {
       execution_id: formatUuid(data.executionId),
       record: base58(data.record),
       listing: base58(data.listing),
-      caller: wallet,
+      caller: base58(data.caller),
       signing_key: base58(data.signingKey),
       key_id: keyId,
       rent_sponsor: base58(data.rentSponsor),
@@ -130,7 +186,7 @@ const HANDLERS: Handlers = {
       listing_version: BigInt(data.listingVersion),
       request_hash: hex(data.requestHash),
       result_hash: null,
-      status: 'open' as const,
+      status: 'open',
       reason: null,
       creator_amount: 0n,
       platform_amount: 0n,
@@ -143,17 +199,16 @@ const HANDLERS: Handlers = {
       dispute_count: 0n,
       open_signature: signature,
       end_signature: null,
+      closed: 0n,
       slot,
-    };
-    await writeExecution(db, written);
+    });
     if (keyId === null) return;
-    const grant = await findGrantAddress(db, wallet, keyId);
     const spent = { execution_count: data.grantExecutionCount, total_spent: String(data.grantTotalSpent) };
-    await updateGrant(db, grant, { ...spent, slot });
+    await changeGrant(db, base58(findGrant(data.caller, data.keyId)), { ...spent, slot });
   },
 
   async ExecutionSettled(db, data, at) {
-    await endExecution(db, formatUuid(data.executionId), at, null, {
+    await endExecution(db, base58(data.record), at, null, {
       status: 'completed',
       result_hash: hex(data.resultHash),
       creator_amount: data.creatorAmount,
@@ -165,16 +220,70 @@ const HANDLERS: Handlers = {
   },
 
   async ExecutionRefunded(db, data, at) {
-    const executionId = formatUuid(data.executionId);
-    await endExecution(db, executionId, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
+    const record = base58(data.record);
+    await endExecution(db, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
     if (!data.grantRestored) return;
-    const { caller, key_id } = await db
+    const execution = await db
       .selectFrom('executions')
-      .select(['caller', 'key_id'])
-      .where('execution_id', '=', executionId)
-      .executeTakeFirstOrThrow();
-    const grant = await findGrantAddress(db, caller, key_id ?? '');
-    await updateGrant(db, grant, { total_spent: String(data.grantTotalSpent), slot: at.slot });
+      .select('key_id')
+      .where('record', '=', record)
+      .executeTakeFirst();
+    // Without a row (its record is unread) the grant's next event says what is spent.
+    if (!execution?.key_id) return;
+    const grant = findGrant(data.caller, Buffer.from(execution.key_id, 'hex'));
+    await changeGrant(db, base58(grant), { total_spent: String(data.grantTotalSpent), slot: at.slot });
+  },
+
+  async ExecutionClosed(db, data, { slot }) {
+    await changeExecution(db, base58(data.record), { closed: 1n, slot });
+  },
+
+  async DisputeOpened(db, data, { slot }) {
+    await changeExecution(db, base58(data.record), { status: 'disputed', slot });
+    await writeDispute(db, {
+      dispute: base58(data.dispute),
+      record: base58(data.record),
+      execution_id: formatUuid(data.executionId),
+      listing: base58(data.listing),
+      caller: base58(data.caller),
+      evidence_hash: hex(data.evidenceHash),
+      evidence_uri: data.evidenceUri,
+      reason_hash: null,
+      outcome: 'open',
+      bond: data.bond,
+      amount_to_caller: 0n,
+      amount_to_treasury: 0n,
+      owed: 0n,
+      opened_at: data.openedAt,
+      resolved_at: null,
+      slot,
+    });
+  },
+
+  async DisputeResolved(db, data, { slot }) {
+    await changeDispute(db, base58(data.dispute), {
+      outcome: data.upheld ? 'upheld' : 'rejected',
+      amount_to_caller: data.amountToCaller,
+      amount_to_treasury: data.amountToTreasury,
+      owed: data.owed,
+      reason_hash: optionalHex(data.reasonHash),
+      resolved_at: data.resolvedAt,
+      ...bondLeft(data.bond),
+      slot,
+    });
+    await changeExecution(db, base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
+    const figures = { deposited: data.deposited, slashed: data.slashed };
+    await changeListing(db, base58(data.listing), { ...figures, status: listingStatus(data.listingStatus), slot });
+  },
+
+  async DisputeAwardClaimed(db, data, { slot }) {
+    await changeDispute(db, base58(data.dispute), { owed: 0n, slot });
+  },
+
+  async DisputeLapsed(db, data, { slot }) {
+    const outcome = { outcome: 'lapsed' as const, resolved_at: data.resolvedAt };
+    await changeDispute(db, base58(data.dispute), { ...outcome, ...bondLeft(data.bond), slot });
+    await changeExecution(db, base58(data.record), { status: 'completed', slot });
   },
 };
 
@@ -185,41 +294,13 @@ export async function handleEvent(db: Db, event: MarketplaceEvent, at: Position)
   await handler(db, event.data, at);
 }
 
-async function findGrantAddress(db: Db, wallet: string, keyId: string): Promise<string> {
-  const query = db.selectFrom('grants').select('grant_address').where('wallet', '=', wallet);
-  const row = await query.where('key_id', '=', keyId).executeTakeFirst();
-  if (!row) throw new Error(`no grant of ${wallet} with key id ${keyId}`);
-  return row.grant_address;
+function listingStatus(byte: number): ListingStatusName {
+  const status = LISTING_STATUS[byte];
+  if (!status) throw new RangeError(`unknown listing status ${byte}`);
+  return status;
 }
 
-async function updateGrant(
-  db: Db,
-  address: string,
-  change: { revoked?: 1n; execution_count?: bigint; total_spent?: string; slot: bigint },
-): Promise<void> {
-  const query = db.updateTable('grants').set(change).where('grant_address', '=', address);
-  const { numUpdatedRows } = await query.where('slot', '<=', change.slot).executeTakeFirst();
-  if (numUpdatedRows > 0n) return;
-  const known = await db.selectFrom('grants').select('slot').where('grant_address', '=', address).executeTakeFirst();
-  if (!known) throw new Error(`no grant ${address}`);
-}
-
-/** Nothing updated is right only where the listing is there and newer. */
-async function requireListing(db: Db, result: UpdateResult, listing: string): Promise<void> {
-  if (result.numUpdatedRows > 0n) return;
-  const known = await db.selectFrom('listings').select('slot').where('listing', '=', listing).executeTakeFirst();
-  if (!known) throw new Error(`no listing ${listing}`);
-}
-
-function base58(key: PublicKey): string {
-  return key.toBase58();
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
-
-/** The program has no optional fields: all zero means none. */
-function optionalHex(bytes: Uint8Array): string | null {
-  return bytes.every((byte) => byte === 0) ? null : hex(bytes);
+/** A bond is paid out whole or, where its recipient cannot take it, stays. */
+function bondLeft(paidOut: bigint): { bond?: bigint } {
+  return paidOut > 0n ? { bond: 0n } : {};
 }

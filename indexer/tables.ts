@@ -4,6 +4,7 @@
 
 export type ListingStatusName = 'active' | 'paused' | 'delisted';
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
+export type DisputeOutcomeName = 'open' | 'rejected' | 'upheld' | 'lapsed';
 /** SQLite has no booleans: 0n or 1n. */
 export type Flag = 0n | 1n;
 
@@ -14,6 +15,8 @@ export interface ConfigRow {
   usdc_mint: string;
   treasury: string;
   fee_bps: bigint;
+  pending_admin: string | null;
+  opens_paused: Flag;
   slot: bigint;
 }
 
@@ -39,7 +42,10 @@ export interface ListingRow {
   metadata_hash: string;
   metadata_uri: string;
   deposited: bigint;
+  slashed: bigint;
   listed_at: bigint;
+  returnable_at: bigint | null;
+  collateral_returned: Flag;
   slot: bigint;
 }
 
@@ -54,6 +60,7 @@ export interface GrantRow {
   expires_at: bigint;
   created_at: bigint;
   revoked: Flag;
+  closed: Flag;
   execution_count: bigint;
   total_spent: string;
   slot: bigint;
@@ -85,6 +92,26 @@ export interface ExecutionRow {
   dispute_count: bigint;
   open_signature: string | null;
   end_signature: string | null;
+  closed: Flag;
+  slot: bigint;
+}
+
+export interface DisputeRow {
+  dispute: string;
+  record: string;
+  execution_id: string;
+  listing: string;
+  caller: string;
+  evidence_hash: string;
+  evidence_uri: string | null;
+  reason_hash: string | null;
+  outcome: DisputeOutcomeName;
+  bond: bigint;
+  amount_to_caller: bigint;
+  amount_to_treasury: bigint;
+  owed: bigint;
+  opened_at: bigint;
+  resolved_at: bigint | null;
   slot: bigint;
 }
 
@@ -108,6 +135,8 @@ export interface IndexDatabase {
   listings: ListingRow;
   grants: GrantRow;
   executions: ExecutionRow;
+  disputes: DisputeRow;
+  unread_accounts: { address: string; slot: bigint };
   agent_statistics: AgentStatisticsRow;
 }
 

@@ -1,14 +1,23 @@
 /**
- * Whole rows into index.db, from events and from accounts alike. A row is replaced only by a state that is not older.
+ * Rows into index.db, whole ones and changes, from events and from accounts alike. A row is replaced only by a state that
+ * is not older. A change to a row that is not there is an error, unless its account is known to be unread.
  */
-import { sql, type Transaction } from 'kysely';
-import type { ConfigRow, CreatorRow, ExecutionRow, GrantRow, IndexDatabase, ListingRow } from './tables.ts';
+import { sql, type Transaction, type UpdateResult } from 'kysely';
+import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, IndexDatabase, ListingRow } from './tables.ts';
 
 type Db = Transaction<IndexDatabase>;
+/** Some columns of a row, and the slot of the state that they show. */
+type Change<Row> = Partial<Row> & { slot: bigint };
 
 export async function writeConfig(db: Db, row: ConfigRow): Promise<void> {
   const insert = db.insertInto('configs').values(row);
   await insert.onConflict((c) => c.column('config').doUpdateSet(row).where('configs.slot', '<=', row.slot)).execute();
+}
+
+export async function changeConfig(db: Db, config: string, change: Change<ConfigRow>): Promise<void> {
+  const update = db.updateTable('configs').set(change).where('config', '=', config);
+  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
+  await requireRow(db, result, 'configs', 'config', config);
 }
 
 export async function writeCreator(db: Db, row: CreatorRow): Promise<void> {
@@ -21,11 +30,23 @@ export async function writeListing(db: Db, row: ListingRow): Promise<void> {
   await insert.onConflict((c) => c.column('listing').doUpdateSet(row).where('listings.slot', '<=', row.slot)).execute();
 }
 
+export async function changeListing(db: Db, listing: string, change: Change<ListingRow>): Promise<void> {
+  const update = db.updateTable('listings').set(change).where('listing', '=', listing);
+  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
+  await requireRow(db, result, 'listings', 'listing', listing);
+}
+
 export async function writeGrant(db: Db, row: GrantRow): Promise<void> {
   const insert = db.insertInto('grants').values(row);
   await insert
     .onConflict((c) => c.column('grant_address').doUpdateSet(row).where('grants.slot', '<=', row.slot))
     .execute();
+}
+
+export async function changeGrant(db: Db, address: string, change: Change<GrantRow>): Promise<void> {
+  const update = db.updateTable('grants').set(change).where('grant_address', '=', address);
+  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
+  await requireRow(db, result, 'grants', 'grant_address', address);
 }
 
 /**
@@ -46,31 +67,79 @@ export async function writeExecution(db: Db, row: ExecutionRow): Promise<void> {
     .updateTable('executions')
     .set({
       reason: sql`coalesce(reason, ${reason})`,
-      open_signature: sql`coalesce(open_signature, ${open_signature})`,
+      open_signature: sql`coalesce(${open_signature}, open_signature)`,
       end_signature: sql`coalesce(end_signature, ${end_signature})`,
       dispute_count: sql`max(dispute_count, ${dispute_count})`,
     })
     .where('execution_id', '=', row.execution_id)
+    .where('opened_at', '=', row.opened_at)
     .execute();
 }
 
-/** The end of an open execution. Throws where the execution is unknown. */
+export async function changeExecution(db: Db, record: string, change: Change<ExecutionRow>): Promise<void> {
+  const update = db.updateTable('executions').set(change).where('record', '=', record);
+  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
+  await requireRow(db, result, 'executions', 'record', record);
+}
+
+/** The settle or refund of an open execution, at `settled_at`; a `reason` only for a refund. */
 export async function endExecution(
   db: Db,
-  executionId: string,
+  record: string,
   at: { signature: string; slot: bigint },
   reason: bigint | null,
-  state: Partial<ExecutionRow>,
+  state: Partial<ExecutionRow> & { settled_at: bigint },
 ): Promise<void> {
-  const change = db.updateTable('executions').set({ ...state, slot: at.slot });
-  await change.where('execution_id', '=', executionId).where('slot', '<=', at.slot).execute();
-  const { numUpdatedRows } = await db
+  await changeExecution(db, record, { ...state, slot: at.slot });
+  await db
     .updateTable('executions')
     .set({
       reason: sql`coalesce(reason, ${reason})`,
       end_signature: sql`coalesce(end_signature, ${at.signature})`,
     })
-    .where('execution_id', '=', executionId)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw new Error(`no execution ${executionId}`);
+    .where('record', '=', record)
+    // Not of one that was opened again since.
+    .where('opened_at', '<=', state.settled_at)
+    .execute();
+}
+
+/** A dispute's state. Its URI and that there was one are only ever added. */
+export async function writeDispute(db: Db, row: DisputeRow): Promise<void> {
+  const { evidence_uri, ...state } = row;
+  await db
+    .insertInto('disputes')
+    .values(row)
+    .onConflict((c) => c.column('dispute').doUpdateSet(state).where('disputes.slot', '<=', row.slot))
+    .execute();
+  await db
+    .updateTable('disputes')
+    .set({ evidence_uri: sql`coalesce(evidence_uri, ${evidence_uri})` })
+    .where('dispute', '=', row.dispute)
+    .execute();
+  // One per record, ever.
+  await db.updateTable('executions').set({ dispute_count: 1n }).where('record', '=', row.record).execute();
+}
+
+export async function changeDispute(db: Db, dispute: string, change: Change<DisputeRow>): Promise<void> {
+  const update = db.updateTable('disputes').set(change).where('dispute', '=', dispute);
+  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
+  await requireRow(db, result, 'disputes', 'dispute', dispute);
+}
+
+/** Remembers that an account was made and is gone, and that nothing is known of it. */
+export async function writeUnread(db: Db, row: IndexDatabase['unread_accounts']): Promise<void> {
+  await db
+    .insertInto('unread_accounts')
+    .values(row)
+    .onConflict((c) => c.doNothing())
+    .execute();
+}
+
+/** Nothing updated is right only where the row is there and newer, or where there could be none. */
+async function requireRow(db: Db, result: UpdateResult, table: string, column: string, key: string): Promise<void> {
+  if (result.numUpdatedRows > 0n) return;
+  const { rows } = await sql<{ known: bigint }>`
+    SELECT EXISTS (SELECT 1 FROM ${sql.table(table)} WHERE ${sql.ref(column)} = ${key})
+      OR EXISTS (SELECT 1 FROM unread_accounts WHERE address = ${key}) AS known`.execute(db);
+  if (rows[0]?.known !== 1n) throw new Error(`${table} has no row of ${key}`);
 }

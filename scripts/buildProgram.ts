@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileOfficially, compileProgram, DEPLOY_FOLDER, type Program } from './build/compile.ts';
+import { compileOfficially, compileProgram, DEPLOY_FOLDER, MARKETPLACE, type Program } from './build/compile.ts';
 import { generateIdl, writeIdl } from './build/idl.ts';
 import { BuildError, firstLine, progress, ROOT } from './build/process.ts';
 import { sourceHash } from './build/sourcehash.ts';
@@ -23,7 +23,6 @@ Builds programs/marketplace and programs/test-caller, and the IDL.
 The tools are installed when missing: a Rust nightly by rustup, sbpf-linker by cargo, clang-22 by apt-get (as root on
 Debian; elsewhere install it first). The first build takes about three minutes.`;
 
-const MARKETPLACE: Program = { package: 'marketplace', crate: 'marketplace', folder: 'programs/marketplace' };
 const TEST_CALLER: Program = { package: 'test-caller', crate: 'test_caller', folder: 'programs/test-caller' };
 const PROGRAMS = [MARKETPLACE, TEST_CALLER];
 const IDL_FOLDER = join(ROOT, 'app/sdk/idl');

@@ -7,17 +7,20 @@ import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../sdk/apiKey.ts
 import { createManagementClient } from '../sdk/client.ts';
 import {
   approveSpender,
+  closeGrant,
   createGrant,
-  decodeAccount,
   findGrant,
   findSpender,
   type GrantLimits,
+  type KeyGrant,
   revokeGrant,
+  updateGrant,
 } from '../sdk/program.ts';
 import { formatUsdc } from '../sdk/usdc.ts';
-import { sendTransaction } from './chain.ts';
-import { ask, type Marketplace, openSession, type Report, readUsdcAccount } from './marketplace.ts';
-import { Refusal } from './refusal.ts';
+import { readAccount, readClock, sendTransaction } from './chain.ts';
+import { ask, type Chain, type Marketplace, openSession, type Report, readUsdcAccount } from './marketplace.ts';
+import { formatTime } from './output.ts';
+import { Refusal, UnknownOutcome } from './refusal.ts';
 
 export interface CreateKeyOptions {
   wallet: Keypair;
@@ -43,12 +46,12 @@ export interface KeyResult {
   name: string;
   /** What all keys of the wallet together may spend now. */
   allowance_usdc: string;
-  expires_at: string;
+  expires_at: string | null;
   /** Of the transaction. */
   signature: string;
 }
 
-/** Makes a key. `onGranted` hears of it as soon as it can spend, before anything else can fail. */
+/** Makes a key. `onGranted` hears of it as soon as it can or might spend, before anything else can fail. */
 export async function createKey(
   marketplace: Marketplace,
   options: CreateKeyOptions,
@@ -60,7 +63,13 @@ export async function createKey(
   const owner = wallet.publicKey;
   const { allowance, instructions } = await planAllowance(marketplace, options);
   const grant = createGrant({ wallet: owner, payer: owner, keyId, limits });
-  const signature = await sendTransaction(marketplace.connection, [grant, ...instructions], [wallet]);
+  let signature: string;
+  try {
+    signature = await sendTransaction(marketplace.connection, [grant, ...instructions], [wallet]);
+  } catch (error) {
+    if (error instanceof UnknownOutcome) onGranted(apiKey);
+    throw error;
+  }
   onGranted(apiKey);
   await registerKey(marketplace, { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name });
   report(`Key "${name}" is registered.`);
@@ -70,7 +79,7 @@ export async function createKey(
     wallet: owner.toBase58(),
     name,
     allowance_usdc: formatUsdc(allowance),
-    expires_at: new Date(Number(limits.expiresAt) * 1000).toISOString(),
+    expires_at: formatTime(limits.expiresAt),
     signature,
   };
 }
@@ -107,16 +116,58 @@ export async function revokeKey(
 }
 
 /** Ends a key's grant by the wallet's signature alone, without the marketplace. Null where it is revoked already. */
-export async function revokeOnChain(
-  { connection }: Pick<Marketplace, 'connection'>,
-  { wallet, keyId }: { wallet: Keypair; keyId: string },
-): Promise<string | null> {
-  const id = Buffer.from(keyId, 'hex');
-  const account = await connection.getAccountInfo(findGrant(wallet.publicKey, id));
-  if (!account) throw new Refusal(`The wallet ${wallet.publicKey} has no key ${keyId} on this chain.`);
-  if (decodeAccount('KeyGrant', account.data).revoked) return null;
-  const instruction = revokeGrant({ authority: wallet.publicKey, wallet: wallet.publicKey, keyId: id });
-  return sendTransaction(connection, [instruction], [wallet]);
+export async function revokeOnChain(connected: Connected, { wallet, keyId }: OwnKey): Promise<string | null> {
+  const { revoked } = await readGrant(connected, { wallet, keyId });
+  if (revoked) return null;
+  const owner = wallet.publicKey;
+  const instruction = revokeGrant({ authority: owner, wallet: owner, keyId: Buffer.from(keyId, 'hex') });
+  return sendTransaction(connected.connection, [instruction], [wallet]);
+}
+
+/** Gives a key other limits; those not named stay. What it has spent stays counted. */
+export async function updateKey(
+  connected: Connected,
+  { wallet, keyId, change }: OwnKey & { change: Partial<GrantLimits> },
+) {
+  const present = await readGrant(connected, { wallet, keyId });
+  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt } = present;
+  const limits = { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, ...change };
+  const instruction = updateGrant({ wallet: wallet.publicKey, keyId: Buffer.from(keyId, 'hex'), limits });
+  const now = formatTime(await readClock(connected.connection));
+  const signature = await sendTransaction(connected.connection, [instruction], [wallet], {
+    GrantExpiryOutOfBounds: `It would end at ${formatTime(limits.expiresAt)}; the chain's clock shows ${now}.`,
+  });
+  return {
+    key_id: keyId,
+    per_execution_usdc: formatUsdc(limits.perExecutionMax),
+    per_period_usdc: formatUsdc(limits.periodMax),
+    period_seconds: limits.periodSeconds,
+    total_usdc: formatUsdc(limits.totalMax),
+    total_spent_usdc: formatUsdc(present.totalSpent),
+    expires_at: formatTime(limits.expiresAt),
+    signature,
+  };
+}
+
+/** Removes a key's grant, and with it its right to spend; the rent goes to whoever paid it. */
+export async function closeKey(connected: Connected, { wallet, keyId }: OwnKey) {
+  const { rentSponsor } = await readGrant(connected, { wallet, keyId });
+  const instruction = closeGrant({ wallet: wallet.publicKey, keyId: Buffer.from(keyId, 'hex'), rentSponsor });
+  const signature = await sendTransaction(connected.connection, [instruction], [wallet]);
+  return { key_id: keyId, closed: true, rent_sponsor: rentSponsor.toBase58(), signature };
+}
+
+type Connected = Pick<Chain, 'connection'>;
+
+interface OwnKey {
+  wallet: Keypair;
+  /** 32 hex digits. */
+  keyId: string;
+}
+
+function readGrant({ connection }: Connected, { wallet, keyId }: OwnKey): Promise<KeyGrant> {
+  const missing = `The wallet ${wallet.publicKey} has no key ${keyId} on this chain.`;
+  return readAccount(connection, 'KeyGrant', findGrant(wallet.publicKey, Buffer.from(keyId, 'hex')), missing);
 }
 
 /**

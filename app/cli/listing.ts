@@ -4,24 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
-import nacl from 'tweetnacl';
-import { encodeMetadata, hashMetadata, tagsOfMask } from '../sdk/metadata.ts';
-import {
-  type AgentListing,
-  decodeAccount,
-  ed25519Instruction,
-  findCollateral,
-  findListing,
-  listAgent,
-  registerMessage,
-  setListingStatus,
-  updateListing as updateListingInstruction,
-} from '../sdk/program.ts';
+import { encodeMetadata, hashMetadata } from '../sdk/metadata.ts';
+import { findListing, listAgent, updateListing as updateListingInstruction } from '../sdk/program.ts';
 import { formatUsdc } from '../sdk/usdc.ts';
 import { sendTransaction } from './chain.ts';
 import { depositFor, type ListingFile } from './listingFile.ts';
 import { ask, type Marketplace, openSession, type Report, readUsdcAccount, restClient } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
+import { provePossession, readOwnListing } from './upkeep.ts';
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
@@ -69,11 +59,10 @@ export async function createListing(
     `Collateral for a price of ${formatUsdc(file.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`,
   );
   const listing = findListing(creator, listingId);
-  const message = registerMessage(listing);
   const signature = await sendTransaction(
     connection,
     [
-      ed25519Instruction({ publicKey, message, signature: nacl.sign.detached(message, signingKey) }),
+      provePossession(listing, signingKey),
       listAgent({
         creator,
         payer: creator,
@@ -112,57 +101,6 @@ export async function updateListing(marketplace: Marketplace, options: UpdateLis
   const signature = await sendTransaction(marketplace.connection, [instruction], [wallet]);
   report(`Updated ${file.metadata.name}.`);
   return resultOf(agentId, wallet.publicKey, signingKey, file, metadataHash, signature);
-}
-
-/** Pauses or resumes an agent. Executions in progress are not affected. Returns the transaction's signature. */
-export async function changeStatus(
-  marketplace: Marketplace,
-  options: { wallet: Keypair; agentId: PublicKey; status: 'active' | 'paused' },
-): Promise<string> {
-  const { wallet, agentId, status } = options;
-  const listing = await readOwnListing(marketplace, agentId, wallet);
-  if (listing.status === status) throw new Refusal(`The agent ${agentId} is ${status} already.`);
-  const instruction = setListingStatus({ creator: wallet.publicKey, listing: agentId, status });
-  return sendTransaction(marketplace.connection, [instruction], [wallet]);
-}
-
-/** What the chain holds of an agent: its terms, its payout account, its collateral. */
-export async function showListing(marketplace: Marketplace, agentId: PublicKey) {
-  const listing = await readListing(marketplace, agentId);
-  const account = await marketplace.connection.getAccountInfo(findCollateral(agentId));
-  const collateral = account && decodeAccount('CreatorCollateral', account.data);
-  return {
-    agent_id: agentId.toBase58(),
-    status: listing.status,
-    creator: listing.creator.toBase58(),
-    signing_key: listing.signingKey.toBase58(),
-    payout: listing.payout.toBase58(),
-    price_usdc: formatUsdc(listing.price),
-    timeout_seconds: listing.timeoutSeconds,
-    min_timeout_seconds: listing.minTimeoutSeconds,
-    tags: tagsOfMask(listing.tagMask),
-    listing_version: listing.listingVersion,
-    metadata_hash: Buffer.from(listing.metadataHash).toString('hex'),
-    listed_at: new Date(Number(listing.listedAt) * 1000).toISOString(),
-    collateral_usdc: collateral && formatUsdc(collateral.deposited - collateral.slashed),
-  };
-}
-
-/** The listing as it is on-chain. Throws Refusal where there is none. */
-async function readListing({ connection }: Marketplace, agentId: PublicKey): Promise<AgentListing> {
-  const account = await connection.getAccountInfo(agentId);
-  try {
-    if (account) return decodeAccount('AgentListing', account.data);
-  } catch {
-    // Some other account is at this address.
-  }
-  throw new Refusal(`There is no agent ${agentId} on this chain.`);
-}
-
-async function readOwnListing(marketplace: Marketplace, agentId: PublicKey, wallet: Keypair): Promise<AgentListing> {
-  const listing = await readListing(marketplace, agentId);
-  if (listing.creator.equals(wallet.publicKey)) return listing;
-  throw new Refusal(`The agent ${agentId} belongs to ${listing.creator}; the keypair given is of ${wallet.publicKey}.`);
 }
 
 /** Hands the document to the marketplace and has it send the test request. Returns the document's hash. */

@@ -9,35 +9,54 @@ import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import type { Environment } from '../sdk/apiKey.ts';
 import { createClient, createManagementClient, MarketplaceError } from '../sdk/client.ts';
-import { type Config, decodeAccount, findConfig, findTokenAccount, PROGRAM_ID } from '../sdk/program.ts';
-import { connect } from './chain.ts';
+import { type Config, findConfig, findTokenAccount, PROGRAM_ID } from '../sdk/program.ts';
+import { connect, readAccount } from './chain.ts';
 import { Refusal } from './refusal.ts';
 
-export interface Marketplace {
-  /** Without a trailing slash. */
-  baseUrl: string;
-  environment: Environment;
+/** The chain alone: what everybody can use, whether or not a service runs. */
+export interface Chain {
   connection: Connection;
   /** As it is on-chain. */
   config: Config;
 }
 
+export interface Marketplace extends Chain {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  environment: Environment;
+}
+
 /** One line about what happens now, for the person who waits. */
 export type Report = (line: string) => void;
 
+/** Finds the chain. The service is asked for a node only where none is named. */
+export async function openChain({ baseUrl, rpcUrl }: { baseUrl: string; rpcUrl: string | null }): Promise<Chain> {
+  const url = rpcUrl ?? (await askForNode(baseUrl));
+  const connection = connect(url);
+  const config = await readAccount(connection, 'Config', findConfig(), `The chain at ${url} has no marketplace.`);
+  return { connection, config };
+}
+
 /** Finds service and chain, and that both speak of the program this CLI was made for. */
 export async function openMarketplace(settings: { baseUrl: string; rpcUrl: string | null }): Promise<Marketplace> {
-  const { baseUrl } = settings;
-  const service = await ask(baseUrl, () => createManagementClient({ baseUrl }).call('config.get'));
-  if (service.program_id !== PROGRAM_ID.toBase58()) {
-    throw new Refusal(`${baseUrl} runs on program ${service.program_id}; this CLI is made for ${PROGRAM_ID}.`);
+  const { baseUrl, rpcUrl } = settings;
+  const { environment, rpc_url } = await findService(baseUrl);
+  return { baseUrl, environment, ...(await openChain({ baseUrl, rpcUrl: rpcUrl ?? rpc_url })) };
+}
+
+async function askForNode(baseUrl: string): Promise<string> {
+  try {
+    return (await findService(baseUrl)).rpc_url;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(`${error.message} This command needs only a Solana node: name one by --rpc-url.`);
   }
-  const rpcUrl = settings.rpcUrl ?? service.rpc_url;
-  const connection = connect(rpcUrl);
-  const account = await askNode(rpcUrl, () => connection.getAccountInfo(findConfig()));
-  if (!account)
-    throw new Refusal(`The chain at ${rpcUrl} has no marketplace: is it another cluster than ${baseUrl}'s?`);
-  return { baseUrl, environment: service.environment, connection, config: decodeAccount('Config', account.data) };
+}
+
+async function findService(baseUrl: string) {
+  const service = await ask(baseUrl, () => createManagementClient({ baseUrl }).call('config.get'));
+  if (service.program_id === PROGRAM_ID.toBase58()) return service;
+  throw new Refusal(`${baseUrl} runs on program ${service.program_id}; this CLI is made for ${PROGRAM_ID}.`);
 }
 
 /** Signs the service's challenge, and returns a client that the wallet's own procedures answer. */
@@ -70,23 +89,13 @@ export async function ask<T>(baseUrl: string, call: () => Promise<T>): Promise<T
   }
 }
 
-/** Runs one call of the Solana node; no answer becomes a Refusal. */
-export async function askNode<T>(rpcUrl: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isUnreachable(error)) throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
-    throw error;
-  }
-}
-
-/** `fetch` hides the reason in a chain of causes, and web3.js and tRPC in their texts. */
+/** `fetch` hides the reason in a chain of causes, and tRPC in its texts. */
 function isUnreachable(error: unknown): boolean {
   return error instanceof Error && (/fetch failed/.test(error.message) || isUnreachable(error.cause));
 }
 
 /** The wallet's USDC account. Throws Refusal when there is none: nobody but its owner should pay for it. */
-export async function readUsdcAccount({ connection, config }: Marketplace, wallet: PublicKey): Promise<Account> {
+export async function readUsdcAccount({ connection, config }: Chain, wallet: PublicKey): Promise<Account> {
   const address = findTokenAccount(wallet, config.usdcMint);
   const account = await connection.getAccountInfo(address);
   try {

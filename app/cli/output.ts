@@ -12,6 +12,16 @@ export function printResult(result: object, json: boolean | undefined): void {
   for (const [name, value] of Object.entries(result)) console.log(`${name}: ${shown(value)}`);
 }
 
+/** Unix seconds as ISO 8601 in UTC; null for 0, which on-chain means never. */
+export function formatTime(seconds: bigint): string | null {
+  return seconds === 0n ? null : new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** Bytes as lower-case hex; null for all zero, which on-chain means none. */
+export function formatBytes(bytes: Uint8Array): string | null {
+  return bytes.every((byte) => byte === 0) ? null : Buffer.from(bytes).toString('hex');
+}
+
 /** Rows as a table with aligned columns, or as JSON. */
 export function printTable<Row extends object>(rows: Row[], columns: (keyof Row & string)[], json?: boolean): void {
   if (json) {

@@ -4,3 +4,19 @@
 export class Refusal extends Error {
   override name = 'Refusal';
 }
+
+/** A transaction was sent and nobody says what became of it. Ends a command with an exit code of its own. */
+export class UnknownOutcome extends Refusal {
+  override name = 'UnknownOutcome';
+
+  constructor(
+    readonly signature: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `The outcome is unknown: the transaction ${signature} was sent, and the node has not said since what became of ` +
+        'it. It may have been carried out. Look the signature up before you try again.',
+      options,
+    );
+  }
+}

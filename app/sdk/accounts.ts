@@ -17,6 +17,7 @@ export const coder = new anchor.BorshCoder(idl);
 
 export type ListingStatus = 'active' | 'paused' | 'delisted';
 export type ExecutionStatus = 'open' | 'completed' | 'refunded' | 'disputed' | 'disputeUpheld';
+export type DisputeOutcome = 'open' | 'rejected' | 'upheld' | 'lapsed';
 
 export interface CollateralTier {
   maxPrice: bigint;
@@ -84,6 +85,8 @@ export interface CreatorCollateral {
   bump: number;
   vaultBump: number;
   listing: PublicKey;
+  /** Who paid the vault's rent. */
+  rentSponsor: PublicKey;
   deposited: bigint;
   slashed: bigint;
   owed: bigint;
@@ -98,8 +101,11 @@ export interface KeyGrant {
   version: number;
   revoked: boolean;
   bump: number;
+  spenderBump: number;
   wallet: PublicKey;
   keyId: Uint8Array;
+  /** Who paid this account's rent. */
+  rentSponsor: PublicKey;
   perExecutionMax: bigint;
   periodMax: bigint;
   totalMax: bigint;
@@ -110,6 +116,8 @@ export interface KeyGrant {
   periodSpent: bigint;
   totalSpent: bigint;
   executionCount: bigint;
+  /** 0 before the first open. */
+  lastOpenedAt: bigint;
 }
 
 export interface ExecutionRecord {
@@ -137,6 +145,30 @@ export interface ExecutionRecord {
   feeBps: number;
 }
 
+export interface Dispute {
+  version: number;
+  outcome: DisputeOutcome;
+  bump: number;
+  record: PublicKey;
+  listing: PublicKey;
+  caller: PublicKey;
+  /** Who paid this account's rent and the bond. */
+  rentSponsor: PublicKey;
+  evidenceHash: Uint8Array;
+  /** All zero before the outcome. */
+  reasonHash: Uint8Array;
+  openedAt: bigint;
+  /** Lamports held as bond; 0 once paid out. */
+  bond: bigint;
+  price: bigint;
+  amountToCaller: bigint;
+  amountToTreasury: bigint;
+  /** Part of `amountToCaller` that waits for an account that can receive it. */
+  owed: bigint;
+  /** 0 while open. */
+  resolvedAt: bigint;
+}
+
 export interface Accounts {
   Config: Config;
   CreatorProfile: CreatorProfile;
@@ -145,6 +177,7 @@ export interface Accounts {
   CreatorCollateral: CreatorCollateral;
   KeyGrant: KeyGrant;
   ExecutionRecord: ExecutionRecord;
+  Dispute: Dispute;
 }
 
 /** An account's fields. Throws when the data is not of an account of this name. */
@@ -190,7 +223,13 @@ export const EXECUTION_STATUS_BYTE: Record<ExecutionStatus, number> = {
 export const LISTING_OFFSETS = { status: 9, creator: 11, listingId: 43, payout: 59, signingKey: 91 } as const;
 
 /** Byte offsets of a KeyGrant's fields. */
-export const GRANT_OFFSETS = { revoked: 9, wallet: 11, keyId: 43 } as const;
+export const GRANT_OFFSETS = { revoked: 9, wallet: 12, keyId: 44, rentSponsor: 60 } as const;
+
+/** Byte offsets of a Dispute's fields. */
+export const DISPUTE_OFFSETS = { outcome: 9, record: 11, listing: 43, caller: 75, rentSponsor: 107 } as const;
+
+/** The byte that stands for each outcome of a Dispute. */
+export const DISPUTE_OUTCOME_BYTE: Record<DisputeOutcome, number> = { open: 0, rejected: 1, upheld: 2, lapsed: 3 };
 
 /** Values as Anchor decodes them, in the form that this package uses. */
 export function fromBorsh(value: unknown): unknown {

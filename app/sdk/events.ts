@@ -28,6 +28,20 @@ const bytesOf = (length: number): Field<Uint8Array> => ({
   read: (bytes) => bytes.take(length),
 });
 
+/** A named struct of the IDL, such as an entry of a list. */
+const structOf = <Fields extends Record<string, Field<unknown>>>(
+  name: string,
+  fields: Fields,
+): Field<{ [Key in keyof Fields]: ValueOf<Fields[Key]> }> => ({
+  type: { defined: { name } },
+  read: (bytes) => readFields(fields, bytes),
+});
+const listOf = <T>(item: Field<T>): Field<T[]> => ({
+  type: { vec: item.type },
+  read: (bytes) => Array.from({ length: u32.read(bytes) }, () => item.read(bytes)),
+});
+const collateralTier = structOf('CollateralTier', { maxPrice: u64, deposit: u64 });
+
 /** The program's events with their fields in order; what they mean is said in programs/marketplace/src/events.rs. */
 export const EVENT_FIELDS = {
   ConfigInitialized: {
@@ -38,6 +52,23 @@ export const EVENT_FIELDS = {
     treasury: pubkey,
     feeBps: u16,
   },
+  ConfigUpdated: {
+    config: pubkey,
+    opensPaused: bool,
+    feeBps: u16,
+    minPrice: u64,
+    disputeBondLamports: u64,
+    disputeWindowSeconds: u32,
+    refundGraceSeconds: u32,
+    maxTimeoutSeconds: u32,
+    longestSpanSeconds: u32,
+    exposureMultiple: u32,
+    tiers: listOf(collateralTier),
+  },
+  AdminProposed: { config: pubkey, admin: pubkey, pendingAdmin: pubkey },
+  AdminChanged: { config: pubkey, admin: pubkey },
+  RelayAuthorityChanged: { config: pubkey, relayAuthority: pubkey },
+  TreasuryWithdrawn: { treasury: pubkey, destination: pubkey, amount: u64, remaining: u64 },
   CreatorVerificationChanged: { creator: pubkey, verified: bool, verifiedAt: i64 },
   AgentListed: {
     listing: pubkey,
@@ -67,6 +98,10 @@ export const EVENT_FIELDS = {
     metadataUri: text,
   },
   ListingStatusChanged: { listing: pubkey, status: u8 },
+  SigningKeyRotated: { listing: pubkey, signingKey: pubkey },
+  AgentDelisted: { listing: pubkey, returnableAt: i64 },
+  CollateralToppedUp: { listing: pubkey, amount: u64, deposited: u64, slashed: u64 },
+  CollateralReturned: { listing: pubkey, destination: pubkey, amount: u64, owed: u64, vaultClosed: bool },
   GrantCreated: {
     grant: pubkey,
     wallet: pubkey,
@@ -78,6 +113,17 @@ export const EVENT_FIELDS = {
     expiresAt: i64,
     createdAt: i64,
   },
+  GrantUpdated: {
+    grant: pubkey,
+    wallet: pubkey,
+    keyId: bytesOf(16),
+    perExecutionMax: u64,
+    periodMax: u64,
+    totalMax: u64,
+    periodSeconds: u32,
+    expiresAt: i64,
+  },
+  GrantClosed: { grant: pubkey, wallet: pubkey, keyId: bytesOf(16) },
   GrantRevoked: { grant: pubkey, wallet: pubkey, keyId: bytesOf(16) },
   ExecutionOpened: {
     record: pubkey,
@@ -120,6 +166,52 @@ export const EVENT_FIELDS = {
     refundedAt: i64,
     grantRestored: bool,
     grantTotalSpent: u64,
+  },
+  ExecutionClosed: { record: pubkey, executionId: bytesOf(16), listing: pubkey, caller: pubkey },
+  DisputeOpened: {
+    dispute: pubkey,
+    record: pubkey,
+    executionId: bytesOf(16),
+    listing: pubkey,
+    caller: pubkey,
+    evidenceHash: bytesOf(32),
+    evidenceUri: text,
+    bond: u64,
+    openedAt: i64,
+  },
+  DisputeResolved: {
+    dispute: pubkey,
+    record: pubkey,
+    executionId: bytesOf(16),
+    listing: pubkey,
+    upheld: bool,
+    amountToCaller: u64,
+    amountToTreasury: u64,
+    owed: u64,
+    bond: u64,
+    bondTo: pubkey,
+    reasonHash: bytesOf(32),
+    resolvedAt: i64,
+    deposited: u64,
+    slashed: u64,
+    listingStatus: u8,
+  },
+  DisputeAwardClaimed: {
+    dispute: pubkey,
+    record: pubkey,
+    listing: pubkey,
+    caller: pubkey,
+    amount: u64,
+    vaultClosed: bool,
+  },
+  DisputeLapsed: {
+    dispute: pubkey,
+    record: pubkey,
+    executionId: bytesOf(16),
+    listing: pubkey,
+    bond: u64,
+    bondTo: pubkey,
+    resolvedAt: i64,
   },
 } satisfies Record<string, Record<string, Field<unknown>>>;
 
@@ -185,10 +277,18 @@ export function decodeEvent(data: Uint8Array): MarketplaceEvent {
   const name = NAME_BY_DISCRIMINATOR.get(Buffer.from(data.subarray(0, 8)).toString('latin1'));
   if (!name) throw new RangeError(`unknown event ${Buffer.from(data).toString('hex').slice(0, 16)}`);
   const bytes = new ByteReader(data, 8);
-  const values: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries<Field<unknown>>(EVENT_FIELDS[name])) values[key] = field.read(bytes);
+  const values = readFields<Record<string, Field<unknown>>>(EVENT_FIELDS[name], bytes);
   if (bytes.left > 0) throw new RangeError(`event ${name} has ${bytes.left} bytes too many`);
   return { name, data: values } as MarketplaceEvent;
+}
+
+/** Fields one after the other, as Borsh writes a struct. */
+function readFields<Fields extends Record<string, Field<unknown>>>(
+  fields: Fields,
+  bytes: ByteReader,
+): { [Key in keyof Fields]: ValueOf<Fields[Key]> } {
+  const values = Object.entries(fields).map(([key, field]) => [key, field.read(bytes)]);
+  return Object.fromEntries(values) as { [Key in keyof Fields]: ValueOf<Fields[Key]> };
 }
 
 /** Walks over bytes; throws where they end too early. */

@@ -21,7 +21,18 @@ export interface Program {
   folder: string;
 }
 
-function rustFlags(tools: Toolchain): string {
+export const MARKETPLACE: Program = { package: 'marketplace', crate: 'marketplace', folder: 'programs/marketplace' };
+
+/** Where a build finds the workspace, works, and leaves the program: absolute paths. */
+export interface BuildPlace {
+  root: string;
+  work: string;
+  output: string;
+}
+
+const USUAL_PLACE: BuildPlace = { root: ROOT, work: BUILD_FOLDER, output: DEPLOY_FOLDER };
+
+function rustFlags(tools: Toolchain, root: string): string {
   const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo');
   const flags = [
     // The Solana crates call the runtime's syscalls only for this system.
@@ -38,7 +49,9 @@ function rustFlags(tools: Toolchain): string {
     '-Cpanic=immediate-abort',
     '-Clink-arg=--arch=v0',
     '-Clink-arg=--llvm-args=-bpf-stack-size=4096',
-    `--remap-path-prefix=${ROOT}=/program`,
+    // rustc has inlined what matters; the linker's second round only makes the program a third larger.
+    '-Clink-arg=--llvm-args=-inline-threshold=0',
+    `--remap-path-prefix=${root}=/program`,
     `--remap-path-prefix=${cargoHome}=/cargo`,
     `--remap-path-prefix=${tools.sysroot}=/rust`,
   ];
@@ -67,24 +80,25 @@ async function compileBuiltins(tools: Toolchain): Promise<string> {
  * Empties the build folder when the linking step has changed since it was filled: cargo does not know of the builtins,
  * the wrapper and the linker, and would take the old result for fresh.
  */
-function forgetOtherLinking(builtins: Buffer, tools: Toolchain): void {
+function forgetOtherLinking(folder: string, builtins: Buffer, tools: Toolchain): void {
   const key = createHash('sha256')
     .update(builtins)
     .update(readFileSync(join(HERE, 'sbf-link')))
     .update(tools.linker);
   const hash = key.digest('hex');
-  const stamp = join(BUILD_FOLDER, 'linking');
+  const stamp = join(folder, 'linking');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
-  rmSync(BUILD_FOLDER, { recursive: true, force: true });
-  mkdirSync(BUILD_FOLDER, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   writeFileSync(stamp, hash);
 }
 
-/** Builds the program into `target/deploy/CRATE.so` and gives its bytes. */
-export async function compileProgram(program: Program, tools: Toolchain): Promise<Buffer> {
+/** Builds the program into `target/deploy/CRATE.so`, or where else `place` says, and gives its bytes. */
+export async function compileProgram(program: Program, tools: Toolchain, place = USUAL_PLACE): Promise<Buffer> {
+  const { root, work, output } = place;
   const builtins = await compileBuiltins(tools);
-  forgetOtherLinking(readFileSync(builtins), tools);
-  const linked = join(BUILD_FOLDER, 'linked');
+  forgetOtherLinking(work, readFileSync(builtins), tools);
+  const linked = join(work, 'linked');
   mkdirSync(linked, { recursive: true });
   const target = [
     '--target',
@@ -93,10 +107,11 @@ export async function compileProgram(program: Program, tools: Toolchain): Promis
     '-Zbuild-std=std',
     '-Zbuild-std-features=',
   ];
-  const cargo = ['build', '--release', '--locked', '-p', program.package, '--target-dir', BUILD_FOLDER, ...target];
+  const cargo = ['build', '--release', '--locked', '-p', program.package, '--target-dir', work, ...target];
   await run('cargo', [`+${tools.nightly}`, ...cargo], {
+    cwd: root,
     env: {
-      CARGO_ENCODED_RUSTFLAGS: rustFlags(tools),
+      CARGO_ENCODED_RUSTFLAGS: rustFlags(tools, root),
       RUSTC_BOOTSTRAP_SYNTHETIC_TARGET: '1',
       PATH: `${HERE}:${process.env.PATH}`,
       SBF_PROGRAM: program.crate,
@@ -109,9 +124,9 @@ export async function compileProgram(program: Program, tools: Toolchain): Promis
   const fresh = join(linked, 'target/deploy', `${program.crate}.so`);
   const bytes = readFileSync(fresh);
   fixStackArguments(bytes, tools.versions.sbpf_linker);
-  if (bytes.includes(ROOT)) throw new BuildError(`${program.crate}.so contains the path of this folder.`);
-  mkdirSync(DEPLOY_FOLDER, { recursive: true });
-  writeFileSync(join(DEPLOY_FOLDER, `${program.crate}.so`), bytes);
+  if (bytes.includes(root)) throw new BuildError(`${program.crate}.so contains the path of this folder.`);
+  mkdirSync(output, { recursive: true });
+  writeFileSync(join(output, `${program.crate}.so`), bytes);
   return bytes;
 }
 

@@ -2,7 +2,6 @@
  * The command line as creators and callers use it: processes of its own against a running local network, an agent of
  * ours beside the demo ones.
  */
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -15,25 +14,8 @@ import { keyIdOf } from '../../app/sdk/apiKey.ts';
 import { createClient } from '../../app/sdk/client.ts';
 import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
 import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program.ts';
-import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
-
-interface Run {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs the CLI with these arguments and nothing of this process's environment that it reads. */
-function cli(args: string[], env: Record<string, string> = {}): Promise<Run> {
-  const { MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_KEYPAIR, DATA_DIR, INIT_CWD, ...inherited } = process.env;
-  const options = { cwd: ROOT, env: { ...inherited, ...env } };
-  return new Promise((resolve) => {
-    const argv = ['scripts/run.mjs', 'app/cli/main.ts', ...args];
-    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
+import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
+import { cli, type Run } from './run.ts';
 
 describe('the command line', function () {
   this.timeout(120_000);

@@ -58,9 +58,6 @@ export interface RelayHandle {
   kill(): Promise<void>;
 }
 
-/** Where a token account says whether it is initialized (1) or frozen (2). */
-const TOKEN_STATE_OFFSET = 108;
-
 const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   perExecutionMax: 10_000_000n,
   periodMax: 1_000_000_000n,
@@ -228,13 +225,7 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
       behaviour = next;
     },
     amountOf,
-    /** Freeze or thaw a token account, as its mint's freeze authority would; the mock mint has none. */
-    async setFrozen(address: PublicKey, frozen: boolean) {
-      const account = await connection.getAccountInfo(address, 'confirmed');
-      const data = Buffer.from(account!.data);
-      data[TOKEN_STATE_OFFSET] = frozen ? 2 : 1;
-      await node.rpc('surfnet_setAccount', [address.toBase58(), { data: data.toString('hex') }]);
-    },
+    setFrozen: node.setFrozen,
     /** Lose the journal, as a broken disk would, while the relay is down; keys and metadata stay. */
     forgetExecutions() {
       const ledger = openDatabase(ledgerPath(dataDir));

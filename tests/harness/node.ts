@@ -14,6 +14,8 @@ export interface TestNode {
   payer: Keypair;
   /** Sets an account's balance, lamports. */
   fundSol(address: PublicKey, lamports: number): Promise<void>;
+  /** Freezes or thaws a token account, as its mint's freeze authority would; the mock mint has none. */
+  setFrozen(address: PublicKey, frozen: boolean): Promise<void>;
   /** Moves the chain's clock forward to this unix time. */
   timeTravel(unixSeconds: number): Promise<void>;
   /** The chain's clock, unix seconds. */
@@ -25,6 +27,8 @@ export interface TestNode {
 /** The sysvar that programs read the time from; its i64 at byte 32 is unix_timestamp. */
 const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
 const CLOCK_UNIX_TIMESTAMP_OFFSET = 32;
+/** Where a token account says whether it is initialized (1) or frozen (2). */
+const TOKEN_STATE_OFFSET = 108;
 
 /**
  * Starts a node. 50 ms slots unless told otherwise; `deploy: false` leaves the program out, `soPath` deploys another
@@ -56,6 +60,12 @@ export async function startNode(
     connection,
     payer,
     fundSol: (address, lamports) => fundSol(rpcUrl, address, lamports),
+    async setFrozen(address, frozen) {
+      const account = await connection.getAccountInfo(address, 'confirmed');
+      const data = Buffer.from(account!.data);
+      data[TOKEN_STATE_OFFSET] = frozen ? 2 : 1;
+      await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { data: data.toString('hex') }]);
+    },
     async timeTravel(unixSeconds) {
       await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
     },

@@ -4,10 +4,19 @@
  * does not). Both start with the marketplace and the test caller under the upgradeable loader, with ProgramData accounts
  * written here, so that the upgrade authority is known. PROGRAM_SO names another marketplace binary to test.
  */
-import { createHash } from 'node:crypto';
-import { address, lamports as asLamports, getTransactionDecoder } from '@solana/kit';
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { type Address, address, lamports as asLamports, getTransactionDecoder } from '@solana/kit';
 import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { Keypair, PublicKey, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import {
+  Keypair,
+  type Message,
+  PACKET_DATA_SIZE,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import { FailedTransactionMetadata, Clock as LiteClock, LiteSVM } from 'litesvm';
 import { Clock as BankClock, type ProgramTestContext, start } from 'solana-bankrun';
 import { findTokenAccount } from '../../app/sdk/program.ts';
@@ -54,13 +63,19 @@ const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, d
 /** Native programs, sysvars and the token programs, which come with the VM. */
 const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
 
+/** A transaction ready to run, and its instructions in their order. */
+interface Signed {
+  transaction: VersionedTransaction;
+  instructions: TransactionInstruction[];
+}
+
 /** What a VM must do for us; the rest is built on top. */
 interface Backend {
   /** Signatures that were used; the runtime takes each once. */
   readonly sent: Set<string>;
   blockhash(): Promise<string>;
   nextBlockhash(): Promise<void>;
-  run(transaction: Transaction): Promise<{ failure: RawFailure | null; logs: string[]; computeUnits: number }>;
+  run(transaction: VersionedTransaction): Promise<{ failure: RawFailure | null; logs: string[]; computeUnits: number }>;
   getAccount(address: PublicKey): Promise<RawAccount | null>;
   setAccount(address: PublicKey, account: RawAccount): void;
   setTime(unixSeconds: bigint): Promise<void>;
@@ -99,36 +114,35 @@ export class Vm {
     options: { payer?: Keypair } = {},
   ): Promise<Outcome> {
     const payer = options.payer ?? this.feePayer;
-    const transaction = await this.sign(instructions, payer, signers);
-    const bytes = transaction.serialize().length;
-    const { failure, logs, computeUnits } = await this.backend.run(transaction);
-    const error = failure && nameFailure(failure, transaction.instructions, logs);
+    const signed = await this.sign(instructions, payer, signers);
+    const bytes = signed.transaction.serialize().length;
+    const { failure, logs, computeUnits } = await this.backend.run(signed.transaction);
+    const error = failure && nameFailure(failure, signed.instructions, logs);
     return remember({ ok: !error, error, events: readOurEvents(logs), logs, computeUnits, bytes });
   }
 
   /** Size in bytes of a signed transaction that is not sent. */
   async measure(instructions: TransactionInstruction[], signers: Keypair[]): Promise<number> {
-    const transaction = await this.sign(instructions, this.feePayer, signers);
-    return transaction.serialize({ verifySignatures: true }).length;
+    const { transaction } = await this.sign(instructions, this.feePayer, signers);
+    return transaction.serialize().length;
   }
 
-  private async sign(instructions: TransactionInstruction[], payer: Keypair, signers: Keypair[]): Promise<Transaction> {
+  private async sign(instructions: TransactionInstruction[], payer: Keypair, signers: Keypair[]): Promise<Signed> {
     const unique = [...new Map([payer, ...signers].map((signer) => [signer.publicKey.toBase58(), signer])).values()];
     for (let copy = 0; ; copy += 1) {
-      const transaction = new Transaction();
-      transaction.add(...instructions);
+      const all = [...instructions];
       if (copy > 0 && this.kind === 'bankrun') {
         // Bankrun has no new blockhash on demand, so a repeated transaction is told apart by a payment to oneself.
         const { publicKey } = payer;
-        transaction.add(SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: copy }));
+        all.push(SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: copy }));
       }
-      transaction.feePayer = payer.publicKey;
-      transaction.recentBlockhash = await this.backend.blockhash();
-      transaction.sign(...unique);
-      const signature = transaction.signature!.toString('hex');
+      const recentBlockhash = await this.backend.blockhash();
+      const unsigned = new Transaction({ feePayer: payer.publicKey, recentBlockhash }).add(...all);
+      const transaction = signAll(unsigned.compileMessage(), unique);
+      const signature = Buffer.from(transaction.signatures[0]!).toString('hex');
       if (!this.backend.sent.has(signature)) {
         this.backend.sent.add(signature);
-        return transaction;
+        return { transaction, instructions: all };
       }
       await this.backend.nextBlockhash();
     }
@@ -233,7 +247,7 @@ class LiteBackend implements Backend {
     this.svm.expireBlockhash();
   }
 
-  async run(transaction: Transaction) {
+  async run(transaction: VersionedTransaction) {
     const result = this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize()));
     const failed = result instanceof FailedTransactionMetadata;
     const meta = failed ? result.meta() : result;
@@ -245,16 +259,16 @@ class LiteBackend implements Backend {
   }
 
   async getAccount(account: PublicKey): Promise<RawAccount | null> {
-    const found = this.svm.getAccount(address(account.toBase58()));
+    const found = this.svm.getAccount(addressOf(account));
     if (!found.exists) return null;
     const { lamports, data, executable } = found;
-    return { lamports, owner: new PublicKey(found.programAddress), data: new Uint8Array(data), executable };
+    return { lamports, owner: keyOf(found.programAddress), data: new Uint8Array(data), executable };
   }
 
   setAccount(account: PublicKey, value: RawAccount): void {
     this.svm.setAccount({
-      address: address(account.toBase58()),
-      programAddress: address(value.owner.toBase58()),
+      address: addressOf(account),
+      programAddress: addressOf(value.owner),
       lamports: asLamports(value.lamports),
       data: value.data,
       executable: value.executable ?? false,
@@ -311,8 +325,8 @@ class BankBackend implements Backend {
 
   async nextBlockhash(): Promise<void> {}
 
-  async run(transaction: Transaction) {
-    for (const key of transaction.compileMessage().accountKeys) this.touched.set(key.toBase58(), key);
+  async run(transaction: VersionedTransaction) {
+    for (const key of transaction.message.staticAccountKeys) this.touched.set(addressOf(key), key);
     const { result, meta } = await this.context.banksClient.tryProcessTransaction(transaction);
     return {
       failure: result === null ? null : readDisplayError(result),
@@ -327,7 +341,7 @@ class BankBackend implements Backend {
   }
 
   setAccount(account: PublicKey, value: RawAccount): void {
-    this.touched.set(account.toBase58(), account);
+    this.touched.set(addressOf(account), account);
     this.context.setAccount(account, toAccountInfo(value));
   }
 
@@ -341,6 +355,51 @@ class BankBackend implements Backend {
 function deployment() {
   const authority = namedKeypair('upgrade authority').publicKey;
   return PROGRAMS.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
+}
+
+const privateKeys = new WeakMap<Keypair, KeyObject>();
+/** What precedes an Ed25519 seed in PKCS #8. */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** web3.js signs a hundred times slower than OpenSSL, and that was most of a test run. */
+function privateKeyOf(keypair: Keypair): KeyObject {
+  const kept = privateKeys.get(keypair);
+  if (kept) return kept;
+  const der = Buffer.concat([PKCS8, keypair.secretKey.subarray(0, 32)]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  privateKeys.set(keypair, key);
+  return key;
+}
+
+/** Throws when a signature is missing or it is too long for a packet; whether the signatures are good the VM finds out. */
+function signAll(message: Message, signers: Keypair[]): VersionedTransaction {
+  const bytes = message.serialize();
+  const transaction = new VersionedTransaction(message);
+  for (const signer of signers) transaction.addSignature(signer.publicKey, sign(null, bytes, privateKeyOf(signer)));
+  const missing = transaction.signatures.findIndex((signature) => signature.every((byte) => byte === 0));
+  if (missing >= 0) throw new Error(`the signature of ${message.accountKeys[missing]!.toBase58()} is missing`);
+  const { length } = transaction.serialize();
+  if (length > PACKET_DATA_SIZE)
+    throw new RangeError(`the transaction has ${length} bytes, more than ${PACKET_DATA_SIZE}`);
+  return transaction;
+}
+
+const addresses = new WeakMap<PublicKey, Address>();
+
+/** An address as text; base58 takes long enough to be worth keeping. */
+export function addressOf(key: PublicKey): Address {
+  const kept = addresses.get(key) ?? address(key.toBase58());
+  addresses.set(key, kept);
+  return kept;
+}
+
+/** The few programs that own accounts, by their text. */
+const owners = new Map<string, PublicKey>();
+
+function keyOf(text: string): PublicKey {
+  const kept = owners.get(text) ?? new PublicKey(text);
+  owners.set(text, kept);
+  return kept;
 }
 
 function toAccountInfo(account: RawAccount) {

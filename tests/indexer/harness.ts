@@ -8,7 +8,18 @@ import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/
 import type { TestNode } from '../harness/node.ts';
 
 /** All tables that follow from the chain; `progress` also depends on when somebody looked. */
-const TABLES = ['events', 'configs', 'creators', 'listings', 'grants', 'executions', 'cursor', 'chain_meta'];
+const TABLES = [
+  'events',
+  'configs',
+  'creators',
+  'listings',
+  'grants',
+  'executions',
+  'disputes',
+  'unread_accounts',
+  'cursor',
+  'chain_meta',
+];
 
 export type Row = Record<string, unknown>;
 
@@ -22,6 +33,9 @@ export function dump(path: string): Record<string, Row[]> {
   close();
   return Object.fromEntries(rows);
 }
+
+/** Without what depends on when accounts were read. */
+export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, ...row }) => row);
 
 export class IndexerBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'indexer-'));

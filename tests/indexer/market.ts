@@ -52,7 +52,7 @@ export async function startMarket() {
     relayAuthority: relay.publicKey,
     usdcMint,
   });
-  const signingKey = nacl.sign.keyPair();
+  let signingKey = nacl.sign.keyPair();
   const listingId = randomBytes(16);
   const listing = program.findListing(creator.publicKey, listingId);
   const terms: program.ListingTerms = {
@@ -68,8 +68,7 @@ export async function startMarket() {
   const send = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
     sendAndConfirm(connection, instructions, signers);
 
-  const openInstruction = async (keyId: Uint8Array) => {
-    const nonce = randomBytes(16);
+  const openInstruction = async (keyId: Uint8Array, nonce: Uint8Array = randomBytes(16)) => {
     const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);
     const common = {
       listing,
@@ -95,20 +94,37 @@ export async function startMarket() {
     return { executionId, instruction, sponsor: keyId === NO_KEY ? caller : relay };
   };
 
+  /** The signature by which a creator shows that it holds the present signing key. */
+  const proveKey = () => {
+    const message = program.registerMessage(listing);
+    const signature = nacl.sign.detached(message, signingKey.secretKey);
+    return program.ed25519Instruction({ publicKey: signingKey.publicKey, message, signature });
+  };
+
+  const limits = async (): Promise<program.GrantLimits> => ({
+    perExecutionMax: 2n ** 64n - 1n,
+    periodMax: 2n ** 64n - 1n,
+    totalMax: 2n ** 64n - 1n,
+    periodSeconds: 86_400,
+    expiresAt: BigInt(await node.now()) + 86_400n,
+  });
+
   const market = {
     node,
+    admin: payer,
     relay,
     creator,
     caller,
+    usdcMint,
     listing,
     payout,
+    /** The caller's USDC. */
+    source,
     send,
     openInstruction,
+    limits,
 
-    async list() {
-      const message = program.registerMessage(listing);
-      const signature = nacl.sign.detached(message, signingKey.secretKey);
-      const proof = program.ed25519Instruction({ publicKey: signingKey.publicKey, message, signature });
+    listInstructions() {
       const list = program.listAgent({
         creator: creator.publicKey,
         payer: creator.publicKey,
@@ -119,7 +135,17 @@ export async function startMarket() {
         usdcMint,
         terms,
       });
-      return send([proof, list], creator);
+      return [proveKey(), list];
+    },
+
+    list: () => send(market.listInstructions(), creator),
+
+    /** A new signing key, with which everything is settled from now on. */
+    rotateInstructions() {
+      signingKey = nacl.sign.keyPair();
+      const next = new PublicKey(signingKey.publicKey);
+      const people = { creator: creator.publicKey, payer: creator.publicKey };
+      return { next, instructions: [proveKey(), program.rotateSigningKey({ ...people, listing, signingKey: next })] };
     },
 
     updateInstruction(price: bigint) {
@@ -136,18 +162,15 @@ export async function startMarket() {
       return send([program.setCreatorVerified({ ...people, verified })], payer);
     },
 
-    async grant(): Promise<Uint8Array> {
-      const keyId = randomBytes(16);
-      const limits = {
-        perExecutionMax: 2n ** 64n - 1n,
-        periodMax: 2n ** 64n - 1n,
-        totalMax: 2n ** 64n - 1n,
-        periodSeconds: 86_400,
-        expiresAt: BigInt(await node.now()) + 86_400n,
-      };
+    async grantInstructions(keyId: Uint8Array) {
       const wallet = caller.publicKey;
       const approve = program.approveSpender({ wallet, usdcMint, amount: 1_000n * USDC });
-      await send([program.createGrant({ wallet, payer: wallet, keyId, limits }), approve], caller);
+      return [program.createGrant({ wallet, payer: wallet, keyId, limits: await limits() }), approve];
+    },
+
+    async grant(): Promise<Uint8Array> {
+      const keyId = randomBytes(16);
+      await send(await market.grantInstructions(keyId), caller);
       return keyId;
     },
 

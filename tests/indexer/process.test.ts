@@ -99,7 +99,7 @@ describe('indexer, process', () => {
     close();
     const { code, output } = await run(settings('clean.db')).exited;
     expect(code).to.equal(1);
-    expect(output).to.include(`cannot apply transaction ${ended.signature}: no execution`);
+    expect(output).to.include(`cannot apply transaction ${ended.signature}: executions has no row of`);
     expect(dump(path).events!.map(({ signature }) => signature)).to.not.include(ended.signature);
   });
 });

@@ -2,23 +2,19 @@
  * What the indexer believes, on a real node: forged lines change nothing, a cut log is made good from the accounts, and
  * what cannot be understood stops it.
  */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Signer, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { deployProgram } from '../../app/local/network.ts';
-import { decodeEvent, readEvents } from '../../app/sdk/events.ts';
+import { decodeEvent } from '../../app/sdk/events.ts';
 import idlJson from '../../app/sdk/idl/marketplace.json' with { type: 'json' };
-import { findExecution, PROGRAM_ID } from '../../app/sdk/program.ts';
+import { closeExecution, constants, findExecution, PROGRAM_ID } from '../../app/sdk/program.ts';
 import { formatUuid } from '../../app/sdk/receipt.ts';
 import { openIndex } from '../../indexer/database.ts';
 import { startNode } from '../harness/node.ts';
 import { TEST_CALLER_ID } from '../harness/outcome.ts';
-import { flood, print, repeat } from './caller.ts';
-import { dump, eventually, IndexerBench, type Row } from './harness.ts';
+import { deployTestCaller, logsOf, print, repeat, sendUnheard as sendCut } from './caller.ts';
+import { dump, eventually, IndexerBench, type Row, withoutSlots } from './harness.ts';
 import { type Market, NO_KEY, PRICE, startMarket } from './market.ts';
-
-const TEST_CALLER = join(import.meta.dirname, '../../programs/test-caller/artifact/test_caller.so');
 
 describe('indexer, trust', () => {
   let market: Market;
@@ -26,8 +22,7 @@ describe('indexer, trust', () => {
 
   before(async () => {
     market = await startMarket();
-    const { rpcUrl, payer } = market.node;
-    await deployProgram(rpcUrl, { programId: TEST_CALLER_ID, upgradeAuthority: payer.publicKey, soPath: TEST_CALLER });
+    await deployTestCaller(market.node);
     bench = new IndexerBench(market.node);
     await market.list();
   });
@@ -36,26 +31,11 @@ describe('indexer, trust', () => {
     await market?.node.stop();
   });
 
-  const logsOf = async (signature: string): Promise<string[]> => {
-    const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
-    const transaction = await market.node.connection.getTransaction(signature, options);
-    return transaction?.meta?.logMessages ?? [];
-  };
-
-  /** Sends instructions behind so much noise that their events are cut from the log. */
-  const sendUnheard = async (instructions: TransactionInstruction[], ...signers: Signer[]) => {
-    const signature = await market.send([...flood(), ...instructions], ...signers);
-    const logs = await logsOf(signature);
-    expect(logs).to.include('Log truncated');
-    expect(readEvents(logs, PROGRAM_ID)).to.deep.equal({ events: [], complete: false });
-    return signature;
-  };
+  const sendUnheard = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
+    sendCut(market, instructions, ...signers);
 
   const executionRow = (tables: Record<string, Row[]>, executionId: Uint8Array) =>
     tables.executions!.find((row) => row.execution_id === formatUuid(executionId));
-
-  /** Without what depends on when accounts were read. */
-  const withoutSlots = (rows: Row[]) => rows.map(({ slot, ...row }) => row);
 
   it('stops at an event that it does not know, and names the transaction', async () => {
     const known = new Set(idlJson.events.map(({ discriminator }) => Buffer.from(discriminator).toString('hex')));
@@ -94,7 +74,9 @@ describe('indexer, trust', () => {
       [...forgery, market.statusInstruction('paused'), ...forgery.slice(0, 1)],
       market.creator,
     );
-    const printed = (await logsOf(beside)).filter((text) => text === `Program data: ${forged.toString('base64')}`);
+    const printed = (await logsOf(market, beside)).filter(
+      (text) => text === `Program data: ${forged.toString('base64')}`,
+    );
     expect(printed).to.have.length(5);
     await bench.catchUp(indexer);
     const after = dump(bench.path('forged.db'));
@@ -186,6 +168,37 @@ describe('indexer, trust', () => {
     await sendUnheard([refund], market.caller);
     const tables = await bench.backfill('stranger.db');
     expect(executionRow(tables, opened.executionId)).to.deep.include({ status: 'refunded', reason: 5n });
+  });
+
+  it('passes over a record that was opened unheard and is gone before it is read, until its id is opened again', async () => {
+    const { caller, node } = market;
+    const nonce = randomBytes(16);
+    const live = await bench.start('gone.db');
+    const first = await market.openInstruction(NO_KEY, nonce);
+    const { executionId } = first;
+    await sendUnheard([first.instruction], caller);
+    await bench.catchUp(live);
+    await market.send([market.refundInstruction({ executionId, keyId: NO_KEY }, 'creatorFailed')], market.relay);
+    await node.timeTravel((await node.now()) + constants.refundedRecordSeconds);
+    await market.send([closeExecution({ executionId, rentSponsor: caller.publicKey })], caller);
+    await bench.catchUp(live);
+    const heard = dump(bench.path('gone.db'));
+    expect(executionRow(heard, executionId)).to.deep.include({ status: 'refunded', reason: 0n, closed: 1n });
+
+    const late = await bench.backfill('gone-late.db');
+    expect(executionRow(late, executionId)).to.equal(undefined);
+    expect(late.unread_accounts!.map(({ address }) => address)).to.deep.equal([findExecution(executionId).toBase58()]);
+    expect(late.events).to.deep.equal(heard.events);
+
+    const second = await market.openInstruction(NO_KEY, nonce);
+    expect(second.executionId).to.deep.equal(executionId);
+    const signature = await market.send([second.instruction], caller);
+    await bench.catchUp(live);
+    await bench.stop(live);
+    const opened = { status: 'open', reason: null, closed: 0n, open_signature: signature, end_signature: null };
+    for (const name of ['gone.db', 'gone-late.db', 'gone-later.db']) {
+      expect(executionRow(await bench.backfill(name), executionId), name).to.deep.include(opened);
+    }
   });
 
   it('refuses a database that was made from another chain or for another program', async () => {

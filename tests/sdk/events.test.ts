@@ -11,6 +11,14 @@ const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+const toCamel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The fields of a struct of the IDL. */
+function fieldsOf(name: string): { name: string; type: unknown }[] {
+  const { type } = idlJson.types.find((candidate) => candidate.name === name)!;
+  return (type as { fields: { name: string; type: unknown }[] }).fields;
+}
+
 /** A value of each IDL type, another one for each field. */
 function sample(type: unknown, seed: number): unknown {
   if (type === 'pubkey') return new PublicKey(new Uint8Array(32).fill(seed));
@@ -21,8 +29,14 @@ function sample(type: unknown, seed: number): unknown {
   if (type === 'u8') return 255 - seed;
   if (type === 'bool') return seed % 2 === 0;
   if (type === 'string') return `https://example.com/ü/${seed}`;
-  const { array } = type as { array: ['u8', number] };
-  return new Uint8Array(array[1]).fill(seed);
+  const compound = type as { array?: ['u8', number]; vec?: unknown; defined?: { name: string } };
+  if (compound.array) return new Uint8Array(compound.array[1]).fill(seed);
+  if (compound.vec) return [sample(compound.vec, seed), sample(compound.vec, seed + 1)];
+  const fields = fieldsOf(compound.defined!.name).map(({ name, type: inner }, index) => [
+    toCamel(name),
+    sample(inner, 2 * seed + index),
+  ]);
+  return Object.fromEntries(fields);
 }
 
 function sampleEvent(name: EventName) {
@@ -56,11 +70,7 @@ const call = (event: ReturnType<typeof sampleEvent>, depth = 1) => [
 
 describe('sdk/events', () => {
   it('knows exactly the events of the IDL, field by field', () => {
-    const fromIdl = idlJson.events.map(({ name }) => {
-      const { type } = idlJson.types.find((candidate) => candidate.name === name)!;
-      const fields = (type as { fields: { name: string; type: unknown }[] }).fields;
-      return [name, fields.map((field) => [field.name, field.type])];
-    });
+    const fromIdl = idlJson.events.map(({ name }) => [name, fieldsOf(name).map((field) => [field.name, field.type])]);
     const ours = names.map((name) => {
       const fields = Object.entries(EVENT_FIELDS[name] as Record<string, { type: unknown }>);
       return [name, fields.map(([key, { type }]) => [toSnake(key), type])];
@@ -78,6 +88,18 @@ describe('sdk/events', () => {
       expect(() => decodeEvent(bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
     });
   }
+
+  it('reads no tier, one tier and four, and not more than there are bytes', () => {
+    const event = sampleEvent('ConfigUpdated');
+    const tier = (seed: number) => ({ maxPrice: BigInt(seed), deposit: 2n ** 64n - BigInt(seed) });
+    for (const tiers of [[], [tier(1)], [1, 2, 3, 4].map(tier)]) {
+      const updated = { name: event.name, data: { ...event.data, tiers } };
+      expect(decodeEvent(encode(updated))).to.deep.equal(updated);
+    }
+    const bytes = encode({ name: event.name, data: { ...event.data, tiers: [] } });
+    bytes.writeUInt32LE(2 ** 32 - 1, bytes.length - 4);
+    expect(() => decodeEvent(bytes)).to.throw(RangeError, 'too early');
+  });
 
   it('reads events in order, from top-level calls and from calls by other programs', () => {
     const logs = [invoke(OTHER, 1), ...call(opened, 2), ...call(settled, 2), success(OTHER), ...call(settled)];

@@ -169,13 +169,95 @@ describe('decodeAccount', () => {
 
   it('reads the flags and counters of a grant', () => {
     const numbers = [50n, 60n, 150n].map(u64);
-    const rest = [200n, 100n, 100n, 5n, 6n, 7n].map(u64);
-    const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2), filled(32, 3), filled(16, 4)];
+    const rest = [200n, 100n, 100n, 5n, 6n, 7n, 8n].map(u64);
+    const ids = [filled(32, 3), filled(16, 4), filled(32, 5)];
+    const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2, 9), ...ids];
     const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest]);
-    const expected = { revoked: true, totalMax: 150n, periodSeconds: 10, expiresAt: 200n, executionCount: 7n };
-    expect(program.decodeAccount('KeyGrant', grant)).to.deep.include({ ...expected, keyId: filled(16, 4) });
+    expect(program.decodeAccount('KeyGrant', grant)).to.deep.equal({
+      version: 1,
+      revoked: true,
+      bump: 2,
+      spenderBump: 9,
+      wallet: key(3),
+      keyId: filled(16, 4),
+      rentSponsor: key(5),
+      perExecutionMax: 50n,
+      periodMax: 60n,
+      totalMax: 150n,
+      periodSeconds: 10,
+      expiresAt: 200n,
+      createdAt: 100n,
+      periodStart: 100n,
+      periodSpent: 5n,
+      totalSpent: 6n,
+      executionCount: 7n,
+      lastOpenedAt: 8n,
+    });
     const at = program.GRANT_OFFSETS;
-    expect([at.revoked, at.wallet, at.keyId].map((offset) => grant[offset])).to.deep.equal([1, 3, 4]);
+    expect([at.revoked, at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset])).to.deep.equal([
+      1, 3, 4, 5,
+    ]);
+    expect([at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset - 1])).to.deep.equal([9, 3, 4]);
+  });
+
+  it('reads the book of a collateral', () => {
+    const head = [
+      sha256('account:CreatorCollateral').subarray(0, 8),
+      Buffer.of(1, 1, 2, 3),
+      filled(32, 4),
+      filled(32, 5),
+    ];
+    const numbers = [100n, 10n, 7n, 8n, 9n, 11n, 12n].map(u64);
+    expect(program.decodeAccount('CreatorCollateral', Buffer.concat([...head, ...numbers, u32(13)]))).to.deep.equal({
+      version: 1,
+      returned: true,
+      bump: 2,
+      vaultBump: 3,
+      listing: key(4),
+      rentSponsor: key(5),
+      deposited: 100n,
+      slashed: 10n,
+      owed: 7n,
+      disputedAmount: 8n,
+      exposureOpened: 9n,
+      exposureWindowStart: 11n,
+      returnableAt: 12n,
+      openDisputes: 13,
+    });
+  });
+
+  it('reads a dispute, its outcomes and its offsets', () => {
+    const fills = [1, 2, 3, 4, 5, 6].map((fill) => filled(32, fill));
+    const numbers = [100n, 6n, 50n, 7n, 8n, 9n, -1n].map(u64);
+    const head = sha256('account:Dispute').subarray(0, 8);
+    const dispute = Buffer.concat([head, Buffer.of(1, 3, 9), ...fills, ...numbers]);
+    expect(program.decodeAccount('Dispute', dispute)).to.deep.equal({
+      version: 1,
+      outcome: 'lapsed',
+      bump: 9,
+      record: key(1),
+      listing: key(2),
+      caller: key(3),
+      rentSponsor: key(4),
+      evidenceHash: filled(32, 5),
+      reasonHash: filled(32, 6),
+      openedAt: 100n,
+      bond: 6n,
+      price: 50n,
+      amountToCaller: 7n,
+      amountToTreasury: 8n,
+      owed: 9n,
+      resolvedAt: -1n,
+    });
+    const at = program.DISPUTE_OFFSETS;
+    for (const [outcome, byte] of Object.entries(program.DISPUTE_OUTCOME_BYTE)) {
+      dispute[at.outcome] = byte;
+      expect(program.decodeAccount('Dispute', dispute).outcome).to.equal(outcome);
+    }
+    for (const [name, fill] of Object.entries({ record: 1, listing: 2, caller: 3, rentSponsor: 4 } as const)) {
+      const offset = at[name as 'record'];
+      expect([dispute[offset - 1] === fill, dispute[offset], dispute[offset + 31]]).to.deep.equal([false, fill, fill]);
+    }
   });
 
   it('refuses the data of another account, and data that is cut short', () => {
@@ -292,8 +374,10 @@ describe('instruction builders', () => {
 describe('errorFromCode', () => {
   it('knows our codes and no others', () => {
     expect(program.errorFromCode(6000)).to.deep.include({ code: 6000, name: 'NotUpgradeAuthority' });
+    expect(program.errorFromCode(6071)?.name).to.equal('NotTopLevel');
+    expect(program.errorFromCode(6089)).to.deep.include({ code: 6089, name: 'DisputeNotOpen' });
     const last = 5999 + program.idl.errors!.length;
-    expect(program.errorFromCode(last)?.name).to.equal('NotTopLevel');
+    expect(program.errorFromCode(last)?.name).to.match(/^[A-Z]/);
     for (const code of [0, 1, 2003, 5999, last + 1]) expect(program.errorFromCode(code)).to.equal(null);
   });
 });

@@ -1,27 +1,40 @@
 /** `keys`: a caller's API keys. */
+import type { Connection } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
-import { constants } from '../../sdk/program.ts';
+import { constants, type GrantLimits } from '../../sdk/program.ts';
 import { formatUsdc } from '../../sdk/usdc.ts';
-import { connect } from '../chain.ts';
+import { connect, readClock } from '../chain.ts';
 import { type CommonOptions, readSettings } from '../config.ts';
-import { createKey, listKeys, registerKey, revokeKey, revokeOnChain } from '../keys.ts';
-import { askNode } from '../marketplace.ts';
+import { closeKey, createKey, listKeys, registerKey, revokeKey, revokeOnChain, updateKey } from '../keys.ts';
 import { printResult, printTable, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
-import { readKeypair } from '../wallet.ts';
-import { open, toAddress, toAmount, toCount, toKeyId, withMarketplace, withWallet } from './options.ts';
+import {
+  open,
+  openOnChain,
+  readWallet,
+  toAddress,
+  toAmount,
+  toCount,
+  toKeyId,
+  withMarketplace,
+  withWallet,
+} from './options.ts';
 
 const DAY_SECONDS = 86_400;
 const MAX_DAYS = constants.maxGrantSeconds / DAY_SECONDS;
 const U32_MAX = 2 ** 32 - 1;
 
-interface CreateOptions extends CommonOptions {
-  name: string;
+/** Amounts are base units. */
+interface LimitOptions {
   perExecution: bigint;
   perPeriod: bigint;
   periodSeconds: number;
   total: bigint;
   expiresInDays: number;
+}
+
+interface CreateOptions extends CommonOptions, LimitOptions {
+  name: string;
   allowance?: bigint;
   replaceDelegate?: boolean;
 }
@@ -51,15 +64,15 @@ export function keysCommands(): Command {
       },
     })
     .action(async (options: CreateOptions) => {
-      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const wallet = readWallet(options);
+      const marketplace = await open(options);
       const { name, allowance, replaceDelegate } = options;
       const limits = {
         perExecutionMax: options.perExecution,
         periodMax: options.perPeriod,
         totalMax: options.total,
         periodSeconds: options.periodSeconds,
-        // A minute less than asked, as a year is the chain's limit and its clock may lag behind ours.
-        expiresAt: BigInt(Math.floor(Date.now() / 1000) + options.expiresInDays * DAY_SECONDS - 60),
+        expiresAt: await expiryAfter(marketplace.connection, options.expiresInDays),
       };
       const key = {
         wallet,
@@ -71,7 +84,7 @@ export function keysCommands(): Command {
       };
       let unregistered: string | null = null;
       try {
-        const result = await createKey(await open(options), key, (apiKey) => {
+        const result = await createKey(marketplace, key, (apiKey) => {
           unregistered = apiKey;
         });
         report('Keep the key secret: it spends money from your wallet. It is shown this once.');
@@ -86,7 +99,7 @@ export function keysCommands(): Command {
   withWallet(group.command('list'))
     .description("show the wallet's keys and their use")
     .action(async (options: CommonOptions) => {
-      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const wallet = readWallet(options);
       const keys = await listKeys(await open(options), wallet);
       const columns = [
         'key_id',
@@ -105,16 +118,45 @@ export function keysCommands(): Command {
     .argument('<key_id>', 'as `keys list` shows it', toKeyId)
     .option('--on-chain-only', 'without the marketplace, should it not answer; needs --rpc-url')
     .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
-      const settings = readSettings(options);
-      const wallet = readKeypair(settings.keypairPath, "the wallet's keypair");
+      const wallet = readWallet(options);
       let signature: string | null;
       if (options.onChainOnly) {
-        const rpcUrl = requireRpcUrl(settings.rpcUrl);
-        signature = await askNode(rpcUrl, () => revokeOnChain({ connection: connect(rpcUrl) }, { wallet, keyId }));
+        signature = await revokeOnChain({ connection: connect(requireRpcUrl(options)) }, { wallet, keyId });
       } else {
         signature = await revokeKey(await open(options), { wallet, keyId, report });
       }
       printResult({ key_id: keyId, revoked: true, signature }, options.json);
+    });
+
+  withWallet(group.command('update'))
+    .description('change limits of a key on-chain; those not named stay, and so does what it has spent')
+    .argument('<key_id>', 'as `keys list` shows it', toKeyId)
+    .option('--per-execution <usdc>', 'most that one execution may cost', toAmount)
+    .option('--per-period <usdc>', 'most that may be spent in one period', toAmount)
+    .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX))
+    .option('--total <usdc>', 'most that may ever be spent, what is spent already included', toAmount)
+    .option('--expires-in-days <n>', `life of the key from now on, at most ${MAX_DAYS}`, toCount(MAX_DAYS))
+    .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
+      const wallet = readWallet(options);
+      const { perExecution, perPeriod, periodSeconds, total, expiresInDays } = options;
+      const chain = await openOnChain(options);
+      const change: Partial<GrantLimits> = {
+        ...(perExecution && { perExecutionMax: perExecution }),
+        ...(perPeriod && { periodMax: perPeriod }),
+        ...(periodSeconds && { periodSeconds }),
+        ...(total && { totalMax: total }),
+        ...(expiresInDays && { expiresAt: await expiryAfter(chain.connection, expiresInDays) }),
+      };
+      if (Object.keys(change).length === 0) throw new Refusal('Name at least one limit to change; --help lists them.');
+      printResult(await updateKey(chain, { wallet, keyId, change }), options.json);
+    });
+
+  withWallet(group.command('close'))
+    .description("remove a key's grant from the chain for good, and get its rent back")
+    .argument('<key_id>', 'as `keys list` shows it', toKeyId)
+    .action(async (keyId: string, options: CommonOptions) => {
+      const wallet = readWallet(options);
+      printResult(await closeKey(await openOnChain(options), { wallet, keyId }), options.json);
     });
 
   withMarketplace(group.command('register'))
@@ -130,7 +172,13 @@ export function keysCommands(): Command {
   return group;
 }
 
-function requireRpcUrl(rpcUrl: string | null): string {
+/** Counted by the chain's clock, which the program compares with. */
+async function expiryAfter(connection: Connection, days: number): Promise<bigint> {
+  return (await readClock(connection)) + BigInt(days * DAY_SECONDS);
+}
+
+function requireRpcUrl(options: CommonOptions): string {
+  const { rpcUrl } = readSettings(options);
   if (rpcUrl !== null) return rpcUrl;
   throw new Refusal('Without the marketplace the node must be named: --rpc-url URL or SOLANA_RPC_URL.');
 }

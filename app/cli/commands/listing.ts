@@ -2,13 +2,13 @@
 import type { PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { loadSigningKey } from '../../sdk/signingKey.ts';
-import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
-import { changeStatus, createListing, showListing, updateListing } from '../listing.ts';
+import { type CommonOptions, fromCaller } from '../config.ts';
+import { createListing, updateListing } from '../listing.ts';
 import { readListingFile } from '../listingFile.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
-import { readKeypair } from '../wallet.ts';
-import { open, toAddress, withMarketplace, withWallet } from './options.ts';
+import { changeStatus, delist, rotateKey, sendCollateralBack, showListing, topUp } from '../upkeep.ts';
+import { open, openOnChain, readWallet, toAddress, toAmount, withMarketplace, withWallet } from './options.ts';
 
 const FILE_HELP = `
 FILE.json describes the agent:
@@ -40,7 +40,7 @@ export function listingCommands(): Command {
     .action(async (path: string, options: ListingOptions) => {
       const file = readListingFile(fromCaller(path));
       const signingKey = readSigningKey(options.signingKey ? fromCaller(options.signingKey) : file.signingKeyPath);
-      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const wallet = readWallet(options);
       const { payout } = options;
       const listing = { wallet, signingKey, file, report, ...(payout && { payout }) };
       printResult(await createListing(await open(options), listing), options.json);
@@ -54,7 +54,7 @@ export function listingCommands(): Command {
     .addHelpText('after', FILE_HELP)
     .action(async (agentId: PublicKey, path: string, options: ListingOptions) => {
       const file = readListingFile(fromCaller(path));
-      const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+      const wallet = readWallet(options);
       const { payout } = options;
       const update = { wallet, agentId, file, report, ...(payout && { payout }) };
       printResult(await updateListing(await open(options), update), options.json);
@@ -68,17 +68,52 @@ export function listingCommands(): Command {
       .description(status === 'paused' ? 'take no new executions for now' : 'take executions again')
       .argument('<agent_id>', 'the agent', toAddress)
       .action(async (agentId: PublicKey, options: CommonOptions) => {
-        const wallet = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
-        const signature = await changeStatus(await open(options), { wallet, agentId, status });
+        const wallet = readWallet(options);
+        const signature = await changeStatus(await openOnChain(options), { wallet, agentId, status });
         printResult({ agent_id: agentId.toBase58(), status, signature }, options.json);
       });
   }
+
+  withWallet(group.command('rotate-key'))
+    .description("sign with another key from now on; executions opened before keep theirs, so keep the old key's file")
+    .argument('<agent_id>', 'the agent', toAddress)
+    .requiredOption('--signing-key <path>', "the new key's file; it must never have signed for another agent")
+    .action(async (agentId: PublicKey, options: CommonOptions & { signingKey: string }) => {
+      const wallet = readWallet(options);
+      const signingKey = readSigningKey(fromCaller(options.signingKey));
+      printResult(await rotateKey(await openOnChain(options), { wallet, agentId, signingKey }), options.json);
+    });
+
+  withWallet(group.command('top-up'))
+    .description("add to an agent's collateral, as a slash or a higher price needs")
+    .argument('<agent_id>', 'the agent', toAddress)
+    .argument('<usdc>', 'how much', toAmount)
+    .action(async (agentId: PublicKey, amount: bigint, options: CommonOptions) => {
+      const wallet = readWallet(options);
+      printResult(await topUp(await openOnChain(options), { wallet, agentId, amount }), options.json);
+    });
+
+  withWallet(group.command('delist'))
+    .description('take an agent off the marketplace for ever; `show` says when its collateral can be returned')
+    .argument('<agent_id>', 'the agent', toAddress)
+    .action(async (agentId: PublicKey, options: CommonOptions) => {
+      const wallet = readWallet(options);
+      printResult(await delist(await openOnChain(options), { wallet, agentId }), options.json);
+    });
+
+  withWallet(group.command('return-collateral'))
+    .description("send a delisted agent's collateral to its creator's USDC account; anyone can")
+    .argument('<agent_id>', 'the agent', toAddress)
+    .action(async (agentId: PublicKey, options: CommonOptions) => {
+      const wallet = readWallet(options);
+      printResult(await sendCollateralBack(await openOnChain(options), { wallet, agentId }), options.json);
+    });
 
   withMarketplace(group.command('show'))
     .description('show what the chain holds of an agent: terms, status, collateral')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agentId: PublicKey, options: CommonOptions) => {
-      printResult(await showListing(await open(options), agentId), options.json);
+      printResult(await showListing(await openOnChain(options), agentId), options.json);
     });
   return group;
 }

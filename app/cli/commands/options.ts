@@ -1,10 +1,14 @@
 /** The options that several commands share, and what their texts become. */
-
-import { PublicKey } from '@solana/web3.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Keypair, PublicKey } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
+import { parseUuid } from '../../sdk/receipt.ts';
 import { parseUsdc } from '../../sdk/usdc.ts';
-import { type CommonOptions, ENVIRONMENT_HELP, readSettings } from '../config.ts';
-import { type Marketplace, openMarketplace } from '../marketplace.ts';
+import { type CommonOptions, ENVIRONMENT_HELP, fromCaller, readSettings } from '../config.ts';
+import { type Chain, type Marketplace, openChain, openMarketplace } from '../marketplace.ts';
+import { Refusal } from '../refusal.ts';
+import { readKeypair } from '../wallet.ts';
 
 /** A command that talks to a marketplace. */
 export function withMarketplace(command: Command): Command {
@@ -27,6 +31,16 @@ export function open(options: CommonOptions): Promise<Marketplace> {
   return openMarketplace(readSettings(options));
 }
 
+/** The chain without the service, which is asked for a node only where none is named. */
+export function openOnChain(options: CommonOptions): Promise<Chain> {
+  return openChain(readSettings(options));
+}
+
+/** The wallet that signs. */
+export function readWallet(options: CommonOptions): Keypair {
+  return readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+}
+
 export function toAddress(text: string): PublicKey {
   try {
     return new PublicKey(text);
@@ -37,22 +51,51 @@ export function toAddress(text: string): PublicKey {
 
 /** Base units; zero is refused where nothing sensible has it. */
 export function toAmount(text: string): bigint {
-  try {
-    const amount = parseUsdc(text);
-    if (amount > 0n) return amount;
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`);
-  }
+  const amount = toAmountOrZero(text);
+  if (amount > 0n) return amount;
   throw new InvalidArgumentError('It must be above zero.');
 }
 
-/** A whole number from 1 to `maximum`. */
-export function toCount(maximum: number): (text: string) => number {
+export function toAmountOrZero(text: string): bigint {
+  try {
+    return parseUsdc(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
+
+/** A whole number from `minimum` to `maximum`. */
+export function toCount(maximum: number, minimum = 1): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (Number.isInteger(value) && value >= 1 && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${maximum}.`);
+    if (/^[0-9]+$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
   };
+}
+
+/** This many bytes, as lower-case hex. */
+export function toBytes(length: number): (text: string) => Uint8Array {
+  return (text) => {
+    if (/^[0-9a-f]*$/.test(text) && text.length === 2 * length) return Uint8Array.from(Buffer.from(text, 'hex'));
+    throw new InvalidArgumentError(`It must be ${2 * length} lower-case hex digits.`);
+  };
+}
+
+export function toExecutionId(text: string): Uint8Array {
+  const id = parseUuid(text);
+  if (id) return id;
+  throw new InvalidArgumentError('It must be a UUID in lower case, such as 0a1b2c3d-0000-8000-8000-000000000000.');
+}
+
+/** SHA-256 of a file's bytes; the path is as its writer meant it. */
+export function hashFile(path: string): Uint8Array {
+  const absolute = fromCaller(path);
+  try {
+    return createHash('sha256').update(readFileSync(absolute)).digest();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Refusal(code === 'ENOENT' ? `${absolute} does not exist.` : `${absolute} cannot be read: ${message}`);
+  }
 }
 
 export function toKeyId(text: string): string {

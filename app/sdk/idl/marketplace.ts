@@ -17,12 +17,306 @@ export type Marketplace = {
   ],
   "instructions": [
     {
+      "name": "acceptAdmin",
+      "docs": [
+        "Become admin.",
+        "",
+        "Authority: the proposed admin. Emits `AdminChanged`. Errors: NotPendingAdmin."
+      ],
+      "discriminator": [
+        112,
+        42,
+        45,
+        90,
+        116,
+        181,
+        13,
+        170
+      ],
+      "accounts": [
+        {
+          "name": "pendingAdmin",
+          "docs": [
+            "The proposed admin; the zero key, which stands for nobody, cannot sign."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "writable": true,
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        }
+      ],
+      "args": []
+    },
+    {
+      "name": "claimDisputeAward",
+      "docs": [
+        "Pay an award that the caller's account could not receive when its dispute was upheld.",
+        "",
+        "Authority: anyone, to the caller's associated token account; the caller, to any USDC account of its own.",
+        "Emits `DisputeAwardClaimed`.",
+        "Errors: NothingOwed, WrongListing, WrongDestination, DestinationUnusable, WrongRentSponsor."
+      ],
+      "discriminator": [
+        168,
+        203,
+        222,
+        171,
+        158,
+        31,
+        43,
+        8
+      ],
+      "accounts": [
+        {
+          "name": "authority",
+          "docs": [
+            "Anyone; only the caller may name another destination than its associated token account."
+          ],
+          "signer": true
+        },
+        {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
+          "name": "dispute",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.record",
+                "account": "dispute"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.listing",
+                "account": "dispute"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateralVault",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108,
+                  95,
+                  118,
+                  97,
+                  117,
+                  108,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.listing",
+                "account": "dispute"
+              }
+            ]
+          }
+        },
+        {
+          "name": "destination",
+          "writable": true
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "collateral"
+          ]
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": []
+    },
+    {
+      "name": "closeExecution",
+      "docs": [
+        "Give the rent of a refunded execution back to who paid it, seven days after its open.",
+        "",
+        "Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotRefunded, CloseTooEarly, WrongRentSponsor."
+      ],
+      "discriminator": [
+        184,
+        84,
+        94,
+        0,
+        234,
+        19,
+        115,
+        141
+      ],
+      "accounts": [
+        {
+          "name": "record",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "record"
+          ]
+        }
+      ],
+      "args": []
+    },
+    {
+      "name": "closeGrant",
+      "docs": [
+        "End a key's right, if it still was one, and give the account's rent back to who paid it.",
+        "",
+        "Authority: the wallet. Emits `GrantClosed`. Errors: NotGrantWallet, WrongRentSponsor, GrantInUse."
+      ],
+      "discriminator": [
+        70,
+        22,
+        221,
+        111,
+        171,
+        253,
+        39,
+        217
+      ],
+      "accounts": [
+        {
+          "name": "wallet",
+          "docs": [
+            "The grant's wallet."
+          ],
+          "signer": true,
+          "relations": [
+            "grant"
+          ]
+        },
+        {
+          "name": "grant",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "grant"
+          ]
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "createGrant",
       "docs": [
         "Give an API key a capped right to spend from the signing wallet. It works only together with an SPL",
         "approval of the wallet's `Spender` address.",
         "",
-        "Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds."
+        "Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds,",
+        "InvalidKeyId, AccountExists."
       ],
       "discriminator": [
         19,
@@ -51,10 +345,11 @@ export type Marketplace = {
           "signer": true
         },
         {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
           "name": "grant",
-          "docs": [
-            "The grant, made here."
-          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -96,12 +391,101 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "delistAgent",
+      "docs": [
+        "Take a listing off for good. Its collateral can go back once every window that could be open has closed.",
+        "",
+        "Authority: the creator. Emits `AgentDelisted`. Errors: NotCreator, InvalidListingTransition."
+      ],
+      "discriminator": [
+        243,
+        7,
+        164,
+        26,
+        25,
+        34,
+        96,
+        95
+      ],
+      "accounts": [
+        {
+          "name": "creator",
+          "signer": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
+          "name": "listing",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "initializeConfig",
       "docs": [
         "Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.",
         "",
         "Authority: the program's upgrade authority. Emits `ConfigInitialized`.",
-        "Errors: NotUpgradeAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers."
+        "Errors: NotUpgradeAuthority, InvalidAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers."
       ],
       "discriminator": [
         208,
@@ -131,55 +515,19 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "docs": [
-            "The settings, made here."
-          ],
           "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "treasury",
           "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  116,
-                  114,
-                  101,
-                  97,
-                  115,
-                  117,
-                  114,
-                  121
-                ]
-              }
-            ]
-          }
+          "address": "9Vdy6EpxZqW7Nj5c8sze1hMDrviBeYa6mpokmE41GRHA"
         },
         {
           "name": "usdcMint"
         },
         {
-          "name": "programData",
-          "docs": [
-            "The loader's account about this program; says who may upgrade it."
-          ]
+          "name": "programData"
         },
         {
           "name": "tokenProgram",
@@ -202,6 +550,113 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "lapseDispute",
+      "docs": [
+        "End a dispute that the admin left unanswered for 30 days; the bond goes back.",
+        "",
+        "Authority: anyone. Emits `DisputeLapsed`. Errors: DisputeNotOpen, LapseTooEarly, WrongListing, WrongRentSponsor."
+      ],
+      "discriminator": [
+        252,
+        41,
+        150,
+        91,
+        62,
+        93,
+        216,
+        62
+      ],
+      "accounts": [
+        {
+          "name": "record",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "dispute",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.listing",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "dispute"
+          ]
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "listAgent",
       "docs": [
         "List an agent and deposit its collateral. The instruction before must be the signing key's Ed25519",
@@ -209,7 +664,7 @@ export type Marketplace = {
         "",
         "Authority: the creator. Emits `AgentListed`.",
         "Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource,",
-        "WeakSigningKey, SigningKeyTaken, the Signature errors."
+        "WeakSigningKey, SigningKeyTaken, AccountExists, the Signature errors."
       ],
       "discriminator": [
         158,
@@ -239,27 +694,10 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "listing",
-          "docs": [
-            "The listing, made here."
-          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -288,10 +726,6 @@ export type Marketplace = {
         },
         {
           "name": "signingKey",
-          "docs": [
-            "The key's tie to this listing, made here. One that exists already has a version and is refused in",
-            "`validate`; plain `init` would refuse it too, but without saying why."
-          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -372,16 +806,10 @@ export type Marketplace = {
         },
         {
           "name": "source",
-          "docs": [
-            "The creator's account that pays the deposit."
-          ],
           "writable": true
         },
         {
-          "name": "payout",
-          "docs": [
-            "The creator's account that settlements will pay."
-          ]
+          "name": "payout"
         },
         {
           "name": "usdcMint",
@@ -414,13 +842,150 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "openDispute",
+      "docs": [
+        "Dispute a settled execution, once, within its window. `payer` pays rent and bond.",
+        "",
+        "Authority: the execution's caller. Emits `DisputeOpened`.",
+        "Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, UriTooLong, WrongListing."
+      ],
+      "discriminator": [
+        137,
+        25,
+        99,
+        119,
+        23,
+        223,
+        161,
+        42
+      ],
+      "accounts": [
+        {
+          "name": "caller",
+          "docs": [
+            "The record's caller."
+          ],
+          "signer": true,
+          "relations": [
+            "record"
+          ]
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays rent and bond, and gets the bond back unless the dispute is rejected."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
+          "name": "record",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.listing",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "dispute",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "openDisputeArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
       "name": "openExecution",
       "docs": [
         "Fund an execution from the caller's own USDC account.",
         "",
         "Authority: the caller. Emits `ExecutionOpened`.",
         "Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,",
-        "OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached."
+        "OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached, WrongListing,",
+        "AccountExists."
       ],
       "discriminator": [
         241,
@@ -450,50 +1015,10 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
-          "name": "listing",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "name": "listing"
         },
         {
           "name": "collateral",
@@ -524,9 +1049,6 @@ export type Marketplace = {
         },
         {
           "name": "record",
-          "docs": [
-            "The record, made here."
-          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -576,9 +1098,6 @@ export type Marketplace = {
         },
         {
           "name": "source",
-          "docs": [
-            "Any USDC account that the caller owns."
-          ],
           "writable": true
         },
         {
@@ -643,50 +1162,10 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
-          "name": "listing",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "name": "listing"
         },
         {
           "name": "collateral",
@@ -769,9 +1248,6 @@ export type Marketplace = {
         },
         {
           "name": "record",
-          "docs": [
-            "The record, made here."
-          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -821,9 +1297,6 @@ export type Marketplace = {
         },
         {
           "name": "source",
-          "docs": [
-            "The wallet's associated token account."
-          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -907,13 +1380,58 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "proposeAdmin",
+      "docs": [
+        "Name who may become admin, or with the zero key nobody.",
+        "",
+        "Authority: the admin. Emits `AdminProposed`. Errors: NotAdmin."
+      ],
+      "discriminator": [
+        121,
+        214,
+        199,
+        212,
+        87,
+        39,
+        117,
+        234
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The admin."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "writable": true,
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "proposeAdminArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
       "name": "refundExecution",
       "docs": [
         "Send an escrow back to its caller.",
         "",
         "Authority: the relay authority; anyone from `refund_at` on. Emits `ExecutionRefunded`.",
         "Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,",
-        "WrongRentSponsor."
+        "WrongRentSponsor, WrongGrant."
       ],
       "discriminator": [
         210,
@@ -935,48 +1453,11 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "record",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  101,
-                  120,
-                  101,
-                  99,
-                  117,
-                  116,
-                  105,
-                  111,
-                  110
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "record.executionId",
-                "account": "executionRecord"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "escrow",
@@ -1007,6 +1488,9 @@ export type Marketplace = {
         },
         {
           "name": "grant",
+          "docs": [
+            "`validate`. Of a wallet's own open any account will do."
+          ],
           "writable": true,
           "pda": {
             "seeds": [
@@ -1057,6 +1541,356 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "resolveDispute",
+      "docs": [
+        "Answer a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is slashed,",
+        "to the caller up to the price, the rest to the treasury; the bond goes back; an active listing whose",
+        "collateral is then below what its price requires is paused.",
+        "",
+        "Authority: the admin. Emits `DisputeResolved`.",
+        "Errors: NotAdmin, DisputeNotOpen, WrongListing, WrongDestination, InvalidAmount, SlashAboveCollateral,",
+        "OtherDisputesStarved, NotCreator, WrongRentSponsor."
+      ],
+      "discriminator": [
+        231,
+        6,
+        202,
+        6,
+        96,
+        103,
+        12,
+        230
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The admin."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
+          "name": "record",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
+        },
+        {
+          "name": "dispute",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record"
+              }
+            ]
+          }
+        },
+        {
+          "name": "listing",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          },
+          "relations": [
+            "record"
+          ]
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateralVault",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108,
+                  95,
+                  118,
+                  97,
+                  117,
+                  108,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "destination",
+          "writable": true
+        },
+        {
+          "name": "treasury",
+          "writable": true,
+          "address": "9Vdy6EpxZqW7Nj5c8sze1hMDrviBeYa6mpokmE41GRHA"
+        },
+        {
+          "name": "creator",
+          "writable": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "dispute"
+          ]
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "resolveDisputeArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "returnCollateral",
+      "docs": [
+        "Send what is left of a delisted listing's collateral to its creator's associated token account. Awards",
+        "that are still owed stay in the vault; without any it is closed.",
+        "",
+        "Authority: anyone. Emits `CollateralReturned`.",
+        "Errors: CollateralNotReturnable, DisputesOpen, WrongDestination, DestinationUnusable, WrongRentSponsor."
+      ],
+      "discriminator": [
+        158,
+        123,
+        154,
+        116,
+        184,
+        199,
+        230,
+        28
+      ],
+      "accounts": [
+        {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateralVault",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108,
+                  95,
+                  118,
+                  97,
+                  117,
+                  108,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "destination",
+          "writable": true
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "collateral"
+          ]
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "revokeGrant",
       "docs": [
         "End a key's right for good.",
@@ -1084,21 +1918,7 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "grant",
@@ -1130,6 +1950,114 @@ export type Marketplace = {
         }
       ],
       "args": []
+    },
+    {
+      "name": "rotateSigningKey",
+      "docs": [
+        "Sign with another key from now on; open executions keep theirs. The instruction before must be the new",
+        "key's proof of possession, as for `list_agent`. A key that this listing used before may come back.",
+        "",
+        "Authority: the creator. Emits `SigningKeyRotated`.",
+        "Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, the Signature errors."
+      ],
+      "discriminator": [
+        229,
+        103,
+        107,
+        44,
+        84,
+        162,
+        133,
+        170
+      ],
+      "accounts": [
+        {
+          "name": "creator",
+          "signer": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the rent of a key that is new."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "listing",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "signingKey",
+          "docs": [
+            "What it is, said to the IDL alone."
+          ],
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  107,
+                  101,
+                  121
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.signingKey"
+              }
+            ]
+          }
+        },
+        {
+          "name": "instructions",
+          "address": "Sysvar1nstructions1111111111111111111111111"
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "rotateSigningKeyArgs"
+            }
+          }
+        }
+      ]
     },
     {
       "name": "setCreatorVerified",
@@ -1169,27 +2097,12 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "profile",
           "docs": [
-            "Made here the first time. Profiles are never closed and every field is written each time, so that",
-            "none can be initialised twice into another state."
+            "What it is, said to the IDL alone."
           ],
           "writable": true,
           "pda": {
@@ -1257,21 +2170,7 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "listing",
@@ -1342,6 +2241,51 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "setRelayAuthority",
+      "docs": [
+        "Give the relay's part to another key, at once.",
+        "",
+        "Authority: the admin. Emits `RelayAuthorityChanged`. Errors: NotAdmin, InvalidAuthority."
+      ],
+      "discriminator": [
+        143,
+        25,
+        41,
+        23,
+        47,
+        98,
+        203,
+        134
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The admin."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "writable": true,
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "setRelayAuthorityArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
       "name": "settleExecution",
       "docs": [
         "Release an escrow: the fee to the treasury, the rest to the creator. The instruction before must be",
@@ -1374,48 +2318,11 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "record",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  101,
-                  120,
-                  101,
-                  99,
-                  117,
-                  116,
-                  105,
-                  111,
-                  110
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "record.executionId",
-                "account": "executionRecord"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "listing",
@@ -1459,23 +2366,7 @@ export type Marketplace = {
         {
           "name": "treasury",
           "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  116,
-                  114,
-                  101,
-                  97,
-                  115,
-                  117,
-                  114,
-                  121
-                ]
-              }
-            ]
-          }
+          "address": "9Vdy6EpxZqW7Nj5c8sze1hMDrviBeYa6mpokmE41GRHA"
         },
         {
           "name": "rentSponsor",
@@ -1499,6 +2390,258 @@ export type Marketplace = {
           "type": {
             "defined": {
               "name": "settleExecutionArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "topUpCollateral",
+      "docs": [
+        "Add to a listing's collateral.",
+        "",
+        "Authority: the creator. Emits `CollateralToppedUp`.",
+        "Errors: NotCreator, ListingDelisted, InvalidAmount, InvalidDepositSource, InsufficientBalance."
+      ],
+      "discriminator": [
+        199,
+        253,
+        247,
+        165,
+        20,
+        10,
+        127,
+        243
+      ],
+      "accounts": [
+        {
+          "name": "creator",
+          "docs": [
+            "The creator's wallet; owns `source`."
+          ],
+          "signer": true,
+          "relations": [
+            "listing"
+          ]
+        },
+        {
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateral",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "collateralVault",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  99,
+                  111,
+                  108,
+                  108,
+                  97,
+                  116,
+                  101,
+                  114,
+                  97,
+                  108,
+                  95,
+                  118,
+                  97,
+                  117,
+                  108,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing"
+              }
+            ]
+          }
+        },
+        {
+          "name": "source",
+          "writable": true
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "topUpCollateralArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "updateConfig",
+      "docs": [
+        "Change settings; what is absent stays. Executions that are open keep what they were opened with.",
+        "",
+        "Authority: the admin. Emits `ConfigUpdated`. Errors: NotAdmin, the OutOfBounds errors, InvalidTiers."
+      ],
+      "discriminator": [
+        29,
+        158,
+        252,
+        191,
+        10,
+        83,
+        219,
+        99
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The admin."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "writable": true,
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "updateConfigArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "updateGrant",
+      "docs": [
+        "Change a key's limits; what is spent stays spent, even where it is above them.",
+        "",
+        "Authority: the wallet. Emits `GrantUpdated`.",
+        "Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds."
+      ],
+      "discriminator": [
+        182,
+        221,
+        48,
+        175,
+        27,
+        156,
+        166,
+        93
+      ],
+      "accounts": [
+        {
+          "name": "wallet",
+          "docs": [
+            "The grant's wallet."
+          ],
+          "signer": true,
+          "relations": [
+            "grant"
+          ]
+        },
+        {
+          "name": "grant",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "updateGrantArgs"
             }
           }
         }
@@ -1532,21 +2675,7 @@ export type Marketplace = {
         },
         {
           "name": "config",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  99,
-                  111,
-                  110,
-                  102,
-                  105,
-                  103
-                ]
-              }
-            ]
-          }
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
           "name": "listing",
@@ -1621,6 +2750,63 @@ export type Marketplace = {
           }
         }
       ]
+    },
+    {
+      "name": "withdrawTreasury",
+      "docs": [
+        "Take collected fees out.",
+        "",
+        "Authority: the admin. Emits `TreasuryWithdrawn`. Errors: NotAdmin, InvalidAmount, DestinationUnusable."
+      ],
+      "discriminator": [
+        40,
+        63,
+        122,
+        158,
+        144,
+        216,
+        83,
+        96
+      ],
+      "accounts": [
+        {
+          "name": "admin",
+          "docs": [
+            "The admin."
+          ],
+          "signer": true,
+          "relations": [
+            "config"
+          ]
+        },
+        {
+          "name": "config",
+          "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
+        },
+        {
+          "name": "treasury",
+          "writable": true,
+          "address": "9Vdy6EpxZqW7Nj5c8sze1hMDrviBeYa6mpokmE41GRHA"
+        },
+        {
+          "name": "destination",
+          "writable": true
+        },
+        {
+          "name": "tokenProgram",
+          "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "withdrawTreasuryArgs"
+            }
+          }
+        }
+      ]
     }
   ],
   "accounts": [
@@ -1677,6 +2863,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "dispute",
+      "discriminator": [
+        36,
+        49,
+        241,
+        67,
+        40,
+        36,
+        241,
+        74
+      ]
+    },
+    {
       "name": "executionRecord",
       "discriminator": [
         133,
@@ -1718,6 +2917,45 @@ export type Marketplace = {
   ],
   "events": [
     {
+      "name": "adminChanged",
+      "discriminator": [
+        232,
+        34,
+        31,
+        226,
+        62,
+        18,
+        19,
+        114
+      ]
+    },
+    {
+      "name": "adminProposed",
+      "discriminator": [
+        129,
+        249,
+        226,
+        227,
+        199,
+        82,
+        110,
+        243
+      ]
+    },
+    {
+      "name": "agentDelisted",
+      "discriminator": [
+        116,
+        49,
+        238,
+        81,
+        13,
+        146,
+        230,
+        245
+      ]
+    },
+    {
       "name": "agentListed",
       "discriminator": [
         122,
@@ -1728,6 +2966,32 @@ export type Marketplace = {
         138,
         217,
         9
+      ]
+    },
+    {
+      "name": "collateralReturned",
+      "discriminator": [
+        211,
+        45,
+        46,
+        135,
+        233,
+        100,
+        248,
+        80
+      ]
+    },
+    {
+      "name": "collateralToppedUp",
+      "discriminator": [
+        189,
+        137,
+        204,
+        58,
+        135,
+        182,
+        19,
+        176
       ]
     },
     {
@@ -1744,6 +3008,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "configUpdated",
+      "discriminator": [
+        40,
+        241,
+        230,
+        122,
+        11,
+        19,
+        198,
+        194
+      ]
+    },
+    {
       "name": "creatorVerificationChanged",
       "discriminator": [
         52,
@@ -1754,6 +3031,71 @@ export type Marketplace = {
         4,
         131,
         105
+      ]
+    },
+    {
+      "name": "disputeAwardClaimed",
+      "discriminator": [
+        53,
+        234,
+        24,
+        126,
+        46,
+        150,
+        15,
+        65
+      ]
+    },
+    {
+      "name": "disputeLapsed",
+      "discriminator": [
+        110,
+        243,
+        74,
+        196,
+        17,
+        87,
+        213,
+        241
+      ]
+    },
+    {
+      "name": "disputeOpened",
+      "discriminator": [
+        239,
+        222,
+        102,
+        235,
+        193,
+        85,
+        1,
+        214
+      ]
+    },
+    {
+      "name": "disputeResolved",
+      "discriminator": [
+        121,
+        64,
+        249,
+        153,
+        139,
+        128,
+        236,
+        187
+      ]
+    },
+    {
+      "name": "executionClosed",
+      "discriminator": [
+        150,
+        23,
+        224,
+        12,
+        35,
+        228,
+        246,
+        39
       ]
     },
     {
@@ -1796,6 +3138,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "grantClosed",
+      "discriminator": [
+        75,
+        233,
+        95,
+        29,
+        90,
+        66,
+        122,
+        85
+      ]
+    },
+    {
       "name": "grantCreated",
       "discriminator": [
         162,
@@ -1822,6 +3177,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "grantUpdated",
+      "discriminator": [
+        193,
+        162,
+        192,
+        51,
+        187,
+        66,
+        0,
+        85
+      ]
+    },
+    {
       "name": "listingStatusChanged",
       "discriminator": [
         104,
@@ -1845,6 +3213,45 @@ export type Marketplace = {
         248,
         98,
         62
+      ]
+    },
+    {
+      "name": "relayAuthorityChanged",
+      "discriminator": [
+        110,
+        223,
+        225,
+        234,
+        203,
+        214,
+        149,
+        32
+      ]
+    },
+    {
+      "name": "signingKeyRotated",
+      "discriminator": [
+        72,
+        178,
+        61,
+        219,
+        217,
+        128,
+        135,
+        13
+      ]
+    },
+    {
+      "name": "treasuryWithdrawn",
+      "discriminator": [
+        143,
+        181,
+        157,
+        169,
+        87,
+        155,
+        170,
+        46
       ]
     }
   ],
@@ -2208,9 +3615,198 @@ export type Marketplace = {
       "code": 6071,
       "name": "notTopLevel",
       "msg": "Settling must be called at the top level of a transaction"
+    },
+    {
+      "code": 6072,
+      "name": "invalidAuthority",
+      "msg": "An authority must not be the zero key"
+    },
+    {
+      "code": 6073,
+      "name": "notPendingAdmin",
+      "msg": "Only the proposed admin may accept"
+    },
+    {
+      "code": 6074,
+      "name": "invalidAmount",
+      "msg": "The amount must be above zero and no more than there is"
+    },
+    {
+      "code": 6075,
+      "name": "destinationUnusable",
+      "msg": "The receiving account is missing, frozen or no USDC account"
+    },
+    {
+      "code": 6076,
+      "name": "wrongDestination",
+      "msg": "This is not the account that the money belongs to"
+    },
+    {
+      "code": 6077,
+      "name": "collateralNotReturnable",
+      "msg": "The collateral goes back once, after delisting, from returnable_at on"
+    },
+    {
+      "code": 6078,
+      "name": "disputesOpen",
+      "msg": "The collateral waits for open disputes"
+    },
+    {
+      "code": 6079,
+      "name": "invalidKeyId",
+      "msg": "A key id must not be all zero"
+    },
+    {
+      "code": 6080,
+      "name": "notGrantWallet",
+      "msg": "Only the grant's wallet may do this"
+    },
+    {
+      "code": 6081,
+      "name": "grantInUse",
+      "msg": "The grant paid for an execution in this very second; close it in the next"
+    },
+    {
+      "code": 6082,
+      "name": "wrongGrant",
+      "msg": "This is not the grant that paid for the execution"
+    },
+    {
+      "code": 6083,
+      "name": "executionNotRefunded",
+      "msg": "Only the record of a refunded execution can be closed"
+    },
+    {
+      "code": 6084,
+      "name": "closeTooEarly",
+      "msg": "A refunded execution's record stays for seven days from its open"
+    },
+    {
+      "code": 6085,
+      "name": "notCaller",
+      "msg": "Only the execution's caller may do this"
+    },
+    {
+      "code": 6086,
+      "name": "executionNotCompleted",
+      "msg": "Only a completed execution can be disputed"
+    },
+    {
+      "code": 6087,
+      "name": "disputeWindowClosed",
+      "msg": "The execution's dispute window has closed"
+    },
+    {
+      "code": 6088,
+      "name": "disputeExists",
+      "msg": "The execution has been disputed before"
+    },
+    {
+      "code": 6089,
+      "name": "disputeNotOpen",
+      "msg": "The dispute is not open"
+    },
+    {
+      "code": 6090,
+      "name": "slashAboveCollateral",
+      "msg": "The slash is above what is left of the collateral"
+    },
+    {
+      "code": 6091,
+      "name": "otherDisputesStarved",
+      "msg": "The treasury's part would leave less than other open disputes ask for"
+    },
+    {
+      "code": 6092,
+      "name": "nothingOwed",
+      "msg": "The dispute owes nothing"
+    },
+    {
+      "code": 6093,
+      "name": "lapseTooEarly",
+      "msg": "A dispute lapses 30 days after it was opened"
+    },
+    {
+      "code": 6094,
+      "name": "disputeUnsound",
+      "msg": "The dispute's amounts do not agree with its outcome"
+    },
+    {
+      "code": 6095,
+      "name": "accountExists",
+      "msg": "The account to be made exists already"
+    },
+    {
+      "code": 6096,
+      "name": "wrongAddress",
+      "msg": "This account is not at the address that its seeds make"
     }
   ],
   "types": [
+    {
+      "name": "adminChanged",
+      "docs": [
+        "A proposed admin accepted."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "admin",
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
+      "name": "adminProposed",
+      "docs": [
+        "The admin proposed a successor, or with the zero key withdrew the proposal."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "admin",
+            "type": "pubkey"
+          },
+          {
+            "name": "pendingAdmin",
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
+      "name": "agentDelisted",
+      "docs": [
+        "A listing is gone for good."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "returnableAt",
+            "docs": [
+              "From when the collateral can go back, unix seconds."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
     {
       "name": "agentListed",
       "docs": [
@@ -2428,6 +4024,43 @@ export type Marketplace = {
       }
     },
     {
+      "name": "collateralReturned",
+      "docs": [
+        "What was left of the collateral went back to its creator."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "destination",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount",
+            "docs": [
+              "Base units sent, dust included."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "owed",
+            "docs": [
+              "Base units that stay for awards not yet claimed."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "vaultClosed",
+            "type": "bool"
+          }
+        ]
+      }
+    },
+    {
       "name": "collateralTier",
       "docs": [
         "How much collateral a listing of a given price must hold."
@@ -2447,6 +4080,33 @@ export type Marketplace = {
             "docs": [
               "Deposit that a listing of this tier must keep, base units."
             ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "collateralToppedUp",
+      "docs": [
+        "A creator added to its collateral."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount",
+            "type": "u64"
+          },
+          {
+            "name": "deposited",
+            "type": "u64"
+          },
+          {
+            "name": "slashed",
             "type": "u64"
           }
         ]
@@ -2634,6 +4294,70 @@ export type Marketplace = {
       }
     },
     {
+      "name": "configUpdated",
+      "docs": [
+        "The admin changed settings; all of them after the change."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "opensPaused",
+            "type": "bool"
+          },
+          {
+            "name": "feeBps",
+            "type": "u16"
+          },
+          {
+            "name": "minPrice",
+            "type": "u64"
+          },
+          {
+            "name": "disputeBondLamports",
+            "type": "u64"
+          },
+          {
+            "name": "disputeWindowSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "refundGraceSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "maxTimeoutSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "longestSpanSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "exposureMultiple",
+            "type": "u32"
+          },
+          {
+            "name": "tiers",
+            "docs": [
+              "Those in use, lowest first."
+            ],
+            "type": {
+              "vec": {
+                "defined": {
+                  "name": "collateralTier"
+                }
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
       "name": "createGrantArgs",
       "docs": [
         "Arguments of `create_grant`."
@@ -2707,6 +4431,13 @@ export type Marketplace = {
             "name": "listing",
             "docs": [
               "The listing this collateral stands for."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid the vault's rent and gets it back when the vault closes."
             ],
             "type": "pubkey"
           },
@@ -2837,6 +4568,451 @@ export type Marketplace = {
               "Unix seconds; 0 when the badge was taken."
             ],
             "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "dispute",
+      "docs": [
+        "The claim, its bond and its outcome."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "outcome",
+            "docs": [
+              "Where it stands."
+            ],
+            "type": {
+              "defined": {
+                "name": "disputeOutcome"
+              }
+            }
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "record",
+            "docs": [
+              "The disputed record."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "listing",
+            "docs": [
+              "The record's listing, whose collateral answers."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "docs": [
+              "Who disputes: the record's caller."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid this account's rent and the bond."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "evidenceHash",
+            "docs": [
+              "SHA-256 of the evidence, whose URI is in the event."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "reasonHash",
+            "docs": [
+              "SHA-256 of the admin's written reason; zero before the outcome."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "openedAt",
+            "docs": [
+              "When it was opened, unix seconds; the answer is due 72 hours later."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "bond",
+            "docs": [
+              "Lamports held in this account as bond; 0 once paid out."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "price",
+            "docs": [
+              "Price of the disputed execution, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "amountToCaller",
+            "docs": [
+              "Slashed collateral that went, or is owed, to the caller, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "amountToTreasury",
+            "docs": [
+              "Slashed collateral that went to the treasury, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "owed",
+            "docs": [
+              "Part of `amount_to_caller` that waits until the caller's account can receive it, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "resolvedAt",
+            "docs": [
+              "When the outcome was reached, unix seconds; 0 while open."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "disputeAwardClaimed",
+      "docs": [
+        "An award that waited for the caller's account was paid."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "dispute",
+            "type": "pubkey"
+          },
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount",
+            "docs": [
+              "Base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "vaultClosed",
+            "type": "bool"
+          }
+        ]
+      }
+    },
+    {
+      "name": "disputeLapsed",
+      "docs": [
+        "Nobody answered a dispute in time."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "dispute",
+            "type": "pubkey"
+          },
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "bond",
+            "docs": [
+              "Lamports of the bond that were paid back."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "bondTo",
+            "type": "pubkey"
+          },
+          {
+            "name": "resolvedAt",
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "disputeOpened",
+      "docs": [
+        "A caller disputes a result."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "dispute",
+            "type": "pubkey"
+          },
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "type": "pubkey"
+          },
+          {
+            "name": "evidenceHash",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "evidenceUri",
+            "type": "string"
+          },
+          {
+            "name": "bond",
+            "docs": [
+              "Lamports."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "openedAt",
+            "docs": [
+              "Unix seconds; the answer is due 72 hours later."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "disputeOutcome",
+      "docs": [
+        "Where a dispute stands."
+      ],
+      "repr": {
+        "kind": "rust"
+      },
+      "type": {
+        "kind": "enum",
+        "variants": [
+          {
+            "name": "open"
+          },
+          {
+            "name": "rejected"
+          },
+          {
+            "name": "upheld"
+          },
+          {
+            "name": "lapsed"
+          }
+        ]
+      }
+    },
+    {
+      "name": "disputeResolved",
+      "docs": [
+        "The admin answered a dispute."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "dispute",
+            "type": "pubkey"
+          },
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "upheld",
+            "type": "bool"
+          },
+          {
+            "name": "amountToCaller",
+            "docs": [
+              "Base units that went, or are owed, to the caller."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "amountToTreasury",
+            "docs": [
+              "Base units that went to the treasury."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "owed",
+            "docs": [
+              "Part of `amount_to_caller` that waits for an account that can receive it."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "bond",
+            "docs": [
+              "Lamports of the bond that were paid out."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "bondTo",
+            "docs": [
+              "The creator where rejected, who paid the bond where upheld."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "reasonHash",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "resolvedAt",
+            "type": "i64"
+          },
+          {
+            "name": "deposited",
+            "docs": [
+              "The collateral's figures after it, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "slashed",
+            "type": "u64"
+          },
+          {
+            "name": "listingStatus",
+            "docs": [
+              "0 active, 1 paused, 2 delisted, after a pause by this slash."
+            ],
+            "type": "u8"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionClosed",
+      "docs": [
+        "A refunded execution's account is gone."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "executionId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "caller",
+            "type": "pubkey"
           }
         ]
       }
@@ -3290,6 +5466,34 @@ export type Marketplace = {
       }
     },
     {
+      "name": "grantClosed",
+      "docs": [
+        "A grant's account is gone, and its right with it."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "grant",
+            "type": "pubkey"
+          },
+          {
+            "name": "wallet",
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          }
+        ]
+      }
+    },
+    {
       "name": "grantCreated",
       "docs": [
         "A wallet gave an API key a spending right."
@@ -3416,6 +5620,54 @@ export type Marketplace = {
       }
     },
     {
+      "name": "grantUpdated",
+      "docs": [
+        "A wallet changed a key's limits."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "grant",
+            "type": "pubkey"
+          },
+          {
+            "name": "wallet",
+            "type": "pubkey"
+          },
+          {
+            "name": "keyId",
+            "type": {
+              "array": [
+                "u8",
+                16
+              ]
+            }
+          },
+          {
+            "name": "perExecutionMax",
+            "type": "u64"
+          },
+          {
+            "name": "periodMax",
+            "type": "u64"
+          },
+          {
+            "name": "totalMax",
+            "type": "u64"
+          },
+          {
+            "name": "periodSeconds",
+            "type": "u32"
+          },
+          {
+            "name": "expiresAt",
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
       "name": "initializeConfigArgs",
       "docs": [
         "First settings; each within the bounds of `constants.rs`."
@@ -3532,6 +5784,20 @@ export type Marketplace = {
             "type": "u8"
           },
           {
+            "name": "spenderBump",
+            "docs": [
+              "Bump of the wallet's `Spender` address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "sourceBump",
+            "docs": [
+              "Bump of the wallet's associated USDC account."
+            ],
+            "type": "u8"
+          },
+          {
             "name": "wallet",
             "docs": [
               "The wallet whose USDC may be spent."
@@ -3549,6 +5815,13 @@ export type Marketplace = {
                 16
               ]
             }
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid this account's rent and gets it back."
+            ],
+            "type": "pubkey"
           },
           {
             "name": "perExecutionMax",
@@ -3619,6 +5892,13 @@ export type Marketplace = {
               "Executions opened with this key, refunded ones too."
             ],
             "type": "u64"
+          },
+          {
+            "name": "lastOpenedAt",
+            "docs": [
+              "When the latest of them was opened, unix seconds; 0 before the first."
+            ],
+            "type": "i64"
           }
         ]
       }
@@ -3820,6 +6100,36 @@ export type Marketplace = {
       }
     },
     {
+      "name": "openDisputeArgs",
+      "docs": [
+        "Arguments of `open_dispute`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "evidenceHash",
+            "docs": [
+              "SHA-256 of the evidence."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          },
+          {
+            "name": "evidenceUri",
+            "docs": [
+              "Where it can be found; at most 200 bytes, may be empty; kept in the event only."
+            ],
+            "type": "string"
+          }
+        ]
+      }
+    },
+    {
       "name": "openExecutionArgs",
       "docs": [
         "Arguments of both opens."
@@ -3895,6 +6205,24 @@ export type Marketplace = {
       }
     },
     {
+      "name": "proposeAdminArgs",
+      "docs": [
+        "Arguments of `propose_admin`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "pendingAdmin",
+            "docs": [
+              "Who may become admin by accepting; the zero key withdraws the proposal."
+            ],
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
       "name": "refundExecutionArgs",
       "docs": [
         "Arguments of `refund_execution`."
@@ -3949,6 +6277,80 @@ export type Marketplace = {
       }
     },
     {
+      "name": "relayAuthorityChanged",
+      "docs": [
+        "Another key signs settles and opens for API keys."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "relayAuthority",
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
+      "name": "resolveDisputeArgs",
+      "docs": [
+        "Arguments of `resolve_dispute`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "upheld",
+            "docs": [
+              "True finds for the caller."
+            ],
+            "type": "bool"
+          },
+          {
+            "name": "amount",
+            "docs": [
+              "How much of the collateral is slashed, base units; 0 where rejected."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "reasonHash",
+            "docs": [
+              "SHA-256 of the admin's written reason."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "rotateSigningKeyArgs",
+      "docs": [
+        "Arguments of `rotate_signing_key`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "signingKey",
+            "docs": [
+              "Ed25519 key that signs results of executions opened from now on."
+            ],
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
       "name": "setCreatorVerifiedArgs",
       "docs": [
         "Arguments of `set_creator_verified`."
@@ -3991,6 +6393,24 @@ export type Marketplace = {
                 "name": "listingStatus"
               }
             }
+          }
+        ]
+      }
+    },
+    {
+      "name": "setRelayAuthorityArgs",
+      "docs": [
+        "Arguments of `set_relay_authority`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "relayAuthority",
+            "docs": [
+              "Who signs settles, and opens for API keys, from now on."
+            ],
+            "type": "pubkey"
           }
         ]
       }
@@ -4065,6 +6485,196 @@ export type Marketplace = {
       }
     },
     {
+      "name": "signingKeyRotated",
+      "docs": [
+        "Another key signs a listing's results from now on; open executions keep theirs."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "listing",
+            "type": "pubkey"
+          },
+          {
+            "name": "signingKey",
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
+      "name": "topUpCollateralArgs",
+      "docs": [
+        "Arguments of `top_up_collateral`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "amount",
+            "docs": [
+              "Base units."
+            ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "treasuryWithdrawn",
+      "docs": [
+        "Fees left the treasury."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "treasury",
+            "type": "pubkey"
+          },
+          {
+            "name": "destination",
+            "type": "pubkey"
+          },
+          {
+            "name": "amount",
+            "docs": [
+              "Base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "remaining",
+            "docs": [
+              "Base units left in the treasury."
+            ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "updateConfigArgs",
+      "docs": [
+        "Arguments of `update_config`: what is absent stays as it is."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "opensPaused",
+            "docs": [
+              "True stops every new execution; settling and refunding go on."
+            ],
+            "type": {
+              "option": "bool"
+            }
+          },
+          {
+            "name": "feeBps",
+            "docs": [
+              "The marketplace's share, basis points."
+            ],
+            "type": {
+              "option": "u16"
+            }
+          },
+          {
+            "name": "minPrice",
+            "docs": [
+              "Lowest price, base units."
+            ],
+            "type": {
+              "option": "u64"
+            }
+          },
+          {
+            "name": "disputeBondLamports",
+            "docs": [
+              "Bond of a dispute, lamports."
+            ],
+            "type": {
+              "option": "u64"
+            }
+          },
+          {
+            "name": "disputeWindowSeconds",
+            "docs": [
+              "How long after its settle an execution can be disputed."
+            ],
+            "type": {
+              "option": "u32"
+            }
+          },
+          {
+            "name": "refundGraceSeconds",
+            "docs": [
+              "Time from an execution's deadline to the refund that anyone may trigger."
+            ],
+            "type": {
+              "option": "u32"
+            }
+          },
+          {
+            "name": "maxTimeoutSeconds",
+            "docs": [
+              "Longest timeout a listing may offer."
+            ],
+            "type": {
+              "option": "u32"
+            }
+          },
+          {
+            "name": "exposureMultiple",
+            "docs": [
+              "Limit of the prices opened in a window as a multiple of the collateral; 0 = none."
+            ],
+            "type": {
+              "option": "u32"
+            }
+          },
+          {
+            "name": "tiers",
+            "docs": [
+              "1 to 4 tiers, strictly increasing; replaces all."
+            ],
+            "type": {
+              "option": {
+                "vec": {
+                  "defined": {
+                    "name": "collateralTier"
+                  }
+                }
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "updateGrantArgs",
+      "docs": [
+        "Arguments of `update_grant`: all limits, those that stay too."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "limits",
+            "docs": [
+              "Caps and end of the right from now on."
+            ],
+            "type": {
+              "defined": {
+                "name": "grantLimits"
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
       "name": "updateListingArgs",
       "docs": [
         "Arguments of `update_listing`: all terms, those that stay too."
@@ -4082,6 +6692,24 @@ export type Marketplace = {
                 "name": "listingTerms"
               }
             }
+          }
+        ]
+      }
+    },
+    {
+      "name": "withdrawTreasuryArgs",
+      "docs": [
+        "Arguments of `withdraw_treasury`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "amount",
+            "docs": [
+              "Base units."
+            ],
+            "type": "u64"
           }
         ]
       }

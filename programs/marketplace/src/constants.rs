@@ -3,6 +3,11 @@
 
 use anchor_lang::prelude::*;
 
+/// Address of the one `Config`, which follows from its seed and the program's id; a test derives it.
+pub const CONFIG_ADDRESS: Pubkey = pubkey!("GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6");
+/// Address of the treasury, likewise.
+pub const TREASURY_ADDRESS: Pubkey = pubkey!("9Vdy6EpxZqW7Nj5c8sze1hMDrviBeYa6mpokmE41GRHA");
+
 /// Seed of the one `Config`.
 #[constant]
 pub const CONFIG_SEED: &[u8] = b"config";
@@ -108,3 +113,15 @@ pub const REFUNDED_RECORD_SECONDS: i64 = 604_800;
 /// How long the admin may leave a dispute unanswered before anyone can end it.
 #[constant]
 pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixed_addresses_follow_from_their_seeds() {
+        let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID).0;
+        assert_eq!(find(CONFIG_SEED), CONFIG_ADDRESS);
+        assert_eq!(find(TREASURY_SEED), TREASURY_ADDRESS);
+    }
+}

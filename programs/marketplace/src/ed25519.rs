@@ -10,7 +10,9 @@ use anchor_lang::solana_program::sysvar::instructions::{
 };
 use solana_sdk_ids::ed25519_program;
 
+use crate::constants::REGISTER_DOMAIN;
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 
 /// Offsets that web3.js writes: header of 16 bytes, key, signature, message.
 const KEY_OFFSET: u16 = 16;
@@ -50,7 +52,7 @@ const SMALL_ORDER_Y: [[u8; 32]; 5] = [
 
 /// Refuses when called by another program: a wrapper could use one signature for two settles.
 pub fn require_top_level() -> Result<()> {
-    require!(
+    ensure!(
         get_stack_height() == TRANSACTION_LEVEL_STACK_HEIGHT,
         MarketplaceError::NotTopLevel
     );
@@ -62,21 +64,32 @@ pub fn require_signature(instructions: &AccountInfo, key: &Pubkey, message: &[u8
     let current = load_current_index_checked(instructions)?;
     let before = usize::from(current)
         .checked_sub(1)
-        .ok_or(MarketplaceError::SignatureMissing)?;
+        .ok_or_else(|| fail(MarketplaceError::SignatureMissing))?;
     let instruction = load_instruction_at_checked(before, instructions)?;
-    require!(
+    ensure!(
         instruction.program_id == ed25519_program::ID,
         MarketplaceError::SignatureWrongProgram
     );
     check_layout(&instruction.data, key, message)
 }
 
+/// The instruction before is the key's proof that the listing's creator holds it, and the key is a strong one.
+pub fn require_possession(
+    instructions: &AccountInfo,
+    key: &Pubkey,
+    listing: &Pubkey,
+) -> Result<()> {
+    ensure!(is_admissible_key(key), MarketplaceError::WeakSigningKey);
+    let message = [REGISTER_DOMAIN, listing.as_ref()].concat();
+    require_signature(instructions, key, &message)
+}
+
 /// The whole instruction is one self-contained signature by `key` over `message`, in the standard layout.
 fn check_layout(data: &[u8], key: &Pubkey, message: &[u8]) -> Result<()> {
-    require!(data.first() == Some(&1), MarketplaceError::SignatureCount);
-    require!(data.get(1) == Some(&0), MarketplaceError::SignaturePadding);
+    ensure!(data.first() == Some(&1), MarketplaceError::SignatureCount);
+    ensure!(data.get(1) == Some(&0), MarketplaceError::SignaturePadding);
     let length = usize::from(MESSAGE_OFFSET).saturating_add(message.len());
-    require!(data.len() == length, MarketplaceError::SignatureLength);
+    ensure!(data.len() == length, MarketplaceError::SignatureLength);
     let field = |index: usize| -> u16 {
         let at = index.saturating_mul(2).saturating_add(2);
         match (data.get(at), data.get(at.saturating_add(1))) {
@@ -84,38 +97,38 @@ fn check_layout(data: &[u8], key: &Pubkey, message: &[u8]) -> Result<()> {
             _ => 0,
         }
     };
-    require!(
+    ensure!(
         field(0) == SIGNATURE_OFFSET,
         MarketplaceError::SignatureOffset
     );
-    require!(
+    ensure!(
         field(1) == THIS_INSTRUCTION,
         MarketplaceError::SignatureForeignSignature
     );
-    require!(field(2) == KEY_OFFSET, MarketplaceError::SignatureKeyOffset);
-    require!(
+    ensure!(field(2) == KEY_OFFSET, MarketplaceError::SignatureKeyOffset);
+    ensure!(
         field(3) == THIS_INSTRUCTION,
         MarketplaceError::SignatureForeignKey
     );
-    require!(
+    ensure!(
         field(4) == MESSAGE_OFFSET,
         MarketplaceError::SignatureMessageOffset
     );
-    require!(
+    ensure!(
         usize::from(field(5)) == message.len(),
         MarketplaceError::SignatureLength
     );
-    require!(
+    ensure!(
         field(6) == THIS_INSTRUCTION,
         MarketplaceError::SignatureForeignMessage
     );
     let signed_key = data.get(usize::from(KEY_OFFSET)..usize::from(SIGNATURE_OFFSET));
-    require!(
+    ensure!(
         signed_key == Some(key.as_ref()),
         MarketplaceError::SignatureWrongKey
     );
     let signed_message = data.get(usize::from(MESSAGE_OFFSET)..);
-    require!(
+    ensure!(
         signed_message == Some(message),
         MarketplaceError::SignatureWrongMessage
     );
@@ -193,7 +206,7 @@ mod tests {
             data[at] = byte;
             assert_eq!(
                 check_layout(&data, &KEY, MESSAGE),
-                Err(error!(expected)),
+                Err(fail(expected)),
                 "byte {at}"
             );
         }
@@ -207,7 +220,7 @@ mod tests {
         longer.push(0);
         assert_eq!(
             check_layout(&longer, &KEY, MESSAGE),
-            Err(error!(SignatureLength))
+            Err(fail(SignatureLength))
         );
     }
 

@@ -160,4 +160,66 @@ pub enum MarketplaceError {
     SignatureWrongMessage,
     #[msg("Settling must be called at the top level of a transaction")]
     NotTopLevel,
+
+    // Config, treasury
+    #[msg("An authority must not be the zero key")]
+    InvalidAuthority,
+    #[msg("Only the proposed admin may accept")]
+    NotPendingAdmin,
+    #[msg("The amount must be above zero and no more than there is")]
+    InvalidAmount,
+    #[msg("The receiving account is missing, frozen or no USDC account")]
+    DestinationUnusable,
+    #[msg("This is not the account that the money belongs to")]
+    WrongDestination,
+
+    // CreatorCollateral
+    #[msg("The collateral goes back once, after delisting, from returnable_at on")]
+    CollateralNotReturnable,
+    #[msg("The collateral waits for open disputes")]
+    DisputesOpen,
+
+    // KeyGrant
+    #[msg("A key id must not be all zero")]
+    InvalidKeyId,
+    #[msg("Only the grant's wallet may do this")]
+    NotGrantWallet,
+    #[msg("The grant paid for an execution in this very second; close it in the next")]
+    GrantInUse,
+    #[msg("This is not the grant that paid for the execution")]
+    WrongGrant,
+
+    // ExecutionRecord
+    #[msg("Only the record of a refunded execution can be closed")]
+    ExecutionNotRefunded,
+    #[msg("A refunded execution's record stays for seven days from its open")]
+    CloseTooEarly,
+    #[msg("Only the execution's caller may do this")]
+    NotCaller,
+
+    // Dispute
+    #[msg("Only a completed execution can be disputed")]
+    ExecutionNotCompleted,
+    #[msg("The execution's dispute window has closed")]
+    DisputeWindowClosed,
+    #[msg("The execution has been disputed before")]
+    DisputeExists,
+    #[msg("The dispute is not open")]
+    DisputeNotOpen,
+    #[msg("The slash is above what is left of the collateral")]
+    SlashAboveCollateral,
+    #[msg("The treasury's part would leave less than other open disputes ask for")]
+    OtherDisputesStarved,
+    #[msg("The dispute owes nothing")]
+    NothingOwed,
+    #[msg("A dispute lapses 30 days after it was opened")]
+    LapseTooEarly,
+    #[msg("The dispute's amounts do not agree with its outcome")]
+    DisputeUnsound,
+
+    // Any account
+    #[msg("The account to be made exists already")]
+    AccountExists,
+    #[msg("This account is not at the address that its seeds make")]
+    WrongAddress,
 }

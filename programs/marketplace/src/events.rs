@@ -3,6 +3,8 @@
 
 use anchor_lang::prelude::*;
 
+use crate::state::CollateralTier;
+
 /// The marketplace was created.
 #[event]
 pub struct ConfigInitialized {
@@ -148,4 +150,188 @@ pub struct ExecutionRefunded {
     pub grant_restored: bool,
     /// The grant's spend after this refund; 0 when nothing was given back.
     pub grant_total_spent: u64,
+}
+
+/// The admin changed settings; all of them after the change.
+#[event]
+pub struct ConfigUpdated {
+    pub config: Pubkey,
+    pub opens_paused: bool,
+    pub fee_bps: u16,
+    pub min_price: u64,
+    pub dispute_bond_lamports: u64,
+    pub dispute_window_seconds: u32,
+    pub refund_grace_seconds: u32,
+    pub max_timeout_seconds: u32,
+    pub longest_span_seconds: u32,
+    pub exposure_multiple: u32,
+    /// Those in use, lowest first.
+    pub tiers: Vec<CollateralTier>,
+}
+
+/// The admin proposed a successor, or with the zero key withdrew the proposal.
+#[event]
+pub struct AdminProposed {
+    pub config: Pubkey,
+    pub admin: Pubkey,
+    pub pending_admin: Pubkey,
+}
+
+/// A proposed admin accepted.
+#[event]
+pub struct AdminChanged {
+    pub config: Pubkey,
+    pub admin: Pubkey,
+}
+
+/// Another key signs settles and opens for API keys.
+#[event]
+pub struct RelayAuthorityChanged {
+    pub config: Pubkey,
+    pub relay_authority: Pubkey,
+}
+
+/// Fees left the treasury.
+#[event]
+pub struct TreasuryWithdrawn {
+    pub treasury: Pubkey,
+    pub destination: Pubkey,
+    /// Base units.
+    pub amount: u64,
+    /// Base units left in the treasury.
+    pub remaining: u64,
+}
+
+/// Another key signs a listing's results from now on; open executions keep theirs.
+#[event]
+pub struct SigningKeyRotated {
+    pub listing: Pubkey,
+    pub signing_key: Pubkey,
+}
+
+/// A listing is gone for good.
+#[event]
+pub struct AgentDelisted {
+    pub listing: Pubkey,
+    /// From when the collateral can go back, unix seconds.
+    pub returnable_at: i64,
+}
+
+/// A creator added to its collateral.
+#[event]
+pub struct CollateralToppedUp {
+    pub listing: Pubkey,
+    pub amount: u64,
+    pub deposited: u64,
+    pub slashed: u64,
+}
+
+/// What was left of the collateral went back to its creator.
+#[event]
+pub struct CollateralReturned {
+    pub listing: Pubkey,
+    pub destination: Pubkey,
+    /// Base units sent, dust included.
+    pub amount: u64,
+    /// Base units that stay for awards not yet claimed.
+    pub owed: u64,
+    pub vault_closed: bool,
+}
+
+/// A wallet changed a key's limits.
+#[event]
+pub struct GrantUpdated {
+    pub grant: Pubkey,
+    pub wallet: Pubkey,
+    pub key_id: [u8; 16],
+    pub per_execution_max: u64,
+    pub period_max: u64,
+    pub total_max: u64,
+    pub period_seconds: u32,
+    pub expires_at: i64,
+}
+
+/// A grant's account is gone, and its right with it.
+#[event]
+pub struct GrantClosed {
+    pub grant: Pubkey,
+    pub wallet: Pubkey,
+    pub key_id: [u8; 16],
+}
+
+/// A refunded execution's account is gone.
+#[event]
+pub struct ExecutionClosed {
+    pub record: Pubkey,
+    pub execution_id: [u8; 16],
+    pub listing: Pubkey,
+    pub caller: Pubkey,
+}
+
+/// A caller disputes a result.
+#[event]
+pub struct DisputeOpened {
+    pub dispute: Pubkey,
+    pub record: Pubkey,
+    pub execution_id: [u8; 16],
+    pub listing: Pubkey,
+    pub caller: Pubkey,
+    pub evidence_hash: [u8; 32],
+    pub evidence_uri: String,
+    /// Lamports.
+    pub bond: u64,
+    /// Unix seconds; the answer is due 72 hours later.
+    pub opened_at: i64,
+}
+
+/// The admin answered a dispute.
+#[event]
+pub struct DisputeResolved {
+    pub dispute: Pubkey,
+    pub record: Pubkey,
+    pub execution_id: [u8; 16],
+    pub listing: Pubkey,
+    pub upheld: bool,
+    /// Base units that went, or are owed, to the caller.
+    pub amount_to_caller: u64,
+    /// Base units that went to the treasury.
+    pub amount_to_treasury: u64,
+    /// Part of `amount_to_caller` that waits for an account that can receive it.
+    pub owed: u64,
+    /// Lamports of the bond that were paid out.
+    pub bond: u64,
+    /// The creator where rejected, who paid the bond where upheld.
+    pub bond_to: Pubkey,
+    pub reason_hash: [u8; 32],
+    pub resolved_at: i64,
+    /// The collateral's figures after it, base units.
+    pub deposited: u64,
+    pub slashed: u64,
+    /// 0 active, 1 paused, 2 delisted, after a pause by this slash.
+    pub listing_status: u8,
+}
+
+/// An award that waited for the caller's account was paid.
+#[event]
+pub struct DisputeAwardClaimed {
+    pub dispute: Pubkey,
+    pub record: Pubkey,
+    pub listing: Pubkey,
+    pub caller: Pubkey,
+    /// Base units.
+    pub amount: u64,
+    pub vault_closed: bool,
+}
+
+/// Nobody answered a dispute in time.
+#[event]
+pub struct DisputeLapsed {
+    pub dispute: Pubkey,
+    pub record: Pubkey,
+    pub execution_id: [u8; 16],
+    pub listing: Pubkey,
+    /// Lamports of the bond that were paid back.
+    pub bond: u64,
+    pub bond_to: Pubkey,
+    pub resolved_at: i64,
 }

@@ -5,13 +5,20 @@
 //! whose wallet gave it a capped right with `create_grant`). It leaves that account in one of two ways only:
 //! to creator and marketplace, in a transaction that carries the creator's Ed25519 signature over the
 //! result's hash (`settle_execution`), or back to the caller (`refund_execution`), which from `refund_at` on
-//! anyone can trigger. The `ExecutionRecord` stays as proof of what was asked, answered and paid.
+//! anyone can trigger. The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
+//! dispute window the caller can dispute it (`open_dispute`); the admin's answer may take from the creator's
+//! collateral (`resolve_dispute`), which goes back when the listing is gone and every window has closed
+//! (`delist_agent`, `return_collateral`).
 //!
 //! `state/` holds the accounts and their transitions, `instructions/` who may cause them, `ed25519.rs` the
 //! reading of signatures, `events.rs` what indexers hear.
 
 use anchor_lang::prelude::*;
 
+#[macro_use]
+pub mod guard;
+
+pub mod addresses;
 pub mod constants;
 pub mod creation;
 pub mod ed25519;
@@ -19,10 +26,20 @@ pub mod errors;
 pub mod events;
 pub mod instructions;
 pub mod state;
+pub mod tokens;
 
 pub use instructions::*;
 
 declare_id!("6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo");
+
+#[cfg(not(feature = "no-entrypoint"))]
+solana_security_txt::security_txt! {
+    name: "Agent Marketplace",
+    project_url: "https://agent-marketplace.example",
+    contacts: "email:security@agent-marketplace.example",
+    policy: "SECURITY.md of the source code",
+    preferred_languages: "en"
+}
 
 /// The instructions, in the order in which a marketplace meets them.
 #[program]
@@ -32,13 +49,59 @@ pub mod marketplace {
     /// Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
-    /// Errors: NotUpgradeAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers.
+    /// Errors: NotUpgradeAuthority, InvalidAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn initialize_config(
         ctx: Context<InitializeConfig>,
         args: InitializeConfigArgs,
     ) -> Result<()> {
         initialize_config_handler(ctx, args)
+    }
+
+    /// Change settings; what is absent stays. Executions that are open keep what they were opened with.
+    ///
+    /// Authority: the admin. Emits `ConfigUpdated`. Errors: NotAdmin, the OutOfBounds errors, InvalidTiers.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn update_config(ctx: Context<UpdateConfig>, args: UpdateConfigArgs) -> Result<()> {
+        update_config_handler(ctx, args)
+    }
+
+    /// Name who may become admin, or with the zero key nobody.
+    ///
+    /// Authority: the admin. Emits `AdminProposed`. Errors: NotAdmin.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn propose_admin(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
+        propose_admin_handler(ctx, args)
+    }
+
+    /// Become admin.
+    ///
+    /// Authority: the proposed admin. Emits `AdminChanged`. Errors: NotPendingAdmin.
+    #[access_control(ctx.accounts.validate())]
+    pub fn accept_admin(ctx: Context<AcceptAdmin>) -> Result<()> {
+        accept_admin_handler(ctx)
+    }
+
+    /// Give the relay's part to another key, at once.
+    ///
+    /// Authority: the admin. Emits `RelayAuthorityChanged`. Errors: NotAdmin, InvalidAuthority.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn set_relay_authority(
+        ctx: Context<SetRelayAuthority>,
+        args: SetRelayAuthorityArgs,
+    ) -> Result<()> {
+        set_relay_authority_handler(ctx, args)
+    }
+
+    /// Take collected fees out.
+    ///
+    /// Authority: the admin. Emits `TreasuryWithdrawn`. Errors: NotAdmin, InvalidAmount, DestinationUnusable.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn withdraw_treasury(
+        ctx: Context<WithdrawTreasury>,
+        args: WithdrawTreasuryArgs,
+    ) -> Result<()> {
+        withdraw_treasury_handler(ctx, args)
     }
 
     /// Give or take a creator's verification badge.
@@ -57,7 +120,7 @@ pub mod marketplace {
     ///
     /// Authority: the creator. Emits `AgentListed`.
     /// Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource,
-    /// WeakSigningKey, SigningKeyTaken, the Signature errors.
+    /// WeakSigningKey, SigningKeyTaken, AccountExists, the Signature errors.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn list_agent(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
         list_agent_handler(ctx, args)
@@ -84,13 +147,66 @@ pub mod marketplace {
         set_listing_status_handler(ctx, args)
     }
 
+    /// Sign with another key from now on; open executions keep theirs. The instruction before must be the new
+    /// key's proof of possession, as for `list_agent`. A key that this listing used before may come back.
+    ///
+    /// Authority: the creator. Emits `SigningKeyRotated`.
+    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, the Signature errors.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn rotate_signing_key(
+        ctx: Context<RotateSigningKey>,
+        args: RotateSigningKeyArgs,
+    ) -> Result<()> {
+        rotate_signing_key_handler(ctx, args)
+    }
+
+    /// Add to a listing's collateral.
+    ///
+    /// Authority: the creator. Emits `CollateralToppedUp`.
+    /// Errors: NotCreator, ListingDelisted, InvalidAmount, InvalidDepositSource, InsufficientBalance.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn top_up_collateral(
+        ctx: Context<TopUpCollateral>,
+        args: TopUpCollateralArgs,
+    ) -> Result<()> {
+        top_up_collateral_handler(ctx, args)
+    }
+
+    /// Take a listing off for good. Its collateral can go back once every window that could be open has closed.
+    ///
+    /// Authority: the creator. Emits `AgentDelisted`. Errors: NotCreator, InvalidListingTransition.
+    #[access_control(ctx.accounts.validate())]
+    pub fn delist_agent(ctx: Context<DelistAgent>) -> Result<()> {
+        delist_agent_handler(ctx)
+    }
+
+    /// Send what is left of a delisted listing's collateral to its creator's associated token account. Awards
+    /// that are still owed stay in the vault; without any it is closed.
+    ///
+    /// Authority: anyone. Emits `CollateralReturned`.
+    /// Errors: CollateralNotReturnable, DisputesOpen, WrongDestination, DestinationUnusable, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn return_collateral(ctx: Context<ReturnCollateral>) -> Result<()> {
+        return_collateral_handler(ctx)
+    }
+
     /// Give an API key a capped right to spend from the signing wallet. It works only together with an SPL
     /// approval of the wallet's `Spender` address.
     ///
-    /// Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds.
+    /// Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds,
+    /// InvalidKeyId, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn create_grant(ctx: Context<CreateGrant>, args: CreateGrantArgs) -> Result<()> {
         create_grant_handler(ctx, args)
+    }
+
+    /// Change a key's limits; what is spent stays spent, even where it is above them.
+    ///
+    /// Authority: the wallet. Emits `GrantUpdated`.
+    /// Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn update_grant(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
+        update_grant_handler(ctx, args)
     }
 
     /// End a key's right for good.
@@ -102,11 +218,20 @@ pub mod marketplace {
         revoke_grant_handler(ctx)
     }
 
+    /// End a key's right, if it still was one, and give the account's rent back to who paid it.
+    ///
+    /// Authority: the wallet. Emits `GrantClosed`. Errors: NotGrantWallet, WrongRentSponsor, GrantInUse.
+    #[access_control(ctx.accounts.validate())]
+    pub fn close_grant(ctx: Context<CloseGrant>) -> Result<()> {
+        close_grant_handler(ctx)
+    }
+
     /// Fund an execution from the caller's own USDC account.
     ///
     /// Authority: the caller. Emits `ExecutionOpened`.
     /// Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
-    /// OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached.
+    /// OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached, WrongListing,
+    /// AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
         open_execution_handler(ctx, args)
@@ -142,12 +267,59 @@ pub mod marketplace {
     ///
     /// Authority: the relay authority; anyone from `refund_at` on. Emits `ExecutionRefunded`.
     /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,
-    /// WrongRentSponsor.
+    /// WrongRentSponsor, WrongGrant.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn refund_execution(
         ctx: Context<RefundExecution>,
         args: RefundExecutionArgs,
     ) -> Result<()> {
         refund_execution_handler(ctx, args)
+    }
+
+    /// Give the rent of a refunded execution back to who paid it, seven days after its open.
+    ///
+    /// Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotRefunded, CloseTooEarly, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn close_execution(ctx: Context<CloseExecution>) -> Result<()> {
+        close_execution_handler(ctx)
+    }
+
+    /// Dispute a settled execution, once, within its window. `payer` pays rent and bond.
+    ///
+    /// Authority: the execution's caller. Emits `DisputeOpened`.
+    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, UriTooLong, WrongListing.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn open_dispute(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
+        open_dispute_handler(ctx, args)
+    }
+
+    /// Answer a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is slashed,
+    /// to the caller up to the price, the rest to the treasury; the bond goes back; an active listing whose
+    /// collateral is then below what its price requires is paused.
+    ///
+    /// Authority: the admin. Emits `DisputeResolved`.
+    /// Errors: NotAdmin, DisputeNotOpen, WrongListing, WrongDestination, InvalidAmount, SlashAboveCollateral,
+    /// OtherDisputesStarved, NotCreator, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn resolve_dispute(ctx: Context<ResolveDispute>, args: ResolveDisputeArgs) -> Result<()> {
+        resolve_dispute_handler(ctx, args)
+    }
+
+    /// Pay an award that the caller's account could not receive when its dispute was upheld.
+    ///
+    /// Authority: anyone, to the caller's associated token account; the caller, to any USDC account of its own.
+    /// Emits `DisputeAwardClaimed`.
+    /// Errors: NothingOwed, WrongListing, WrongDestination, DestinationUnusable, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn claim_dispute_award(ctx: Context<ClaimDisputeAward>) -> Result<()> {
+        claim_dispute_award_handler(ctx)
+    }
+
+    /// End a dispute that the admin left unanswered for 30 days; the bond goes back.
+    ///
+    /// Authority: anyone. Emits `DisputeLapsed`. Errors: DisputeNotOpen, LapseTooEarly, WrongListing, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn lapse_dispute(ctx: Context<LapseDispute>) -> Result<()> {
+        lapse_dispute_handler(ctx)
     }
 }

@@ -224,6 +224,15 @@ describe('GET /v1/executions/{execution_id}', () => {
     }
   });
 
+  it('shows one whose dispute was rejected or lapsed as completed again', async () => {
+    const record = { caller: key.wallet, listing, status: 'completed' as const, dispute_count: 1n };
+    expect(await read(await world.addRecord(record))).to.include({
+      status: 'completed',
+      dispute: null,
+      cost_usdc: 0.25,
+    });
+  });
+
   it('shows what only the chain remembers: hash and amounts, no result', async () => {
     const record = newAddress();
     const result_hash = '5e'.repeat(32);

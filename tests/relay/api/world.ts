@@ -164,7 +164,10 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
       metadata_hash: hashMetadata(bytes),
       metadata_uri: '',
       deposited: 5_000_000n,
+      slashed: 0n,
       listed_at: BigInt(EPOCH),
+      returnable_at: null,
+      collateral_returned: 0n,
       slot: 10n,
       ...changes,
     };
@@ -218,6 +221,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
         expires_at: BigInt(changes.expiresAt ?? EPOCH + 1000),
         created_at: BigInt(EPOCH),
         revoked: changes.revoked ?? 0n,
+        closed: 0n,
         execution_count: 4n,
         total_spent: '1250000',
         slot: 10n,
@@ -252,6 +256,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
       dispute_count: 0n,
       open_signature: null,
       end_signature: null,
+      closed: 0n,
       slot: 20n,
       ...changes,
     };
@@ -402,8 +407,10 @@ export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): Key
     version: 1,
     revoked: false,
     bump: 255,
+    spenderBump: 254,
     wallet: authority,
     keyId: Buffer.from(key.keyId, 'hex'),
+    rentSponsor: authority,
     perExecutionMax: 10_000_000n,
     periodMax: 10_000_000n,
     totalMax: 100_000_000n,
@@ -414,6 +421,7 @@ export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): Key
     periodSpent: 0n,
     totalSpent: 0n,
     executionCount: 0n,
+    lastOpenedAt: 0n,
     ...changes,
   };
 }

@@ -3,8 +3,11 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
+use crate::creation::create_state;
+use crate::errors::MarketplaceError;
 use crate::events::GrantCreated;
-use crate::state::{GrantLimits, KeyGrant};
+use crate::state::{Config, GrantLimits, KeyGrant};
+use crate::tokens;
 
 /// Arguments of `create_grant`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -24,37 +27,42 @@ pub struct CreateGrant<'info> {
     /// Pays the grant's rent.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// The grant, made here.
-    #[account(
-        init,
-        payer = payer,
-        space = 8 + KeyGrant::INIT_SPACE,
-        seeds = [GRANT_SEED, wallet.key().as_ref(), args.key_id.as_ref()],
-        bump
-    )]
-    pub grant: Box<Account<'info, KeyGrant>>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [GRANT_SEED, wallet.key().as_ref(), args.key_id.as_ref()], bump)]
+    pub grant: UncheckedAccount<'info>,
     pub system_program: Program<'info, System>,
 }
 
 impl CreateGrant<'_> {
     /// wallet signs for itself; grant is new at its address; limits are checked against the clock.
     pub fn validate(&self, args: &CreateGrantArgs) -> Result<()> {
+        ensure!(args.key_id != [0; 16], MarketplaceError::InvalidKeyId);
         args.limits.validate(Clock::get()?.unix_timestamp)
     }
 }
 
 /// Write the right.
 pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) -> Result<()> {
+    let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
     let limits = args.limits;
-    let wallet = ctx.accounts.wallet.key();
-    let grant = &mut ctx.accounts.grant;
-    grant.set_inner(KeyGrant {
+    let wallet = accounts.wallet.key();
+    let spender = Pubkey::find_program_address(&[SPENDER_SEED, wallet.as_ref()], &crate::ID);
+    let source = Pubkey::find_program_address(
+        &tokens::associated_seeds(&wallet, &accounts.config.usdc_mint),
+        &anchor_spl::associated_token::ID,
+    );
+    let grant = KeyGrant {
         version: ACCOUNT_VERSION,
         revoked: false,
         bump: ctx.bumps.grant,
+        spender_bump: spender.1,
+        source_bump: source.1,
         wallet,
         key_id: args.key_id,
+        rent_sponsor: accounts.payer.key(),
         per_execution_max: limits.per_execution_max,
         period_max: limits.period_max,
         total_max: limits.total_max,
@@ -65,10 +73,18 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         period_spent: 0,
         total_spent: 0,
         execution_count: 0,
-    });
+        last_opened_at: 0,
+    };
     grant.invariant()?;
+    let seeds: &[&[u8]] = &[
+        GRANT_SEED,
+        wallet.as_ref(),
+        grant.key_id.as_ref(),
+        &[grant.bump],
+    ];
+    create_state(&accounts.payer, &accounts.grant, seeds, &grant)?;
     emit!(GrantCreated {
-        grant: grant.key(),
+        grant: accounts.grant.key(),
         wallet,
         key_id: args.key_id,
         per_execution_max: limits.per_execution_max,

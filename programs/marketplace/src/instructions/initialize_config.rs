@@ -1,13 +1,14 @@
 //! Creates the marketplace: its settings and its treasury.
 
 use anchor_lang::prelude::*;
-use anchor_lang::solana_program::bpf_loader_upgradeable;
 use anchor_spl::token::{self, Mint, Token};
+use solana_sdk_ids::bpf_loader_upgradeable;
 
 use crate::constants::*;
-use crate::creation::create_token_account;
+use crate::creation::{create_state, create_token_account};
 use crate::errors::MarketplaceError;
 use crate::events::ConfigInitialized;
+use crate::guard::fail;
 use crate::state::{CollateralTier, Config};
 
 /// First settings; each within the bounds of `constants.rs`.
@@ -43,48 +44,61 @@ pub struct InitializeConfig<'info> {
     /// Pays the rent.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// The settings, made here.
-    #[account(init, payer = payer, space = 8 + Config::INIT_SPACE, seeds = [CONFIG_SEED], bump)]
-    pub config: Box<Account<'info, Config>>,
+    /// CHECK: made here, at its own address.
+    #[account(mut, address = CONFIG_ADDRESS)]
+    pub config: UncheckedAccount<'info>,
     /// CHECK: made here, at its own address, as a token account.
-    #[account(mut, seeds = [TREASURY_SEED], bump)]
+    #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
     /// CHECK: read as a mint in `validate`.
     pub usdc_mint: UncheckedAccount<'info>,
-    /// The loader's account about this program; says who may upgrade it.
-    #[account(constraint = program_data.key() == program_data_address() @ MarketplaceError::WrongProgramData)]
-    pub program_data: Box<Account<'info, ProgramData>>,
+    /// CHECK: the loader's account about this program, which says who may upgrade it; read in `validate`.
+    pub program_data: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
     pub system_program: Program<'info, System>,
 }
 
-/// Where the upgradeable loader keeps this program's code and upgrade authority.
-fn program_data_address() -> Pubkey {
-    Pubkey::find_program_address(&[crate::ID.as_ref()], &bpf_loader_upgradeable::ID).0
+/// The program's upgrade authority, by the account in which the upgradeable loader keeps its code: a u32 that
+/// says ProgramData, a u64 slot, then 1 and the authority where there is one.
+fn upgrade_authority(program_data: &AccountInfo) -> Result<Option<Pubkey>> {
+    let address =
+        Pubkey::find_program_address(&[crate::ID.as_ref()], &bpf_loader_upgradeable::ID).0;
+    let data = program_data.try_borrow_data()?;
+    ensure!(
+        program_data.key() == address
+            && program_data.owner == &bpf_loader_upgradeable::ID
+            && data.starts_with(&3u32.to_le_bytes()),
+        MarketplaceError::WrongProgramData
+    );
+    let authority = match (data.get(12), data.get(13..45)) {
+        (Some(1), Some(bytes)) => Pubkey::try_from(bytes).ok(),
+        _ => None,
+    };
+    Ok(authority)
 }
 
 impl InitializeConfig<'_> {
     /// authority is the upgrade authority; usdc_mint is a classic mint of six decimals;
     /// config and treasury are at their addresses by their seeds.
     pub fn validate(&self, args: &InitializeConfigArgs) -> Result<()> {
-        require!(
-            self.program_data.upgrade_authority_address == Some(self.authority.key()),
+        ensure!(
+            upgrade_authority(&self.program_data)? == Some(self.authority.key()),
             MarketplaceError::NotUpgradeAuthority
         );
-        require!(
+        ensure!(
             self.usdc_mint.owner == &token::ID,
             MarketplaceError::InvalidMint
         );
         let data = self.usdc_mint.try_borrow_data()?;
-        let mint =
-            Mint::try_deserialize(&mut data.as_ref()).map_err(|_| MarketplaceError::InvalidMint)?;
-        require!(
+        let mint = Mint::try_deserialize(&mut data.as_ref())
+            .map_err(|_| fail(MarketplaceError::InvalidMint))?;
+        ensure!(
             mint.decimals == USDC_DECIMALS,
             MarketplaceError::InvalidMint
         );
-        require!(
-            args.tiers.len() <= usize::from(MAX_COLLATERAL_TIERS),
-            MarketplaceError::InvalidTiers
+        ensure!(
+            args.admin != Pubkey::default() && args.relay_authority != Pubkey::default(),
+            MarketplaceError::InvalidAuthority
         );
         Ok(())
     }
@@ -96,18 +110,14 @@ pub fn initialize_config_handler(
     args: InitializeConfigArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
-    let mut tiers = [CollateralTier::default(); MAX_COLLATERAL_TIERS as usize];
-    for (slot, tier) in tiers.iter_mut().zip(&args.tiers) {
-        *slot = *tier;
-    }
-    let config = &mut accounts.config;
-    config.set_inner(Config {
+    let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID).1;
+    let mut config = Config {
         version: ACCOUNT_VERSION,
-        bump: ctx.bumps.config,
-        treasury_bump: ctx.bumps.treasury,
+        bump: find(CONFIG_SEED),
+        treasury_bump: find(TREASURY_SEED),
         opens_paused: false,
         fee_bps: args.fee_bps,
-        tier_count: u8::try_from(args.tiers.len()).map_err(|_| MarketplaceError::InvalidTiers)?,
+        tier_count: 0,
         admin: args.admin,
         pending_admin: Pubkey::default(),
         relay_authority: args.relay_authority,
@@ -119,27 +129,33 @@ pub fn initialize_config_handler(
         max_timeout_seconds: args.max_timeout_seconds,
         longest_span_seconds: 0,
         exposure_multiple: args.exposure_multiple,
-        tiers,
-    });
-    config.longest_span_seconds = config.span_seconds();
+        tiers: Default::default(),
+    };
+    config.set_tiers(&args.tiers)?;
+    config.lengthen_span();
     config.invariant()?;
+    create_state(
+        &accounts.payer,
+        &accounts.config,
+        &[CONFIG_SEED, &[config.bump]],
+        &config,
+    )?;
 
     // The treasury owns itself: no key, and nobody but this program, can close or reassign it.
     create_token_account(
         &accounts.payer,
         &accounts.treasury,
-        &[TREASURY_SEED, &[ctx.bumps.treasury]],
+        &[TREASURY_SEED, &[config.treasury_bump]],
         &accounts.usdc_mint,
         &accounts.treasury,
         &accounts.token_program,
-        &accounts.system_program,
     )?;
     emit!(ConfigInitialized {
-        config: accounts.config.key(),
+        config: CONFIG_ADDRESS,
         admin: args.admin,
         relay_authority: args.relay_authority,
-        usdc_mint: accounts.usdc_mint.key(),
-        treasury: accounts.treasury.key(),
+        usdc_mint: config.usdc_mint,
+        treasury: TREASURY_ADDRESS,
         fee_bps: args.fee_bps,
     });
     Ok(())

@@ -1,16 +1,17 @@
 //! Puts an agent on offer: its terms, its signing key, its collateral.
 
 use anchor_lang::prelude::*;
-use anchor_spl::token::{self, Mint, Token, TokenAccount, Transfer};
+use anchor_spl::token::Token;
 
 use crate::constants::*;
 use crate::creation::{create_state, create_token_account};
 use crate::ed25519;
 use crate::errors::MarketplaceError;
 use crate::events::AgentListed;
-use crate::state::{
-    AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms, SigningKey,
-};
+use crate::guard::fail;
+use crate::instructions::tie_signing_key;
+use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
+use crate::tokens::{self, Mover};
 
 /// Arguments of `list_agent`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -32,47 +33,31 @@ pub struct ListAgent<'info> {
     /// Pays the rent of the four new accounts.
     #[account(mut)]
     pub payer: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump, has_one = usdc_mint @ MarketplaceError::WrongMint)]
+    #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    /// The listing, made here.
+    /// CHECK: at its address by its seeds; made here.
     #[account(
-        init,
-        payer = payer,
-        space = 8 + AgentListing::INIT_SPACE,
+        mut,
         seeds = [LISTING_SEED, creator.key().as_ref(), args.listing_id.as_ref()],
         bump
     )]
-    pub listing: Box<Account<'info, AgentListing>>,
-    /// The key's tie to this listing, made here. One that exists already has a version and is refused in
-    /// `validate`; plain `init` would refuse it too, but without saying why.
-    #[account(
-        init_if_needed,
-        payer = payer,
-        space = 8 + SigningKey::INIT_SPACE,
-        seeds = [KEY_SEED, args.signing_key.as_ref()],
-        bump
-    )]
-    pub signing_key: Box<Account<'info, SigningKey>>,
+    pub listing: UncheckedAccount<'info>,
+    /// CHECK: at its address by its seeds; the key's tie to this listing, made here.
+    #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
+    pub signing_key: UncheckedAccount<'info>,
     /// CHECK: at its address by its seeds; made here.
     #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)]
     pub collateral: UncheckedAccount<'info>,
     /// CHECK: at its address by its seeds; made here as a token account that owns itself.
     #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump)]
     pub collateral_vault: UncheckedAccount<'info>,
-    /// The creator's account that pays the deposit.
-    #[account(
-        mut,
-        constraint = source.owner == creator.key() && source.mint == usdc_mint.key()
-            @ MarketplaceError::InvalidDepositSource
-    )]
-    pub source: Box<Account<'info, TokenAccount>>,
-    /// The creator's account that settlements will pay.
-    #[account(
-        constraint = payout.owner == creator.key() && payout.mint == usdc_mint.key()
-            @ MarketplaceError::InvalidPayout
-    )]
-    pub payout: Box<Account<'info, TokenAccount>>,
-    pub usdc_mint: Box<Account<'info, Mint>>,
+    /// CHECK: the creator's USDC account that pays the deposit; checked in `validate`.
+    #[account(mut)]
+    pub source: UncheckedAccount<'info>,
+    /// CHECK: the creator's USDC account that settlements will pay; checked in `validate`.
+    pub payout: UncheckedAccount<'info>,
+    /// CHECK: the settlement mint, by the config's has_one.
+    pub usdc_mint: UncheckedAccount<'info>,
     /// CHECK: the instructions sysvar, by its address.
     #[account(address = anchor_lang::solana_program::sysvar::instructions::ID)]
     pub instructions: UncheckedAccount<'info>,
@@ -84,27 +69,23 @@ impl ListAgent<'_> {
     /// listing, collateral and vault are new at their addresses; signing_key is new, strong and
     /// proved to be the creator's; source and payout by their constraints; terms within the config's limits.
     pub fn validate(&self, args: &ListAgentArgs) -> Result<()> {
-        require!(
-            self.signing_key.version == 0,
-            MarketplaceError::SigningKeyTaken
+        let listing = self.listing.key();
+        ed25519::require_possession(&self.instructions, &args.signing_key, &listing)?;
+        let (mint, creator) = (self.usdc_mint.key, self.creator.key);
+        let source = tokens::require_owned(
+            &self.source,
+            mint,
+            creator,
+            MarketplaceError::InvalidDepositSource,
+        )?;
+        tokens::require_owned(&self.payout, mint, creator, MarketplaceError::InvalidPayout)?;
+        args.terms.validate(&self.config)?;
+        ensure!(
+            source.amount >= self.config.tier_deposit(args.terms.price)?,
+            MarketplaceError::InsufficientBalance
         );
-        require!(
-            ed25519::is_admissible_key(&args.signing_key),
-            MarketplaceError::WeakSigningKey
-        );
-        require_possession(&self.instructions, &args.signing_key, &self.listing.key())?;
-        args.terms.validate(&self.config)
+        Ok(())
     }
-}
-
-/// The key's holder signed this listing's registration in the instruction before.
-pub fn require_possession(
-    instructions: &AccountInfo,
-    key: &Pubkey,
-    listing: &Pubkey,
-) -> Result<()> {
-    let message = [REGISTER_DOMAIN, listing.as_ref()].concat();
-    ed25519::require_signature(instructions, key, &message)
 }
 
 /// Make the four accounts and move the tier's deposit into the vault.
@@ -116,7 +97,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
     let deposit = accounts.config.tier_deposit(args.terms.price)?;
     let terms = args.terms;
 
-    accounts.listing.set_inner(AgentListing {
+    let listing = AgentListing {
         version: ACCOUNT_VERSION,
         status: ListingStatus::Active,
         bump: bumps.listing,
@@ -132,16 +113,23 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         metadata_hash: terms.metadata_hash,
         listed_at: now,
         metadata_uri: terms.metadata_uri,
-    });
-    accounts.signing_key.set_inner(SigningKey {
-        version: ACCOUNT_VERSION,
-        bump: bumps.signing_key,
-        key: args.signing_key,
-        listing: listing_key,
-    });
+    };
+    let seeds: &[&[u8]] = &[
+        LISTING_SEED,
+        listing.creator.as_ref(),
+        listing.listing_id.as_ref(),
+        &[listing.bump],
+    ];
+    create_state(&accounts.payer, &accounts.listing, seeds, &listing)?;
+    tie_signing_key(
+        &accounts.payer,
+        &accounts.signing_key,
+        args.signing_key,
+        bumps.signing_key,
+        listing_key,
+    )?;
     fund_collateral(accounts, &bumps, deposit)?;
 
-    let listing = &accounts.listing;
     emit!(AgentListed {
         listing: listing_key,
         creator: listing.creator,
@@ -155,7 +143,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         listing_version: listing.listing_version,
         deposited: deposit,
         metadata_hash: listing.metadata_hash,
-        metadata_uri: listing.metadata_uri.clone(),
+        metadata_uri: listing.metadata_uri,
         listed_at: listing.listed_at,
     });
     Ok(())
@@ -173,20 +161,16 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         &accounts.payer,
         &accounts.collateral_vault,
         vault_seeds,
-        &accounts.usdc_mint.to_account_info(),
+        &accounts.usdc_mint,
         &accounts.collateral_vault,
         &accounts.token_program,
-        &accounts.system_program,
     )?;
-    let transfer = Transfer {
-        from: accounts.source.to_account_info(),
-        to: accounts.collateral_vault.to_account_info(),
+    let mover = Mover {
         authority: accounts.creator.to_account_info(),
+        seeds: &[],
+        token_program: &accounts.token_program,
     };
-    token::transfer(
-        CpiContext::new(accounts.token_program.to_account_info(), transfer),
-        deposit,
-    )?;
+    mover.transfer(&accounts.source, &accounts.collateral_vault, deposit)?;
 
     let collateral = CreatorCollateral {
         version: ACCOUNT_VERSION,
@@ -194,6 +178,7 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         bump: bumps.collateral,
         vault_bump: bumps.collateral_vault,
         listing: listing_key,
+        rent_sponsor: accounts.payer.key(),
         deposited: deposit,
         slashed: 0,
         owed: 0,
@@ -204,13 +189,6 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         open_disputes: 0,
     };
     let seeds: &[&[u8]] = &[COLLATERAL_SEED, listing_key.as_ref(), &[bumps.collateral]];
-    create_state(
-        &accounts.payer,
-        &accounts.collateral,
-        seeds,
-        &collateral,
-        &accounts.system_program,
-    )?;
-    let vault = crate::creation::read_token_account(&accounts.collateral_vault);
-    collateral.invariant(vault.map_or(0, |vault| vault.amount))
+    create_state(&accounts.payer, &accounts.collateral, seeds, &collateral)?;
+    collateral.invariant(tokens::balance(&accounts.collateral_vault))
 }

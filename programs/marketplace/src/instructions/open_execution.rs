@@ -1,16 +1,19 @@
 //! Funds an execution's escrow from the caller's own hand. What every open has in common is here too.
 
 use anchor_lang::prelude::*;
-use anchor_spl::token::{self, Mint, Token, TokenAccount, Transfer};
+use anchor_spl::token::Token;
 
+use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
-use crate::creation::create_token_account;
+use crate::creation::{create_state, create_token_account};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionOpened;
+use crate::guard::fail;
 use crate::state::{
     AgentListing, Config, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
     ListingStatus,
 };
+use crate::tokens::{self, Mover};
 
 /// Arguments of both opens.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -40,35 +43,26 @@ pub struct OpenExecution<'info> {
     /// Pays the rent, and gets it back.
     #[account(mut)]
     pub payer: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump, has_one = usdc_mint @ MarketplaceError::WrongMint)]
+    #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump
-    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
-    pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// The record, made here.
-    #[account(
-        init,
-        payer = payer,
-        space = 8 + ExecutionRecord::INIT_SPACE,
-        seeds = [EXECUTION_SEED, args.execution_id.as_ref()],
-        bump
+    #[cfg_attr(
+        feature = "idl-build",
+        account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
     )]
-    pub record: Box<Account<'info, ExecutionRecord>>,
+    #[account(mut)]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
+    pub record: UncheckedAccount<'info>,
     /// CHECK: at its address by its seeds; made here as a token account that the record owns.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
-    /// Any USDC account that the caller owns.
-    #[account(
-        mut,
-        constraint = source.owner == caller.key() && source.mint == usdc_mint.key()
-            @ MarketplaceError::InvalidSource
-    )]
-    pub source: Box<Account<'info, TokenAccount>>,
-    pub usdc_mint: Box<Account<'info, Mint>>,
+    /// CHECK: any USDC account that the caller owns; checked in `validate`.
+    #[account(mut)]
+    pub source: UncheckedAccount<'info>,
+    /// CHECK: the settlement mint, by the config's has_one.
+    pub usdc_mint: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
     pub system_program: Program<'info, System>,
 }
@@ -76,9 +70,17 @@ pub struct OpenExecution<'info> {
 impl OpenExecution<'_> {
     /// The terms hold; source is the caller's and covers the price; all else by the constraints.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
-        validate_open(args, &self.config, &self.listing, &self.caller.key())?;
-        require!(
-            self.source.amount >= self.listing.price,
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        validate_open(args, &self.config, &self.listing, self.caller.key)?;
+        let source = tokens::require_owned(
+            &self.source,
+            self.usdc_mint.key,
+            self.caller.key,
+            MarketplaceError::InvalidSource,
+        )?;
+        ensure!(
+            source.amount >= self.listing.price,
             MarketplaceError::InsufficientBalance
         );
         Ok(())
@@ -92,147 +94,163 @@ pub fn validate_open(
     listing: &AgentListing,
     caller: &Pubkey,
 ) -> Result<()> {
-    require!(!config.opens_paused, MarketplaceError::OpensPaused);
-    require!(
+    ensure!(!config.opens_paused, MarketplaceError::OpensPaused);
+    ensure!(
         listing.status == ListingStatus::Active,
         MarketplaceError::ListingNotActive
     );
-    require!(
+    ensure!(
         listing.price <= args.max_price,
         MarketplaceError::PriceAboveMax
     );
-    require!(
+    ensure!(
         listing.listing_version == args.listing_version,
         MarketplaceError::ListingVersionMismatch
     );
     listing.check_timeout(args.timeout_seconds)?;
-    require!(
+    // Listings keep timeouts from before the maximum was lowered; delisting counts on no open exceeding it.
+    ensure!(
+        args.timeout_seconds <= config.max_timeout_seconds,
+        MarketplaceError::TimeoutOutOfRange
+    );
+    ensure!(
         Clock::get()?.unix_timestamp <= args.open_before,
         MarketplaceError::OpenTooLate
     );
     let expected = ExecutionRecord::derive_id(caller, &args.nonce);
-    require!(
+    ensure!(
         expected == args.execution_id,
         MarketplaceError::WrongExecutionId
     );
     Ok(())
 }
 
-/// Who pays and on whose word; the rest of a new record follows from listing and config.
-pub struct Opening {
+/// What differs between the two opens: who pays, and on whose word.
+pub struct Opening<'a, 'info> {
+    pub args: &'a OpenExecutionArgs,
     pub caller: Pubkey,
-    pub key_id: [u8; 16],
-    pub rent_sponsor: Pubkey,
-    pub bump: u8,
+    /// The grant that paid, after its debit.
+    pub grant: Option<&'a KeyGrant>,
+    pub payer: &'a Signer<'info>,
+    pub record: &'a AccountInfo<'info>,
+    pub record_bump: u8,
+    pub escrow: &'a AccountInfo<'info>,
     pub escrow_bump: u8,
+    pub source: &'a AccountInfo<'info>,
+    pub usdc_mint: &'a AccountInfo<'info>,
     pub now: i64,
 }
 
-/// The record of an execution that opens now.
-pub fn new_record(
-    args: &OpenExecutionArgs,
-    opening: &Opening,
-    config: &Config,
-    listing: &Account<AgentListing>,
-) -> Result<ExecutionRecord> {
-    let deadline = opening.now.saturating_add(i64::from(args.timeout_seconds));
-    Ok(ExecutionRecord {
-        version: ACCOUNT_VERSION,
-        status: ExecutionStatus::Open,
-        bump: opening.bump,
-        escrow_bump: opening.escrow_bump,
-        execution_id: args.execution_id,
-        listing: listing.key(),
-        caller: opening.caller,
-        signing_key: listing.signing_key,
-        key_id: opening.key_id,
-        rent_sponsor: opening.rent_sponsor,
-        price: listing.price,
-        request_hash: args.request_hash,
-        result_hash: [0; 32],
-        opened_at: opening.now,
-        deadline,
-        refund_at: deadline.saturating_add(i64::from(config.refund_grace_seconds)),
-        settled_at: 0,
-        dispute_window_seconds: config.dispute_window_seconds,
-        listing_version: listing.listing_version,
-        execution_time_ms: 0,
-        fee_bps: config.fee_bps,
-    })
-}
+impl<'info> Opening<'_, 'info> {
+    /// Make record and escrow, move the price, and say so.
+    pub fn fund(
+        &self,
+        config: &Config,
+        listing: &Account<'info, AgentListing>,
+        collateral: &mut CreatorCollateral,
+        mover: &Mover<'_, 'info>,
+    ) -> Result<()> {
+        collateral.add_exposure(
+            listing.price,
+            config.exposure_multiple,
+            config.dispute_window_seconds,
+            self.now,
+        )?;
+        let record = self.new_record(config, listing);
+        let bump = [record.bump];
+        let seeds: &[&[u8]] = &[EXECUTION_SEED, record.execution_id.as_ref(), &bump];
+        let record_key = self.record.key;
+        create_state(self.payer, self.record, seeds, &*record)?;
+        create_token_account(
+            self.payer,
+            self.escrow,
+            &[ESCROW_SEED, record_key.as_ref(), &[record.escrow_bump]],
+            self.usdc_mint,
+            self.record,
+            mover.token_program,
+        )?;
+        mover.transfer(self.source, self.escrow, record.price)?;
+        record.invariant(tokens::balance(self.escrow))?;
+        emit!(ExecutionOpened {
+            record: *record_key,
+            execution_id: record.execution_id,
+            listing: record.listing,
+            caller: record.caller,
+            signing_key: record.signing_key,
+            key_id: record.key_id,
+            rent_sponsor: record.rent_sponsor,
+            price: record.price,
+            fee_bps: record.fee_bps,
+            listing_version: record.listing_version,
+            request_hash: record.request_hash,
+            opened_at: record.opened_at,
+            deadline: record.deadline,
+            refund_at: record.refund_at,
+            dispute_window_seconds: record.dispute_window_seconds,
+            grant_execution_count: self.grant.map_or(0, |grant| grant.execution_count),
+            grant_total_spent: self.grant.map_or(0, |grant| grant.total_spent),
+        });
+        Ok(())
+    }
 
-/// The record and its escrow agree after funding; then say so.
-pub fn announce_open(
-    record: &Account<ExecutionRecord>,
-    escrow: &AccountInfo,
-    grant: Option<&KeyGrant>,
-) -> Result<()> {
-    let held = crate::creation::read_token_account(escrow).map_or(0, |account| account.amount);
-    record.invariant(held)?;
-    emit!(ExecutionOpened {
-        record: record.key(),
-        execution_id: record.execution_id,
-        listing: record.listing,
-        caller: record.caller,
-        signing_key: record.signing_key,
-        key_id: record.key_id,
-        rent_sponsor: record.rent_sponsor,
-        price: record.price,
-        fee_bps: record.fee_bps,
-        listing_version: record.listing_version,
-        request_hash: record.request_hash,
-        opened_at: record.opened_at,
-        deadline: record.deadline,
-        refund_at: record.refund_at,
-        dispute_window_seconds: record.dispute_window_seconds,
-        grant_execution_count: grant.map_or(0, |grant| grant.execution_count),
-        grant_total_spent: grant.map_or(0, |grant| grant.total_spent),
-    });
-    Ok(())
+    fn new_record(
+        &self,
+        config: &Config,
+        listing: &Account<'info, AgentListing>,
+    ) -> Box<ExecutionRecord> {
+        let args = self.args;
+        let deadline = self.now.saturating_add(i64::from(args.timeout_seconds));
+        Box::new(ExecutionRecord {
+            version: ACCOUNT_VERSION,
+            status: ExecutionStatus::Open,
+            bump: self.record_bump,
+            escrow_bump: self.escrow_bump,
+            execution_id: args.execution_id,
+            listing: listing.key(),
+            caller: self.caller,
+            signing_key: listing.signing_key,
+            key_id: self.grant.map_or([0; 16], |grant| grant.key_id),
+            rent_sponsor: self.payer.key(),
+            price: listing.price,
+            request_hash: args.request_hash,
+            result_hash: [0; 32],
+            opened_at: self.now,
+            deadline,
+            refund_at: deadline.saturating_add(i64::from(config.refund_grace_seconds)),
+            settled_at: 0,
+            dispute_window_seconds: config.dispute_window_seconds,
+            listing_version: listing.listing_version,
+            execution_time_ms: 0,
+            fee_bps: config.fee_bps,
+        })
+    }
 }
 
 /// Make record and escrow and move the price from the caller's account.
 pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
     let accounts = ctx.accounts;
-    let now = Clock::get()?.unix_timestamp;
-    let config = &accounts.config;
-    let price = accounts.listing.price;
-    accounts.collateral.add_exposure(
-        price,
-        config.exposure_multiple,
-        config.dispute_window_seconds,
-        now,
-    )?;
-    let opening = Opening {
-        caller: accounts.caller.key(),
-        key_id: [0; 16],
-        rent_sponsor: accounts.payer.key(),
-        bump: ctx.bumps.record,
-        escrow_bump: ctx.bumps.escrow,
-        now,
-    };
-    accounts
-        .record
-        .set_inner(new_record(&args, &opening, config, &accounts.listing)?);
-
-    let record_key = accounts.record.key();
-    create_token_account(
-        &accounts.payer,
-        &accounts.escrow,
-        &[ESCROW_SEED, record_key.as_ref(), &[ctx.bumps.escrow]],
-        &accounts.usdc_mint.to_account_info(),
-        &accounts.record.to_account_info(),
-        &accounts.token_program,
-        &accounts.system_program,
-    )?;
-    let transfer = Transfer {
-        from: accounts.source.to_account_info(),
-        to: accounts.escrow.to_account_info(),
+    let mover = Mover {
         authority: accounts.caller.to_account_info(),
+        seeds: &[],
+        token_program: &accounts.token_program,
     };
-    token::transfer(
-        CpiContext::new(accounts.token_program.to_account_info(), transfer),
-        price,
-    )?;
-    announce_open(&accounts.record, &accounts.escrow, None)
+    let opening = Opening {
+        args: &args,
+        caller: accounts.caller.key(),
+        grant: None,
+        payer: &accounts.payer,
+        record: &accounts.record,
+        record_bump: ctx.bumps.record,
+        escrow: &accounts.escrow,
+        escrow_bump: ctx.bumps.escrow,
+        source: &accounts.source,
+        usdc_mint: &accounts.usdc_mint,
+        now: Clock::get()?.unix_timestamp,
+    };
+    opening.fund(
+        &accounts.config,
+        &accounts.listing,
+        &mut accounts.collateral,
+        &mover,
+    )
 }

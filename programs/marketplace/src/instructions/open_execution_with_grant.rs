@@ -2,13 +2,15 @@
 //! wallet's `Spender` delegate moves the price.
 
 use anchor_lang::prelude::*;
-use anchor_spl::token::{self, Mint, Token, TokenAccount, Transfer};
+use anchor_spl::token::Token;
 
+use crate::addresses::{address_of, require_address, require_at_home, require_collateral_of};
 use crate::constants::*;
-use crate::creation::create_token_account;
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 use crate::instructions::open_execution::*;
-use crate::state::{AgentListing, Config, CreatorCollateral, ExecutionRecord, KeyGrant};
+use crate::state::{AgentListing, Config, CreatorCollateral, KeyGrant};
+use crate::tokens::{self, Mover};
 
 /// Accounts of `open_execution_with_grant`.
 #[derive(Accounts)]
@@ -19,46 +21,43 @@ pub struct OpenExecutionWithGrant<'info> {
     #[account(mut)]
     pub payer: Signer<'info>,
     #[account(
-        seeds = [CONFIG_SEED],
-        bump = config.bump,
-        has_one = relay_authority @ MarketplaceError::NotRelayAuthority,
-        has_one = usdc_mint @ MarketplaceError::WrongMint
+        address = CONFIG_ADDRESS,
+        has_one = relay_authority @ fail(MarketplaceError::NotRelayAuthority),
+        has_one = usdc_mint @ fail(MarketplaceError::WrongMint)
     )]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump
-    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
+    #[cfg_attr(
+        feature = "idl-build",
+        account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+    )]
+    #[account(mut)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[account(mut, seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump = grant.bump)]
+    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
+    #[account(mut)]
     pub grant: Box<Account<'info, KeyGrant>>,
     /// CHECK: an address without data, by its seeds; it signs as the wallet's SPL delegate.
-    #[account(seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump)]
+    #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump))]
     pub spender: UncheckedAccount<'info>,
-    /// The record, made here.
-    #[account(
-        init,
-        payer = payer,
-        space = 8 + ExecutionRecord::INIT_SPACE,
-        seeds = [EXECUTION_SEED, args.execution_id.as_ref()],
-        bump
-    )]
-    pub record: Box<Account<'info, ExecutionRecord>>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
+    pub record: UncheckedAccount<'info>,
     /// CHECK: at its address by its seeds; made here as a token account that the record owns.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
-    /// The wallet's associated token account.
-    #[account(
-        mut,
-        seeds = [grant.wallet.as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
-        seeds::program = anchor_spl::associated_token::ID,
-        bump,
-        constraint = source.owner == grant.wallet @ MarketplaceError::InvalidSource
+    /// CHECK: the wallet's associated token account, by its seeds; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [grant.wallet.as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
     )]
-    pub source: Box<Account<'info, TokenAccount>>,
-    pub usdc_mint: Box<Account<'info, Mint>>,
+    #[account(mut)]
+    pub source: UncheckedAccount<'info>,
+    /// CHECK: the settlement mint, by the config's has_one.
+    pub usdc_mint: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
     pub system_program: Program<'info, System>,
 }
@@ -67,15 +66,32 @@ impl OpenExecutionWithGrant<'_> {
     /// The terms hold; source covers the price and has delegated it to the spender; the grant's caps are
     /// checked where they are spent; all else by the constraints.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_at_home(&self.grant)?;
+        let spender = [SPENDER_SEED, self.grant.wallet.as_ref(), &[]];
+        let spender = address_of(spender, self.grant.spender_bump, &crate::ID);
+        require_address(self.spender.key, &spender)?;
+        let associated = address_of(
+            tokens::associated_seeds(&self.grant.wallet, self.usdc_mint.key),
+            self.grant.source_bump,
+            &anchor_spl::associated_token::ID,
+        );
+        require_address(self.source.key, &associated)?;
         validate_open(args, &self.config, &self.listing, &self.grant.wallet)?;
+        let source = tokens::require_owned(
+            &self.source,
+            self.usdc_mint.key,
+            &self.grant.wallet,
+            MarketplaceError::InvalidSource,
+        )?;
         let price = self.listing.price;
-        require!(
-            self.source.amount >= price,
+        ensure!(
+            source.amount >= price,
             MarketplaceError::InsufficientBalance
         );
-        let delegated = self.source.delegate.contains(&self.spender.key());
-        require!(
-            delegated && self.source.delegated_amount >= price,
+        ensure!(
+            source.delegate.contains(self.spender.key) && source.delegated_amount >= price,
             MarketplaceError::InsufficientAllowance
         );
         Ok(())
@@ -89,48 +105,31 @@ pub fn open_execution_with_grant_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
-    let config = &accounts.config;
-    let price = accounts.listing.price;
-    let wallet = accounts.grant.wallet;
-    accounts.grant.debit(price, now)?;
+    accounts.grant.debit(accounts.listing.price, now)?;
     accounts.grant.invariant()?;
-    accounts.collateral.add_exposure(
-        price,
-        config.exposure_multiple,
-        config.dispute_window_seconds,
-        now,
-    )?;
-    let opening = Opening {
-        caller: wallet,
-        key_id: accounts.grant.key_id,
-        rent_sponsor: accounts.payer.key(),
-        bump: ctx.bumps.record,
-        escrow_bump: ctx.bumps.escrow,
-        now,
-    };
-    accounts
-        .record
-        .set_inner(new_record(&args, &opening, config, &accounts.listing)?);
-
-    let record_key = accounts.record.key();
-    create_token_account(
-        &accounts.payer,
-        &accounts.escrow,
-        &[ESCROW_SEED, record_key.as_ref(), &[ctx.bumps.escrow]],
-        &accounts.usdc_mint.to_account_info(),
-        &accounts.record.to_account_info(),
-        &accounts.token_program,
-        &accounts.system_program,
-    )?;
-    let transfer = Transfer {
-        from: accounts.source.to_account_info(),
-        to: accounts.escrow.to_account_info(),
+    let grant = &accounts.grant;
+    let mover = Mover {
         authority: accounts.spender.to_account_info(),
+        seeds: &[SPENDER_SEED, grant.wallet.as_ref(), &[grant.spender_bump]],
+        token_program: &accounts.token_program,
     };
-    let spender_seeds: &[&[u8]] = &[SPENDER_SEED, wallet.as_ref(), &[ctx.bumps.spender]];
-    let signer = [spender_seeds];
-    let context =
-        CpiContext::new_with_signer(accounts.token_program.to_account_info(), transfer, &signer);
-    token::transfer(context, price)?;
-    announce_open(&accounts.record, &accounts.escrow, Some(&accounts.grant))
+    let opening = Opening {
+        args: &args,
+        caller: grant.wallet,
+        grant: Some(grant),
+        payer: &accounts.payer,
+        record: &accounts.record,
+        record_bump: ctx.bumps.record,
+        escrow: &accounts.escrow,
+        escrow_bump: ctx.bumps.escrow,
+        source: &accounts.source,
+        usdc_mint: &accounts.usdc_mint,
+        now,
+    };
+    opening.fund(
+        &accounts.config,
+        &accounts.listing,
+        &mut accounts.collateral,
+        &mover,
+    )
 }

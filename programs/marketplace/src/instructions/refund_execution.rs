@@ -1,15 +1,16 @@
 //! Sends an escrow back to its caller. Before `refund_at` the relay decides; from then on anyone can do it.
 
 use anchor_lang::prelude::*;
-use anchor_spl::associated_token::get_associated_token_address;
-use anchor_spl::token::spl_token::state::AccountState;
-use anchor_spl::token::{self, CloseAccount, Token, Transfer};
+use anchor_spl::token::Token;
 
+use crate::addresses::{require_at_home, require_escrow_of};
 use crate::constants::*;
-use crate::creation::{read_token_account, write_state};
+use crate::creation::{read_state, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionRefunded;
+use crate::guard::fail;
 use crate::state::{Config, ExecutionRecord, KeyGrant, RefundReason};
+use crate::tokens::{self, Mover};
 
 /// Arguments of `refund_execution`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -23,23 +24,24 @@ pub struct RefundExecutionArgs {
 pub struct RefundExecution<'info> {
     /// The relay authority, or anyone from `refund_at` on.
     pub authority: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump)]
+    #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        mut,
-        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
-        bump = record.bump,
-        has_one = rent_sponsor @ MarketplaceError::WrongRentSponsor
-    )]
+    #[account(mut, has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    /// CHECK: at its address by its seeds; read as a token account in `handle`, gone once the record has ended.
-    #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump = record.escrow_bump)]
+    /// CHECK: at its address by its seeds; a token account until the record has ended.
+    #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
+    #[account(mut)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; may be absent, closed or revoked, and then gets nothing back.
-    #[account(mut, seeds = [GRANT_SEED, record.caller.as_ref(), record.key_id.as_ref()], bump)]
+    /// CHECK: the grant that paid, which may be closed or revoked and then gets nothing back; checked in
+    /// `validate`. Of a wallet's own open any account will do.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(seeds = [GRANT_SEED, record.caller.as_ref(), record.key_id.as_ref()], bump)
+    )]
+    #[account(mut)]
     pub grant: UncheckedAccount<'info>,
     /// CHECK: the record's rent sponsor by has_one; only receives lamports.
     #[account(mut)]
@@ -50,28 +52,39 @@ pub struct RefundExecution<'info> {
 impl RefundExecution<'_> {
     /// authority may refund now; destination is the caller's and can receive; all else by the constraints.
     pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
+        require_at_home(&self.record)?;
+        require_escrow_of(&self.escrow, &self.record)?;
         let authority = self.authority.key();
         let now = Clock::get()?.unix_timestamp;
-        require!(
+        ensure!(
             authority == self.config.relay_authority || now >= self.record.refund_at,
             MarketplaceError::RefundTooEarly
         );
-        let caller = self.record.caller;
-        let mint = self.config.usdc_mint;
-        require!(
-            authority == caller
-                || self.destination.key() == get_associated_token_address(&caller, &mint),
+        let (mint, caller) = (&self.config.usdc_mint, &self.record.caller);
+        ensure!(
+            authority == *caller || tokens::is_associated(&self.destination, mint, caller),
             MarketplaceError::WrongRefundDestination
         );
-        let account = read_token_account(&self.destination)
-            .ok_or(MarketplaceError::RefundDestinationUnusable)?;
-        require!(
-            account.owner == caller
-                && account.mint == mint
-                && account.state == AccountState::Initialized,
+        ensure!(
+            tokens::can_receive_for(&self.destination, mint, caller),
             MarketplaceError::RefundDestinationUnusable
         );
+        ensure!(
+            self.record.key_id == [0; 16] || self.is_the_grant(),
+            MarketplaceError::WrongGrant
+        );
         Ok(())
+    }
+
+    /// Whether `grant` is the one that paid, or its address where it is gone. A grant of ours says by its own
+    /// fields which one it is, so that the address is derived only where there is none.
+    fn is_the_grant(&self) -> bool {
+        let (caller, key_id) = (self.record.caller, self.record.key_id);
+        if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
+            return grant.wallet == caller && grant.key_id == key_id;
+        }
+        let seeds = [GRANT_SEED, caller.as_ref(), key_id.as_ref()];
+        self.grant.key() == Pubkey::find_program_address(&seeds, &crate::ID).0
     }
 }
 
@@ -82,6 +95,8 @@ pub fn refund_execution_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
+    let amount = tokens::balance(&accounts.escrow);
+    accounts.record.invariant(amount)?;
     accounts.record.refund(now)?;
     let by_relay = accounts.authority.key() == accounts.config.relay_authority;
     let reason = if by_relay {
@@ -90,30 +105,18 @@ pub fn refund_execution_handler(
         RefundReason::Expired
     };
 
-    let amount = read_token_account(&accounts.escrow).map_or(0, |escrow| escrow.amount);
     let execution_id = accounts.record.execution_id;
-    let seeds: &[&[u8]] = &[
-        EXECUTION_SEED,
-        execution_id.as_ref(),
-        &[accounts.record.bump],
-    ];
-    let signer = [seeds];
-    let transfer = Transfer {
-        from: accounts.escrow.to_account_info(),
-        to: accounts.destination.to_account_info(),
+    let mover = Mover {
         authority: accounts.record.to_account_info(),
+        seeds: &[
+            EXECUTION_SEED,
+            execution_id.as_ref(),
+            &[accounts.record.bump],
+        ],
+        token_program: &accounts.token_program,
     };
-    let token_program = accounts.token_program.to_account_info();
-    token::transfer(
-        CpiContext::new_with_signer(token_program.clone(), transfer, &signer),
-        amount,
-    )?;
-    let close = CloseAccount {
-        account: accounts.escrow.to_account_info(),
-        destination: accounts.rent_sponsor.to_account_info(),
-        authority: accounts.record.to_account_info(),
-    };
-    token::close_account(CpiContext::new_with_signer(token_program, close, &signer))?;
+    mover.transfer(&accounts.escrow, &accounts.destination, amount)?;
+    mover.close(&accounts.escrow, &accounts.rent_sponsor)?;
 
     let record = &accounts.record;
     record.invariant(0)?;
@@ -135,14 +138,10 @@ pub fn refund_execution_handler(
 /// Give the spend back to the grant that paid, if it is still that one and live; says the spend after it.
 /// A grant that is gone must never keep a caller from its money, so nothing here refuses.
 fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Option<u64>> {
-    if record.key_id == [0; 16] || account.owner != &crate::ID {
+    if record.key_id == [0; 16] {
         return Ok(None);
     }
-    let parsed = {
-        let data = account.try_borrow_data()?;
-        KeyGrant::try_deserialize(&mut data.as_ref())
-    };
-    let Ok(mut grant) = parsed else {
+    let Some(mut grant) = read_state::<KeyGrant>(account) else {
         return Ok(None);
     };
     if !grant.restore(record.price, record.opened_at) {

@@ -2,6 +2,7 @@
 
 use anchor_lang::prelude::*;
 
+use crate::addresses::require_at_home;
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantRevoked;
@@ -12,17 +13,19 @@ use crate::state::{Config, KeyGrant};
 pub struct RevokeGrant<'info> {
     /// The grant's wallet, or the relay authority.
     pub authority: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump)]
+    #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut, seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump = grant.bump)]
+    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
+    #[account(mut)]
     pub grant: Box<Account<'info, KeyGrant>>,
 }
 
 impl RevokeGrant<'_> {
     /// authority is the wallet or the relay authority; grant is at its address.
     pub fn validate(&self) -> Result<()> {
+        require_at_home(&self.grant)?;
         let authority = self.authority.key();
-        require!(
+        ensure!(
             authority == self.grant.wallet || authority == self.config.relay_authority,
             MarketplaceError::NotGrantAuthority
         );

@@ -3,8 +3,10 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
+use crate::creation::{create_state, read_state, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::CreatorVerificationChanged;
+use crate::guard::fail;
 use crate::state::{Config, CreatorProfile};
 
 /// Arguments of `set_creator_verified`.
@@ -25,17 +27,16 @@ pub struct SetCreatorVerified<'info> {
     /// Pays the profile's rent the first time.
     #[account(mut)]
     pub payer: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump, has_one = admin @ MarketplaceError::NotAdmin)]
+    #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
     pub config: Box<Account<'info, Config>>,
-    /// Made here the first time. Profiles are never closed and every field is written each time, so that
-    /// none can be initialised twice into another state.
-    #[account(
-        init_if_needed,
-        payer = payer,
-        space = 8 + CreatorProfile::INIT_SPACE,
-        seeds = [CREATOR_SEED, args.creator.as_ref()],
-        bump
-    )]
+    /// CHECK: at its address by its seeds; made here the first time. Profiles are never closed and every
+    /// field is written each time, so that none can be made twice into another state.
+    #[cfg(not(feature = "idl-build"))]
+    #[account(mut, seeds = [CREATOR_SEED, args.creator.as_ref()], bump)]
+    pub profile: UncheckedAccount<'info>,
+    /// What it is, said to the IDL alone.
+    #[cfg(feature = "idl-build")]
+    #[account(mut, seeds = [CREATOR_SEED, args.creator.as_ref()], bump)]
     pub profile: Box<Account<'info, CreatorProfile>>,
     pub system_program: Program<'info, System>,
 }
@@ -52,15 +53,22 @@ pub fn set_creator_verified_handler(
     ctx: Context<SetCreatorVerified>,
     args: SetCreatorVerifiedArgs,
 ) -> Result<()> {
-    let profile = &mut ctx.accounts.profile;
-    profile.set_inner(CreatorProfile {
+    let accounts = ctx.accounts;
+    let account = accounts.profile.to_account_info();
+    let mut profile = CreatorProfile {
         version: ACCOUNT_VERSION,
         bump: ctx.bumps.profile,
         verified: false,
         creator: args.creator,
         verified_at: 0,
-    });
+    };
     profile.set_verified(args.verified, Clock::get()?.unix_timestamp);
+    if read_state::<CreatorProfile>(&account).is_some() {
+        write_state(&account, &profile)?;
+    } else {
+        let seeds: &[&[u8]] = &[CREATOR_SEED, profile.creator.as_ref(), &[profile.bump]];
+        create_state(&accounts.payer, &account, seeds, &profile)?;
+    }
     emit!(CreatorVerificationChanged {
         creator: args.creator,
         verified: profile.verified,

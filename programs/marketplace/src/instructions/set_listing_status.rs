@@ -2,9 +2,11 @@
 
 use anchor_lang::prelude::*;
 
+use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ListingStatusChanged;
+use crate::guard::fail;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus};
 
 /// Arguments of `set_listing_status`.
@@ -18,23 +20,22 @@ pub struct SetListingStatusArgs {
 #[derive(Accounts)]
 pub struct SetListingStatus<'info> {
     pub creator: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump)]
+    #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        mut,
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump,
-        has_one = creator @ MarketplaceError::NotCreator
-    )]
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = creator @ fail(MarketplaceError::NotCreator))]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
 impl SetListingStatus<'_> {
     /// Resuming needs the collateral that the price requires; all else by the constraints.
     pub fn validate(&self, args: &SetListingStatusArgs) -> Result<()> {
-        require!(
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        ensure!(
             args.status != ListingStatus::Delisted,
             MarketplaceError::InvalidListingTransition
         );

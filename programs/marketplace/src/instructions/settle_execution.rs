@@ -1,15 +1,16 @@
 //! Releases an escrow against the creator's signature over the result's hash.
 
 use anchor_lang::prelude::*;
-use anchor_spl::token::spl_token::state::AccountState;
-use anchor_spl::token::{self, CloseAccount, Token, TokenAccount, Transfer};
+use anchor_spl::token::Token;
 
+use crate::addresses::{require_at_home, require_escrow_of};
 use crate::constants::*;
-use crate::creation::read_token_account;
 use crate::ed25519;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionSettled;
+use crate::guard::fail;
 use crate::state::{AgentListing, Config, ExecutionRecord, ExecutionStatus};
+use crate::tokens::{self, Mover};
 
 /// Arguments of `settle_execution`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -26,30 +27,29 @@ pub struct SettleExecution<'info> {
     /// Must sign too, because the creator's signature does not name the execution.
     pub relay_authority: Signer<'info>,
     #[account(
-        seeds = [CONFIG_SEED],
-        bump = config.bump,
-        has_one = relay_authority @ MarketplaceError::NotRelayAuthority
+        address = CONFIG_ADDRESS,
+        has_one = relay_authority @ fail(MarketplaceError::NotRelayAuthority)
     )]
     pub config: Box<Account<'info, Config>>,
     #[account(
         mut,
-        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
-        bump = record.bump,
-        has_one = listing @ MarketplaceError::WrongListing,
-        has_one = rent_sponsor @ MarketplaceError::WrongRentSponsor
+        has_one = listing @ fail(MarketplaceError::WrongListing),
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
     /// Says where the creator is paid; its status does not matter here.
-    #[account(has_one = payout @ MarketplaceError::WrongPayout)]
+    #[account(has_one = payout @ fail(MarketplaceError::WrongPayout))]
     pub listing: Box<Account<'info, AgentListing>>,
-    /// CHECK: at its address by its seeds; read as a token account in `handle`, gone once the record has ended.
-    #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump = record.escrow_bump)]
+    /// CHECK: at its address by its seeds; a token account until the record has ended.
+    #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
+    #[account(mut)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the listing's payout by has_one; that it can receive is checked in `validate`.
     #[account(mut)]
     pub payout: UncheckedAccount<'info>,
-    #[account(mut, seeds = [TREASURY_SEED], bump = config.treasury_bump)]
-    pub treasury: Box<Account<'info, TokenAccount>>,
+    /// CHECK: the treasury, by its address.
+    #[account(mut, address = TREASURY_ADDRESS)]
+    pub treasury: UncheckedAccount<'info>,
     /// CHECK: the record's rent sponsor by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
@@ -63,16 +63,17 @@ impl SettleExecution<'_> {
     /// Called at the top level; record open, before refund_at; the signature is by the record's key over
     /// this hash; payout can receive; all else by the constraints.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
+        require_at_home(&self.record)?;
+        require_escrow_of(&self.escrow, &self.record)?;
         ed25519::require_top_level()?;
-        require!(
+        ensure!(
             self.record.status == ExecutionStatus::Open,
             MarketplaceError::ExecutionNotOpen
         );
         let message = ed25519::result_message(&args.result_hash);
         ed25519::require_signature(&self.instructions, &self.record.signing_key, &message)?;
-        let payout = read_token_account(&self.payout).ok_or(MarketplaceError::PayoutUnusable)?;
-        require!(
-            payout.state == AccountState::Initialized && payout.mint == self.config.usdc_mint,
+        ensure!(
+            tokens::can_receive(&self.payout, &self.config.usdc_mint),
             MarketplaceError::PayoutUnusable
         );
         Ok(())
@@ -85,65 +86,41 @@ pub fn settle_execution_handler(
     args: SettleExecutionArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
-    let held = read_token_account(&accounts.escrow).map_or(0, |escrow| escrow.amount);
-    accounts.record.invariant(held)?;
+    let record = &mut accounts.record;
+    let held = tokens::balance(&accounts.escrow);
+    record.invariant(held)?;
     // A frozen treasury must never keep a creator from being paid, so it forgoes its share.
-    let fee_waived = accounts.treasury.state != AccountState::Initialized;
+    let fee_waived = !tokens::can_receive(&accounts.treasury, &accounts.config.usdc_mint);
     if fee_waived {
-        accounts.record.fee_bps = 0;
+        record.fee_bps = 0;
     }
     let now = Clock::get()?.unix_timestamp;
-    accounts
-        .record
-        .settle(args.result_hash, args.execution_time_ms, now)?;
+    record.settle(args.result_hash, args.execution_time_ms, now)?;
 
-    let fee = accounts.record.fee();
-    let price = accounts.record.price;
-    let creator_amount = price
+    let fee = record.fee();
+    let creator_amount = record
+        .price
         .checked_sub(fee)
-        .ok_or(MarketplaceError::ArithmeticOverflow)?;
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
     // Whatever a stranger sent to the escrow is not the creator's.
     let to_creator = if fee_waived { held } else { creator_amount };
     let to_treasury = held
         .checked_sub(to_creator)
-        .ok_or(MarketplaceError::ArithmeticOverflow)?;
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
 
     let execution_id = accounts.record.execution_id;
-    let seeds: &[&[u8]] = &[
-        EXECUTION_SEED,
-        execution_id.as_ref(),
-        &[accounts.record.bump],
-    ];
-    let signer = [seeds];
-    for (to, amount) in [
-        (accounts.payout.to_account_info(), to_creator),
-        (accounts.treasury.to_account_info(), to_treasury),
-    ] {
-        if amount == 0 {
-            continue;
-        }
-        let transfer = Transfer {
-            from: accounts.escrow.to_account_info(),
-            to,
-            authority: accounts.record.to_account_info(),
-        };
-        let context = CpiContext::new_with_signer(
-            accounts.token_program.to_account_info(),
-            transfer,
-            &signer,
-        );
-        token::transfer(context, amount)?;
-    }
-    let close = CloseAccount {
-        account: accounts.escrow.to_account_info(),
-        destination: accounts.rent_sponsor.to_account_info(),
+    let mover = Mover {
         authority: accounts.record.to_account_info(),
+        seeds: &[
+            EXECUTION_SEED,
+            execution_id.as_ref(),
+            &[accounts.record.bump],
+        ],
+        token_program: &accounts.token_program,
     };
-    token::close_account(CpiContext::new_with_signer(
-        accounts.token_program.to_account_info(),
-        close,
-        &signer,
-    ))?;
+    mover.transfer(&accounts.escrow, &accounts.payout, to_creator)?;
+    mover.transfer(&accounts.escrow, &accounts.treasury, to_treasury)?;
+    mover.close(&accounts.escrow, &accounts.rent_sponsor)?;
 
     let record = &accounts.record;
     record.invariant(0)?;

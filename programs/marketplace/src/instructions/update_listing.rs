@@ -1,12 +1,14 @@
 //! Changes what a listing promises or where it is paid. Executions that are open keep what they paid for.
 
 use anchor_lang::prelude::*;
-use anchor_spl::token::TokenAccount;
 
+use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ListingUpdated;
+use crate::guard::fail;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
+use crate::tokens;
 
 /// Arguments of `update_listing`: all terms, those that stay too.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -19,32 +21,34 @@ pub struct UpdateListingArgs {
 #[derive(Accounts)]
 pub struct UpdateListing<'info> {
     pub creator: Signer<'info>,
-    #[account(seeds = [CONFIG_SEED], bump = config.bump)]
+    #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        mut,
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump,
-        has_one = creator @ MarketplaceError::NotCreator
-    )]
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = creator @ fail(MarketplaceError::NotCreator))]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// The account that settlements pay from now on; may be the present one.
-    #[account(
-        constraint = payout.owner == creator.key() && payout.mint == config.usdc_mint
-            @ MarketplaceError::InvalidPayout
-    )]
-    pub payout: Box<Account<'info, TokenAccount>>,
+    /// CHECK: a USDC account of the creator; checked in `validate`.
+    pub payout: UncheckedAccount<'info>,
 }
 
 impl UpdateListing<'_> {
-    /// creator and payout by their constraints; listing not delisted; a new price needs its tier's collateral.
+    /// listing not delisted; payout is the creator's; a new price needs its tier's collateral.
     pub fn validate(&self, args: &UpdateListingArgs) -> Result<()> {
-        require!(
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        ensure!(
             self.listing.status != ListingStatus::Delisted,
             MarketplaceError::ListingDelisted
         );
+        tokens::require_owned(
+            &self.payout,
+            &self.config.usdc_mint,
+            self.creator.key,
+            MarketplaceError::InvalidPayout,
+        )?;
         args.terms.validate(&self.config)?;
         if args.terms.price != self.listing.price {
             self.collateral

@@ -4,6 +4,7 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 use crate::state::Config;
 
 /// Whether a listing takes new executions.
@@ -49,23 +50,23 @@ pub struct ListingTerms {
 impl ListingTerms {
     /// The terms are within what the marketplace allows now.
     pub fn validate(&self, config: &Config) -> Result<()> {
-        require!(
+        ensure!(
             self.price >= config.min_price,
             MarketplaceError::PriceBelowMinimum
         );
         config.tier_deposit(self.price)?;
-        require!(
+        ensure!(
             self.min_timeout_seconds >= 1
                 && self.min_timeout_seconds <= self.timeout_seconds
                 && self.timeout_seconds <= config.max_timeout_seconds,
             MarketplaceError::InvalidTimeouts
         );
         let tags = self.tag_mask.count_ones();
-        require!(
+        ensure!(
             self.tag_mask >> STANDARD_TAG_COUNT == 0 && tags >= 1 && tags <= u32::from(MAX_TAGS),
             MarketplaceError::InvalidTags
         );
-        require!(
+        ensure!(
             self.metadata_uri.len() <= usize::from(MAX_URI_LENGTH),
             MarketplaceError::UriTooLong
         );
@@ -129,7 +130,7 @@ impl AgentListing {
         self.listing_version = self
             .listing_version
             .checked_add(1)
-            .ok_or(MarketplaceError::ArithmeticOverflow)?;
+            .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
         self.price = terms.price;
         self.timeout_seconds = terms.timeout_seconds;
         self.min_timeout_seconds = terms.min_timeout_seconds;
@@ -141,7 +142,7 @@ impl AgentListing {
 
     /// Move to another status.
     pub fn set_status(&mut self, next: ListingStatus) -> Result<()> {
-        require!(
+        ensure!(
             self.status.can_become(next),
             MarketplaceError::InvalidListingTransition
         );
@@ -149,9 +150,18 @@ impl AgentListing {
         Ok(())
     }
 
+    /// After a slash: pause an active listing whose collateral no longer reaches what its price requires.
+    pub fn pause_if_below(&mut self, available: u64, config: &Config) -> Result<()> {
+        let required = config.tier_deposit(self.price).unwrap_or(u64::MAX);
+        if self.status == ListingStatus::Active && available < required {
+            self.set_status(ListingStatus::Paused)?;
+        }
+        Ok(())
+    }
+
     /// The timeout lies within what this listing offers.
     pub fn check_timeout(&self, timeout_seconds: u32) -> Result<()> {
-        require!(
+        ensure!(
             (self.min_timeout_seconds..=self.timeout_seconds).contains(&timeout_seconds),
             MarketplaceError::TimeoutOutOfRange
         );
@@ -244,7 +254,7 @@ mod tests {
         terms.price = 2;
         assert_eq!(
             listing.apply_terms(terms),
-            Err(error!(MarketplaceError::ArithmeticOverflow))
+            Err(fail(MarketplaceError::ArithmeticOverflow))
         );
         assert_eq!((listing.listing_version, listing.price), (u32::MAX, 1));
     }

@@ -4,6 +4,7 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 
 /// How much collateral a listing of a given price must hold.
 #[derive(
@@ -65,7 +66,7 @@ impl Config {
             .iter()
             .find(|tier| price <= tier.max_price)
             .map(|tier| tier.deposit)
-            .ok_or_else(|| error!(MarketplaceError::PriceAboveTiers))
+            .ok_or_else(|| fail(MarketplaceError::PriceAboveTiers))
     }
 
     /// The tiers in use, lowest first.
@@ -73,6 +74,25 @@ impl Config {
         self.tiers
             .get(..usize::from(self.tier_count))
             .unwrap_or(&[])
+    }
+
+    /// Replace the tiers; whether they are in order is the invariant's business.
+    pub fn set_tiers(&mut self, tiers: &[CollateralTier]) -> Result<()> {
+        ensure!(
+            tiers.len() <= self.tiers.len(),
+            MarketplaceError::InvalidTiers
+        );
+        self.tiers = Default::default();
+        for (slot, tier) in self.tiers.iter_mut().zip(tiers) {
+            *slot = *tier;
+        }
+        self.tier_count = u8::try_from(tiers.len()).unwrap_or(u8::MAX);
+        Ok(())
+    }
+
+    /// Keep the longest span ever in force.
+    pub fn lengthen_span(&mut self) {
+        self.longest_span_seconds = self.longest_span_seconds.max(self.span_seconds());
     }
 
     /// Longest time that money or a dispute of an execution opened now can stay open, seconds.
@@ -84,41 +104,41 @@ impl Config {
 
     /// Every setting is within its bounds. Called after each change.
     pub fn invariant(&self) -> Result<()> {
-        require!(
+        ensure!(
             self.fee_bps <= MAX_FEE_BPS,
             MarketplaceError::FeeOutOfBounds
         );
-        require!(
+        ensure!(
             (MIN_PRICE_FLOOR..=MIN_PRICE_CEILING).contains(&self.min_price),
             MarketplaceError::MinPriceOutOfBounds
         );
-        require!(
+        ensure!(
             (DISPUTE_WINDOW_SECONDS_MIN..=DISPUTE_WINDOW_SECONDS_MAX)
                 .contains(&self.dispute_window_seconds),
             MarketplaceError::DisputeWindowOutOfBounds
         );
-        require!(
+        ensure!(
             (REFUND_GRACE_SECONDS_MIN..=REFUND_GRACE_SECONDS_MAX)
                 .contains(&self.refund_grace_seconds),
             MarketplaceError::RefundGraceOutOfBounds
         );
-        require!(
+        ensure!(
             (MAX_TIMEOUT_SECONDS_MIN..=MAX_TIMEOUT_SECONDS_MAX).contains(&self.max_timeout_seconds),
             MarketplaceError::MaxTimeoutOutOfBounds
         );
-        require!(
+        ensure!(
             self.dispute_bond_lamports <= DISPUTE_BOND_LAMPORTS_MAX,
             MarketplaceError::BondOutOfBounds
         );
         let tiers = self.used_tiers();
-        require!(!tiers.is_empty(), MarketplaceError::InvalidTiers);
-        require!(
+        ensure!(!tiers.is_empty(), MarketplaceError::InvalidTiers);
+        ensure!(
             tiers.iter().all(|tier| tier.max_price >= self.min_price),
             MarketplaceError::InvalidTiers
         );
         for pair in tiers.windows(2) {
             let [lower, upper] = pair else { continue };
-            require!(
+            ensure!(
                 lower.max_price < upper.max_price && lower.deposit < upper.deposit,
                 MarketplaceError::InvalidTiers
             );
@@ -196,7 +216,7 @@ mod tests {
         }
         assert_eq!(
             config.tier_deposit(20_001),
-            Err(error!(MarketplaceError::PriceAboveTiers))
+            Err(fail(MarketplaceError::PriceAboveTiers))
         );
     }
 
@@ -206,7 +226,7 @@ mod tests {
         config.tier_count = 5;
         assert_eq!(
             config.invariant(),
-            Err(error!(MarketplaceError::InvalidTiers))
+            Err(fail(MarketplaceError::InvalidTiers))
         );
     }
 }

@@ -3,6 +3,7 @@
 use anchor_lang::prelude::*;
 
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 
 /// Book-keeping of one collateral vault, all amounts in base units of USDC.
 #[account]
@@ -18,6 +19,8 @@ pub struct CreatorCollateral {
     pub vault_bump: u8,
     /// The listing this collateral stands for.
     pub listing: Pubkey,
+    /// Who paid the vault's rent and gets it back when the vault closes.
+    pub rent_sponsor: Pubkey,
     /// Ever deposited by the creator.
     pub deposited: u64,
     /// Ever taken by upheld disputes, whether paid out or still owed.
@@ -44,7 +47,7 @@ impl CreatorCollateral {
 
     /// The listing holds at least this deposit.
     pub fn require_deposit(&self, deposit: u64) -> Result<()> {
-        require!(
+        ensure!(
             self.available() >= deposit,
             MarketplaceError::CollateralBelowTier
         );
@@ -62,7 +65,6 @@ impl CreatorCollateral {
         if multiple == 0 {
             return Ok(());
         }
-        self.book_invariant()?;
         if now.saturating_sub(self.exposure_window_start) >= i64::from(window_seconds) {
             self.exposure_window_start = now;
             self.exposure_opened = 0;
@@ -70,9 +72,9 @@ impl CreatorCollateral {
         let opened = self
             .exposure_opened
             .checked_add(price)
-            .ok_or(MarketplaceError::ArithmeticOverflow)?;
+            .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
         let limit = u128::from(self.available()) * u128::from(multiple);
-        require!(
+        ensure!(
             u128::from(opened) <= limit,
             MarketplaceError::ExposureLimitReached
         );
@@ -80,10 +82,84 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Slashing never exceeds the deposit; what an open, which does not name the vault, can check.
+    /// Add to the deposit.
+    pub fn top_up(&mut self, amount: u64) -> Result<()> {
+        self.deposited = add(self.deposited, amount)?;
+        Ok(())
+    }
+
+    /// The listing is gone; no later setting moves the moment of return.
+    pub fn delist(&mut self, now: i64, longest_span_seconds: u32) {
+        self.returnable_at = now.saturating_add(i64::from(longest_span_seconds));
+    }
+
+    /// Everything that is not slashed goes back; awards that are owed stay.
+    pub fn give_back(&mut self, now: i64) -> Result<()> {
+        ensure!(
+            !self.returned && self.returnable_at != 0 && now >= self.returnable_at,
+            MarketplaceError::CollateralNotReturnable
+        );
+        ensure!(self.open_disputes == 0, MarketplaceError::DisputesOpen);
+        self.returned = true;
+        Ok(())
+    }
+
+    /// Count a dispute that was opened over a price.
+    pub fn open_dispute(&mut self, price: u64) -> Result<()> {
+        self.open_disputes = self
+            .open_disputes
+            .checked_add(1)
+            .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+        self.disputed_amount = add(self.disputed_amount, price)?;
+        Ok(())
+    }
+
+    /// Count that dispute no more.
+    pub fn end_dispute(&mut self, price: u64) -> Result<()> {
+        self.open_disputes = self
+            .open_disputes
+            .checked_sub(1)
+            .ok_or_else(|| fail(MarketplaceError::CollateralInsolvent))?;
+        self.disputed_amount = subtract(self.disputed_amount, price)?;
+        Ok(())
+    }
+
+    /// How a slash divides, given the price of its dispute, which no longer counts as open: the caller comes
+    /// first, up to the price; the treasury's part must leave what other open disputes ask for.
+    pub fn divide(&self, amount: u64, price: u64) -> Result<(u64, u64)> {
+        ensure!(
+            amount <= self.available(),
+            MarketplaceError::SlashAboveCollateral
+        );
+        let to_caller = amount.min(price);
+        let to_treasury = amount.saturating_sub(to_caller);
+        let left = self.available().saturating_sub(amount);
+        ensure!(
+            to_treasury == 0 || left >= self.disputed_amount,
+            MarketplaceError::OtherDisputesStarved
+        );
+        Ok((to_caller, to_treasury))
+    }
+
+    /// Take from the deposit; `owed` of it stays in the vault for later.
+    pub fn slash(&mut self, amount: u64, owed: u64) -> Result<()> {
+        self.slashed = add(self.slashed, amount)?;
+        self.owed = add(self.owed, owed)?;
+        Ok(())
+    }
+
+    /// An award that was owed has been paid.
+    pub fn pay_owed(&mut self, amount: u64) -> Result<()> {
+        self.owed = subtract(self.owed, amount)?;
+        Ok(())
+    }
+
+    /// The book by itself is sound: what instructions check that do not name the vault.
     pub fn book_invariant(&self) -> Result<()> {
-        require!(
-            self.slashed <= self.deposited,
+        ensure!(
+            self.slashed <= self.deposited
+                && self.owed <= self.slashed
+                && (self.open_disputes > 0 || self.disputed_amount == 0),
             MarketplaceError::CollateralInsolvent
         );
         Ok(())
@@ -92,13 +168,24 @@ impl CreatorCollateral {
     /// The book is sound, and the vault covers what is left and what is owed.
     pub fn invariant(&self, vault_amount: u64) -> Result<()> {
         self.book_invariant()?;
-        let liability = u128::from(self.available()) + u128::from(self.owed);
-        require!(
-            self.returned || u128::from(vault_amount) >= liability,
+        let left = if self.returned { 0 } else { self.available() };
+        let liability = u128::from(left) + u128::from(self.owed);
+        ensure!(
+            u128::from(vault_amount) >= liability,
             MarketplaceError::CollateralInsolvent
         );
         Ok(())
     }
+}
+
+fn add(left: u64, right: u64) -> Result<u64> {
+    left.checked_add(right)
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))
+}
+
+fn subtract(left: u64, right: u64) -> Result<u64> {
+    left.checked_sub(right)
+        .ok_or_else(|| fail(MarketplaceError::CollateralInsolvent))
 }
 
 #[cfg(test)]
@@ -115,6 +202,7 @@ mod tests {
             bump: 2,
             vault_bump: 3,
             listing: Pubkey::new_from_array([4; 32]),
+            rent_sponsor: Pubkey::new_from_array([5; 32]),
             deposited: 100,
             slashed: 10,
             owed: 7,
@@ -130,7 +218,7 @@ mod tests {
     fn layout() {
         let mut bytes = Vec::new();
         collateral().try_serialize(&mut bytes).unwrap();
-        let mut expected = [&DISCRIMINATOR[..], &[1, 1, 2, 3], &[4; 32]].concat();
+        let mut expected = [&DISCRIMINATOR[..], &[1, 1, 2, 3], &[4; 32], &[5; 32]].concat();
         for number in [100u8, 10, 7, 8, 9, 11, 12] {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
@@ -142,17 +230,21 @@ mod tests {
     #[test]
     fn the_vault_must_cover_what_is_left_and_what_is_owed() {
         let mut book = collateral();
-        assert!(book.invariant(0).is_ok(), "returned");
+        assert!(book.invariant(7).is_ok(), "returned");
+        assert_eq!(
+            book.invariant(6),
+            Err(fail(MarketplaceError::CollateralInsolvent))
+        );
         book.returned = false;
         assert!(book.invariant(97).is_ok());
         assert_eq!(
             book.invariant(96),
-            Err(error!(MarketplaceError::CollateralInsolvent))
+            Err(fail(MarketplaceError::CollateralInsolvent))
         );
         book.slashed = 101;
         assert_eq!(
             book.invariant(u64::MAX),
-            Err(error!(MarketplaceError::CollateralInsolvent))
+            Err(fail(MarketplaceError::CollateralInsolvent))
         );
         assert_eq!(book.available(), 0);
     }
@@ -166,7 +258,7 @@ mod tests {
         assert!(book.add_exposure(180, 2, 50, 1_000).is_ok());
         assert_eq!(
             book.add_exposure(1, 2, 50, 1_049),
-            Err(error!(MarketplaceError::ExposureLimitReached))
+            Err(fail(MarketplaceError::ExposureLimitReached))
         );
         assert_eq!(book.exposure_opened, 180, "a refused price is not counted");
         assert!(book.add_exposure(1, 2, 50, 1_050).is_ok());
@@ -176,7 +268,62 @@ mod tests {
         );
         assert_eq!(
             book.add_exposure(u64::MAX, 2, 50, 1_050),
-            Err(error!(MarketplaceError::ArithmeticOverflow))
+            Err(fail(MarketplaceError::ArithmeticOverflow))
         );
+    }
+
+    #[test]
+    fn the_caller_comes_first_and_other_disputes_are_not_starved() {
+        use MarketplaceError::*;
+        let mut book = collateral();
+        (book.deposited, book.slashed, book.disputed_amount) = (100, 10, 30);
+        assert_eq!(book.divide(90, 50), Err(fail(OtherDisputesStarved)));
+        assert_eq!(book.divide(91, 91), Err(fail(SlashAboveCollateral)));
+        assert_eq!(
+            book.divide(90, 90),
+            Ok((90, 0)),
+            "the caller's part may take all"
+        );
+        assert_eq!(book.divide(60, 50), Ok((50, 10)));
+        assert_eq!(book.divide(61, 50), Err(fail(OtherDisputesStarved)));
+        assert_eq!(book.divide(20, 50), Ok((20, 0)));
+        assert_eq!(book.divide(0, 50), Ok((0, 0)));
+    }
+
+    #[test]
+    fn it_goes_back_once_after_its_moment_and_without_open_disputes() {
+        use MarketplaceError::*;
+        let mut book = collateral();
+        (book.returned, book.open_disputes, book.returnable_at) = (false, 0, 0);
+        assert_eq!(book.give_back(i64::MAX), Err(fail(CollateralNotReturnable)));
+        book.delist(100, 50);
+        assert_eq!(book.give_back(149), Err(fail(CollateralNotReturnable)));
+        book.open_disputes = 1;
+        assert_eq!(book.give_back(150), Err(fail(DisputesOpen)));
+        book.open_disputes = 0;
+        assert!(book.give_back(150).is_ok() && book.returned);
+        assert_eq!(book.give_back(150), Err(fail(CollateralNotReturnable)));
+    }
+
+    #[test]
+    fn disputes_are_counted_and_the_book_must_agree_with_itself() {
+        use MarketplaceError::*;
+        let mut book = collateral();
+        (book.open_disputes, book.disputed_amount) = (0, 0);
+        assert!(book.open_dispute(5).is_ok() && book.open_dispute(6).is_ok());
+        assert!(book.end_dispute(5).is_ok() && book.book_invariant().is_ok());
+        assert_eq!((book.open_disputes, book.disputed_amount), (1, 6));
+        assert_eq!(book.end_dispute(7), Err(fail(CollateralInsolvent)));
+        (book.open_disputes, book.disputed_amount) = (0, 1);
+        assert_eq!(book.book_invariant(), Err(fail(CollateralInsolvent)));
+        book.disputed_amount = 0;
+        assert!(book.slash(3, 2).is_ok() && book.pay_owed(9).is_ok());
+        assert_eq!(book.pay_owed(1), Err(fail(CollateralInsolvent)));
+        book.owed = book.slashed + 1;
+        assert_eq!(book.book_invariant(), Err(fail(CollateralInsolvent)));
+        book.open_disputes = u32::MAX;
+        assert_eq!(book.open_dispute(1), Err(fail(ArithmeticOverflow)));
+        book.deposited = u64::MAX;
+        assert_eq!(book.top_up(1), Err(fail(ArithmeticOverflow)));
     }
 }

@@ -2,6 +2,10 @@
 
 use anchor_lang::prelude::*;
 
+use crate::constants::DISPUTE_LAPSE_SECONDS;
+use crate::creation::rent_exempt_minimum;
+use crate::errors::MarketplaceError;
+
 /// Where a dispute stands.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -28,16 +32,22 @@ pub struct Dispute {
     pub bump: u8,
     /// The disputed record.
     pub record: Pubkey,
+    /// The record's listing, whose collateral answers.
+    pub listing: Pubkey,
     /// Who disputes: the record's caller.
     pub caller: Pubkey,
+    /// Who paid this account's rent and the bond.
+    pub rent_sponsor: Pubkey,
     /// SHA-256 of the evidence, whose URI is in the event.
     pub evidence_hash: [u8; 32],
     /// SHA-256 of the admin's written reason; zero before the outcome.
     pub reason_hash: [u8; 32],
     /// When it was opened, unix seconds; the answer is due 72 hours later.
     pub opened_at: i64,
-    /// Lamports held in this account as bond.
+    /// Lamports held in this account as bond; 0 once paid out.
     pub bond: u64,
+    /// Price of the disputed execution, base units.
+    pub price: u64,
     /// Slashed collateral that went, or is owed, to the caller, base units.
     pub amount_to_caller: u64,
     /// Slashed collateral that went to the treasury, base units.
@@ -48,46 +58,163 @@ pub struct Dispute {
     pub resolved_at: i64,
 }
 
+impl DisputeOutcome {
+    /// The only moves there are.
+    pub fn can_become(self, next: Self) -> bool {
+        self == Self::Open && next != Self::Open
+    }
+}
+
+impl Dispute {
+    /// Reach an outcome.
+    pub fn end(&mut self, outcome: DisputeOutcome, reason_hash: [u8; 32], now: i64) -> Result<()> {
+        ensure!(
+            self.outcome.can_become(outcome),
+            MarketplaceError::DisputeNotOpen
+        );
+        if outcome == DisputeOutcome::Lapsed {
+            ensure!(
+                now >= self.opened_at.saturating_add(DISPUTE_LAPSE_SECONDS),
+                MarketplaceError::LapseTooEarly
+            );
+        }
+        self.outcome = outcome;
+        self.reason_hash = reason_hash;
+        self.resolved_at = now;
+        Ok(())
+    }
+
+    /// The award that waited has been paid; says how much.
+    pub fn take_owed(&mut self) -> Result<u64> {
+        ensure!(self.owed > 0, MarketplaceError::NothingOwed);
+        Ok(std::mem::take(&mut self.owed))
+    }
+
+    /// Only an upheld dispute awards, never above the price to the caller; an open one has no time of outcome.
+    pub fn invariant(&self) -> Result<()> {
+        let nothing = self.amount_to_caller == 0 && self.amount_to_treasury == 0;
+        let sound = match self.outcome {
+            DisputeOutcome::Open => nothing && self.resolved_at == 0,
+            DisputeOutcome::Rejected | DisputeOutcome::Lapsed => nothing && self.resolved_at > 0,
+            DisputeOutcome::Upheld => self.amount_to_caller <= self.price && self.resolved_at > 0,
+        };
+        ensure!(
+            sound && self.owed <= self.amount_to_caller,
+            MarketplaceError::DisputeUnsound
+        );
+        Ok(())
+    }
+}
+
+/// Pay the bond out; says how much. One that would leave its receiver below rent exemption, which fails the
+/// whole transaction, stays in the dispute's account, so that nobody can stop an outcome by being poor.
+pub fn pay_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64> {
+    let bond = dispute.bond;
+    let after = to.lamports().saturating_add(bond);
+    if after < rent_exempt_minimum(to.data_len())? {
+        return Ok(0);
+    }
+    dispute.sub_lamports(bond)?;
+    to.add_lamports(bond)?;
+    dispute.bond = 0;
+    Ok(bond)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::fail;
 
     /// First 8 bytes of SHA-256("account:Dispute").
     const DISCRIMINATOR: [u8; 8] = [0x24, 0x31, 0xf1, 0x43, 0x28, 0x24, 0xf1, 0x4a];
 
-    #[test]
-    fn layout() {
-        let dispute = Dispute {
+    fn dispute() -> Dispute {
+        Dispute {
             version: 1,
-            outcome: DisputeOutcome::Lapsed,
+            outcome: DisputeOutcome::Open,
             bump: 9,
             record: Pubkey::new_from_array([1; 32]),
-            caller: Pubkey::new_from_array([2; 32]),
-            evidence_hash: [3; 32],
-            reason_hash: [4; 32],
-            opened_at: 5,
+            listing: Pubkey::new_from_array([2; 32]),
+            caller: Pubkey::new_from_array([3; 32]),
+            rent_sponsor: Pubkey::new_from_array([4; 32]),
+            evidence_hash: [5; 32],
+            reason_hash: [0; 32],
+            opened_at: 100,
             bond: 6,
-            amount_to_caller: 7,
-            amount_to_treasury: 8,
-            owed: 9,
-            resolved_at: -1,
-        };
+            price: 50,
+            amount_to_caller: 0,
+            amount_to_treasury: 0,
+            owed: 0,
+            resolved_at: 0,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let mut dispute = dispute();
+        (dispute.outcome, dispute.reason_hash) = (DisputeOutcome::Lapsed, [6; 32]);
+        (dispute.amount_to_caller, dispute.amount_to_treasury) = (7, 8);
+        (dispute.owed, dispute.resolved_at) = (9, -1);
         let mut bytes = Vec::new();
         dispute.try_serialize(&mut bytes).unwrap();
-        let mut expected = [
-            &DISCRIMINATOR[..],
-            &[1, 3, 9],
-            &[1; 32],
-            &[2; 32],
-            &[3; 32],
-            &[4; 32],
-        ]
-        .concat();
-        for number in [5u8, 6, 7, 8, 9] {
+        let mut expected = [&DISCRIMINATOR[..], &[1, 3, 9]].concat();
+        for fill in 1..=6 {
+            expected.extend([fill; 32]);
+        }
+        for number in [100u8, 6, 50, 7, 8, 9] {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
         expected.extend([0xff; 8]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + Dispute::INIT_SPACE);
+    }
+
+    #[test]
+    fn an_outcome_is_final_and_lapsing_takes_thirty_days() {
+        use DisputeOutcome::*;
+        let mut open = dispute();
+        assert_eq!(
+            open.end(Open, [1; 32], 200),
+            Err(fail(MarketplaceError::DisputeNotOpen))
+        );
+        let lapse = 100 + DISPUTE_LAPSE_SECONDS;
+        assert_eq!(
+            open.end(Lapsed, [0; 32], lapse - 1),
+            Err(fail(MarketplaceError::LapseTooEarly))
+        );
+        assert!(open.end(Lapsed, [0; 32], lapse).is_ok() && open.invariant().is_ok());
+        for next in [Open, Rejected, Upheld, Lapsed] {
+            assert_eq!(
+                open.end(next, [0; 32], lapse),
+                Err(fail(MarketplaceError::DisputeNotOpen))
+            );
+        }
+    }
+
+    #[test]
+    fn only_an_upheld_dispute_awards_and_an_award_is_taken_once() {
+        use DisputeOutcome::*;
+        for (outcome, to_caller, owed, sound) in [
+            (Open, 0, 0, false),
+            (Rejected, 0, 0, true),
+            (Rejected, 1, 0, false),
+            (Lapsed, 1, 0, false),
+            (Upheld, 50, 50, true),
+            (Upheld, 51, 0, false),
+            (Upheld, 49, 50, false),
+        ] {
+            let mut ended = dispute();
+            (ended.outcome, ended.resolved_at) = (outcome, 200);
+            (ended.amount_to_caller, ended.owed) = (to_caller, owed);
+            assert_eq!(
+                ended.invariant().is_ok(),
+                sound,
+                "{outcome:?} {to_caller} {owed}"
+            );
+        }
+        let mut upheld = dispute();
+        upheld.owed = 7;
+        assert_eq!(upheld.take_owed(), Ok(7));
+        assert_eq!(upheld.take_owed(), Err(fail(MarketplaceError::NothingOwed)));
     }
 }

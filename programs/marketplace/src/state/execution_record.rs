@@ -124,7 +124,7 @@ impl ExecutionRecord {
     }
 
     fn set_status(&mut self, next: ExecutionStatus) -> Result<()> {
-        require!(
+        ensure!(
             self.status.can_become(next),
             MarketplaceError::ExecutionNotOpen
         );
@@ -139,8 +139,12 @@ impl ExecutionRecord {
         execution_time_ms: u32,
         now: i64,
     ) -> Result<()> {
+        ensure!(
+            self.status == ExecutionStatus::Open,
+            MarketplaceError::ExecutionNotOpen
+        );
+        ensure!(now < self.refund_at, MarketplaceError::SettleWindowClosed);
         self.set_status(ExecutionStatus::Completed)?;
-        require!(now < self.refund_at, MarketplaceError::SettleWindowClosed);
         self.result_hash = result_hash;
         self.execution_time_ms = execution_time_ms;
         self.settled_at = now;
@@ -151,6 +155,46 @@ impl ExecutionRecord {
     pub fn refund(&mut self, now: i64) -> Result<()> {
         self.set_status(ExecutionStatus::Refunded)?;
         self.settled_at = now;
+        Ok(())
+    }
+
+    /// Completed to Disputed, within the window that the record carries.
+    pub fn dispute(&mut self, now: i64) -> Result<()> {
+        ensure!(
+            self.status.can_become(ExecutionStatus::Disputed),
+            MarketplaceError::ExecutionNotCompleted
+        );
+        let window = i64::from(self.dispute_window_seconds);
+        ensure!(
+            now < self.settled_at.saturating_add(window),
+            MarketplaceError::DisputeWindowClosed
+        );
+        self.set_status(ExecutionStatus::Disputed)
+    }
+
+    /// Disputed to DisputeUpheld, or back to Completed.
+    pub fn end_dispute(&mut self, upheld: bool) -> Result<()> {
+        ensure!(
+            self.status == ExecutionStatus::Disputed,
+            MarketplaceError::DisputeNotOpen
+        );
+        self.set_status(if upheld {
+            ExecutionStatus::DisputeUpheld
+        } else {
+            ExecutionStatus::Completed
+        })
+    }
+
+    /// Whether the account may go: it proves nothing that anybody still needs.
+    pub fn require_closable(&self, now: i64) -> Result<()> {
+        ensure!(
+            self.status == ExecutionStatus::Refunded,
+            MarketplaceError::ExecutionNotRefunded
+        );
+        ensure!(
+            now >= self.opened_at.saturating_add(REFUNDED_RECORD_SECONDS),
+            MarketplaceError::CloseTooEarly
+        );
         Ok(())
     }
 
@@ -165,8 +209,8 @@ impl ExecutionRecord {
             }
             _ => escrow_amount == 0 && self.settled_at > 0,
         };
-        require!(sound, MarketplaceError::RecordUnsound);
-        require!(
+        ensure!(sound, MarketplaceError::RecordUnsound);
+        ensure!(
             self.opened_at < self.deadline && self.deadline < self.refund_at,
             MarketplaceError::RecordUnsound
         );
@@ -177,6 +221,7 @@ impl ExecutionRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::fail;
 
     /// First 8 bytes of SHA-256("account:ExecutionRecord").
     const DISCRIMINATOR: [u8; 8] = [0x85, 0xc9, 0xb6, 0xce, 0xe0, 0x6f, 0x2d, 0xa8];
@@ -303,14 +348,14 @@ mod tests {
         let mut settled = record();
         assert_eq!(
             settled.settle([1; 32], 5, 760),
-            Err(error!(MarketplaceError::SettleWindowClosed))
+            Err(fail(MarketplaceError::SettleWindowClosed))
         );
         settled = record();
         assert!(settled.settle([1; 32], 5, 759).is_ok());
         assert!(settled.invariant(0).is_ok() && settled.invariant(1).is_err());
         assert_eq!(
             settled.refund(760),
-            Err(error!(MarketplaceError::ExecutionNotOpen))
+            Err(fail(MarketplaceError::ExecutionNotOpen))
         );
 
         let mut refunded = record();
@@ -321,5 +366,38 @@ mod tests {
         let mut backwards = record();
         backwards.deadline = 100;
         assert!(backwards.invariant(backwards.price).is_err());
+    }
+
+    #[test]
+    fn a_dispute_needs_a_completed_record_and_its_window_is_half_open() {
+        use MarketplaceError::*;
+        let mut record = record();
+        assert_eq!(record.dispute(200), Err(fail(ExecutionNotCompleted)));
+        assert!(record.settle([1; 32], 5, 200).is_ok());
+        let end = 200 + 259_200;
+        assert_eq!(record.dispute(end), Err(fail(DisputeWindowClosed)));
+        assert_eq!(record.end_dispute(true), Err(fail(DisputeNotOpen)));
+        assert!(record.dispute(end - 1).is_ok());
+        assert_eq!(record.dispute(end - 1), Err(fail(ExecutionNotCompleted)));
+        assert_eq!(record.settle([1; 32], 5, 200), Err(fail(ExecutionNotOpen)));
+        assert!(record.end_dispute(false).is_ok());
+        assert_eq!(record.status, ExecutionStatus::Completed);
+        assert!(record.dispute(end - 1).is_ok() && record.end_dispute(true).is_ok());
+        assert_eq!(record.status, ExecutionStatus::DisputeUpheld);
+        assert_eq!(record.dispute(end - 1), Err(fail(ExecutionNotCompleted)));
+    }
+
+    #[test]
+    fn only_a_refunded_record_closes_and_only_after_a_week() {
+        use MarketplaceError::*;
+        let mut record = record();
+        let week = 100 + REFUNDED_RECORD_SECONDS;
+        assert_eq!(
+            record.require_closable(week),
+            Err(fail(ExecutionNotRefunded))
+        );
+        assert!(record.refund(760).is_ok());
+        assert_eq!(record.require_closable(week - 1), Err(fail(CloseTooEarly)));
+        assert!(record.require_closable(week).is_ok());
     }
 }

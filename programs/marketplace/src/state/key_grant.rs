@@ -4,6 +4,7 @@ use anchor_lang::prelude::*;
 
 use crate::constants::MAX_GRANT_SECONDS;
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 
 /// The limits of a grant; every one must be above zero.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +24,14 @@ pub struct GrantLimits {
 impl GrantLimits {
     /// All limits are above zero and the end is ahead, by a year at most.
     pub fn validate(&self, now: i64) -> Result<()> {
-        require!(
+        ensure!(
             self.per_execution_max > 0
                 && self.period_max > 0
                 && self.total_max > 0
                 && self.period_seconds > 0,
             MarketplaceError::GrantLimitZero
         );
-        require!(
+        ensure!(
             self.expires_at > now && self.expires_at <= now.saturating_add(MAX_GRANT_SECONDS),
             MarketplaceError::GrantExpiryOutOfBounds
         );
@@ -48,10 +49,16 @@ pub struct KeyGrant {
     pub revoked: bool,
     /// Bump of this address.
     pub bump: u8,
+    /// Bump of the wallet's `Spender` address.
+    pub spender_bump: u8,
+    /// Bump of the wallet's associated USDC account.
+    pub source_bump: u8,
     /// The wallet whose USDC may be spent.
     pub wallet: Pubkey,
     /// First 16 bytes of SHA-256 of the whole API key.
     pub key_id: [u8; 16],
+    /// Who paid this account's rent and gets it back.
+    pub rent_sponsor: Pubkey,
     /// Most that one execution may cost, base units.
     pub per_execution_max: u64,
     /// Most that may be spent in one period, base units.
@@ -72,30 +79,52 @@ pub struct KeyGrant {
     pub total_spent: u64,
     /// Executions opened with this key, refunded ones too.
     pub execution_count: u64,
+    /// When the latest of them was opened, unix seconds; 0 before the first.
+    pub last_opened_at: i64,
 }
 
 impl KeyGrant {
     /// Whether the right can be used at all.
     pub fn require_live(&self, now: i64) -> Result<()> {
-        require!(!self.revoked, MarketplaceError::GrantRevoked);
-        require!(now < self.expires_at, MarketplaceError::GrantExpired);
+        ensure!(!self.revoked, MarketplaceError::GrantRevoked);
+        ensure!(now < self.expires_at, MarketplaceError::GrantExpired);
+        Ok(())
+    }
+
+    /// Take other limits; what is spent stays spent, even where it is above them.
+    pub fn set_limits(&mut self, limits: &GrantLimits, now: i64) -> Result<()> {
+        limits.validate(now)?;
+        ensure!(!self.revoked, MarketplaceError::GrantRevoked);
+        if limits.period_seconds != self.period_seconds {
+            // Periods of another length begin now, and what the present one has spent counts in the first of
+            // them: otherwise a shorter length could forget it, and refunds of it would be given back twice.
+            self.roll_period(now);
+            self.period_start = now;
+        }
+        self.per_execution_max = limits.per_execution_max;
+        self.period_max = limits.period_max;
+        self.total_max = limits.total_max;
+        self.period_seconds = limits.period_seconds;
+        self.expires_at = limits.expires_at;
+        Ok(())
+    }
+
+    /// Whether the account may go. Not in the second of its latest open: a grant made anew in that second
+    /// would pass for the one that paid, and get its refund's spend back.
+    pub fn require_closable(&self, now: i64) -> Result<()> {
+        ensure!(now > self.last_opened_at, MarketplaceError::GrantInUse);
         Ok(())
     }
 
     /// End the right for good.
     pub fn revoke(&mut self) -> Result<()> {
-        require!(!self.revoked, MarketplaceError::GrantRevoked);
+        ensure!(!self.revoked, MarketplaceError::GrantRevoked);
         self.revoked = true;
         Ok(())
     }
 
-    /// Spend a price, within every limit.
-    pub fn debit(&mut self, price: u64, now: i64) -> Result<()> {
-        self.require_live(now)?;
-        require!(
-            price <= self.per_execution_max,
-            MarketplaceError::GrantPerExecutionExceeded
-        );
+    /// Begin the period that holds this moment, if it is a later one.
+    fn roll_period(&mut self, now: i64) {
         let period = i64::from(self.period_seconds).max(1);
         let elapsed = now.saturating_sub(self.period_start);
         if elapsed >= period {
@@ -105,25 +134,36 @@ impl KeyGrant {
                 .saturating_add(periods.saturating_mul(period));
             self.period_spent = 0;
         }
+    }
+
+    /// Spend a price, within every limit.
+    pub fn debit(&mut self, price: u64, now: i64) -> Result<()> {
+        self.require_live(now)?;
+        ensure!(
+            price <= self.per_execution_max,
+            MarketplaceError::GrantPerExecutionExceeded
+        );
+        self.roll_period(now);
         let period_spent = self
             .period_spent
             .checked_add(price)
-            .ok_or(MarketplaceError::ArithmeticOverflow)?;
-        require!(
+            .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+        ensure!(
             period_spent <= self.period_max,
             MarketplaceError::GrantPeriodExceeded
         );
         let total_spent = self
             .total_spent
             .checked_add(price)
-            .ok_or(MarketplaceError::ArithmeticOverflow)?;
-        require!(
+            .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+        ensure!(
             total_spent <= self.total_max,
             MarketplaceError::GrantTotalExceeded
         );
         self.period_spent = period_spent;
         self.total_spent = total_spent;
         self.execution_count = self.execution_count.saturating_add(1);
+        self.last_opened_at = now;
         Ok(())
     }
 
@@ -142,7 +182,7 @@ impl KeyGrant {
 
     /// Spend never exceeds a limit, and a period's spend never the whole.
     pub fn invariant(&self) -> Result<()> {
-        require!(
+        ensure!(
             self.total_spent <= self.total_max
                 && self.period_spent <= self.period_max
                 && self.period_spent <= self.total_spent,
@@ -164,8 +204,11 @@ mod tests {
             version: 1,
             revoked: false,
             bump: 2,
+            spender_bump: 5,
+            source_bump: 7,
             wallet: Pubkey::new_from_array([3; 32]),
             key_id: [4; 16],
+            rent_sponsor: Pubkey::new_from_array([6; 32]),
             per_execution_max: 50,
             period_max: 60,
             total_max: 150,
@@ -176,6 +219,7 @@ mod tests {
             period_spent: 0,
             total_spent: 0,
             execution_count: 0,
+            last_opened_at: 0,
         }
     }
 
@@ -183,15 +227,23 @@ mod tests {
     fn layout() {
         let mut grant = grant();
         grant.revoked = true;
-        (grant.period_spent, grant.total_spent, grant.execution_count) = (5, 6, 7);
+        (grant.period_spent, grant.total_spent) = (5, 6);
+        (grant.execution_count, grant.last_opened_at) = (7, 8);
         let mut bytes = Vec::new();
         grant.try_serialize(&mut bytes).unwrap();
-        let mut expected = [&DISCRIMINATOR[..], &[1, 1, 2], &[3; 32], &[4; 16]].concat();
+        let mut expected = [
+            &DISCRIMINATOR[..],
+            &[1, 1, 2, 5, 7],
+            &[3; 32],
+            &[4; 16],
+            &[6; 32],
+        ]
+        .concat();
         for number in [50u8, 60, 150] {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
         expected.extend([10, 0, 0, 0]);
-        for number in [200u8, 100, 100, 5, 6, 7] {
+        for number in [200u8, 100, 100, 5, 6, 7, 8] {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
         assert_eq!(bytes, expected);
@@ -202,19 +254,19 @@ mod tests {
     fn limits_are_inclusive_and_periods_half_open() {
         use MarketplaceError::*;
         let mut grant = grant();
-        assert_eq!(grant.debit(51, 100), Err(error!(GrantPerExecutionExceeded)));
+        assert_eq!(grant.debit(51, 100), Err(fail(GrantPerExecutionExceeded)));
         assert!(grant.debit(50, 100).is_ok() && grant.debit(10, 109).is_ok());
-        assert_eq!(grant.debit(1, 109), Err(error!(GrantPeriodExceeded)));
+        assert_eq!(grant.debit(1, 109), Err(fail(GrantPeriodExceeded)));
         assert!(grant.debit(50, 135).is_ok());
         assert_eq!((grant.period_start, grant.period_spent), (130, 50));
         assert!(grant.debit(40, 150).is_ok());
-        assert_eq!(grant.debit(1, 160), Err(error!(GrantTotalExceeded)));
+        assert_eq!(grant.debit(1, 160), Err(fail(GrantTotalExceeded)));
         assert_eq!((grant.total_spent, grant.execution_count), (150, 4));
         assert!(grant.invariant().is_ok());
-        assert_eq!(grant.debit(1, 200), Err(error!(GrantExpired)));
+        assert_eq!(grant.debit(1, 200), Err(fail(GrantExpired)));
         assert!(grant.revoke().is_ok());
-        assert_eq!(grant.revoke(), Err(error!(GrantRevoked)));
-        assert_eq!(grant.debit(1, 100), Err(error!(GrantRevoked)));
+        assert_eq!(grant.revoke(), Err(fail(GrantRevoked)));
+        assert_eq!(grant.debit(1, 100), Err(fail(GrantRevoked)));
     }
 
     #[test]
@@ -237,7 +289,7 @@ mod tests {
             (grant.period_spent, grant.total_spent) = (period, total);
             assert_eq!(
                 grant.invariant(),
-                Err(error!(MarketplaceError::GrantOverspent))
+                Err(fail(MarketplaceError::GrantOverspent))
             );
         }
     }
@@ -256,8 +308,63 @@ mod tests {
         for expires_at in [100, 101 + MAX_GRANT_SECONDS, i64::MAX, i64::MIN] {
             assert_eq!(
                 limits(expires_at).validate(100),
-                Err(error!(MarketplaceError::GrantExpiryOutOfBounds))
+                Err(fail(MarketplaceError::GrantExpiryOutOfBounds))
             );
         }
+    }
+
+    #[test]
+    fn limits_may_fall_below_the_spend_and_the_account_stays_in_the_second_of_an_open() {
+        use MarketplaceError::*;
+        let mut grant = grant();
+        assert!(grant.require_closable(0).is_err() && grant.require_closable(1).is_ok());
+        assert!(grant.debit(50, 105).is_ok());
+        assert_eq!(grant.require_closable(105), Err(fail(GrantInUse)));
+        assert!(grant.require_closable(106).is_ok());
+        let lower = GrantLimits {
+            per_execution_max: 10,
+            period_max: 20,
+            total_max: 30,
+            period_seconds: 10,
+            expires_at: 150,
+        };
+        assert!(grant.set_limits(&lower, 106).is_ok());
+        assert_eq!((grant.total_max, grant.total_spent), (30, 50));
+        assert_eq!(grant.debit(1, 107), Err(fail(GrantPeriodExceeded)));
+        assert_eq!(grant.debit(1, 117), Err(fail(GrantTotalExceeded)));
+        assert!(grant.restore(50, 105) && grant.debit(10, 117).is_ok());
+        assert!(grant.revoke().is_ok());
+        assert_eq!(grant.set_limits(&lower, 117), Err(fail(GrantRevoked)));
+        assert_eq!(
+            grant.set_limits(&lower, 150),
+            Err(fail(GrantExpiryOutOfBounds))
+        );
+    }
+
+    #[test]
+    fn another_period_length_forgets_no_spend() {
+        use MarketplaceError::*;
+        let mut grant = grant();
+        assert!(grant.debit(50, 109).is_ok());
+        let shorter = GrantLimits {
+            per_execution_max: 50,
+            period_max: 60,
+            total_max: 150,
+            period_seconds: 4,
+            expires_at: 200,
+        };
+        assert!(grant.set_limits(&shorter, 109).is_ok());
+        assert_eq!((grant.period_start, grant.period_spent), (109, 50));
+        assert_eq!(grant.debit(11, 112), Err(fail(GrantPeriodExceeded)));
+        assert!(grant.debit(10, 112).is_ok());
+        assert!(grant.set_limits(&shorter, 112).is_ok());
+        assert_eq!(grant.period_start, 109, "the same length changes nothing");
+        let longer = GrantLimits {
+            period_seconds: 50,
+            ..shorter
+        };
+        assert!(grant.set_limits(&longer, 114).is_ok());
+        assert_eq!((grant.period_start, grant.period_spent), (114, 0));
+        assert!(grant.restore(50, 109) && grant.period_spent == 0);
     }
 }

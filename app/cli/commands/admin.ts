@@ -1,0 +1,201 @@
+/** `admin`: settings, authorities, fees, badges and verdicts. Anyone may look; the keypair given must be the admin's. */
+import { PublicKey } from '@solana/web3.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CollateralTier } from '../../sdk/program.ts';
+import {
+  accept,
+  changeRelayAuthority,
+  changeSettings,
+  propose,
+  type Settings,
+  showConfig,
+  verifyCreator,
+  withdraw,
+} from '../admin.ts';
+import type { CommonOptions } from '../config.ts';
+import { resolve } from '../dispute.ts';
+import { printResult } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+import {
+  hashFile,
+  openOnChain,
+  readWallet,
+  toAddress,
+  toAmount,
+  toAmountOrZero,
+  toCount,
+  toExecutionId,
+  withMarketplace,
+  withWallet,
+} from './options.ts';
+
+const U16_MAX = 2 ** 16 - 1;
+const U32_MAX = 2 ** 32 - 1;
+/** 1,000 SOL: far above what the program allows, and exact as a number. */
+const LAMPORTS_MAX = 10 ** 12;
+
+export function adminCommands(): Command {
+  const group = new Command('admin').description('run the marketplace');
+
+  withMarketplace(group.command('config'))
+    .description('show every setting, the authorities and what the treasury holds')
+    .action(async (options: CommonOptions) => {
+      printResult(await showConfig(await openOnChain(options)), options.json);
+    });
+  addSettings(group);
+  addAuthorities(group);
+  addMoney(group);
+  return group;
+}
+
+interface SettingOptions extends CommonOptions {
+  feeBps?: number;
+  minPrice?: bigint;
+  disputeBondLamports?: number;
+  disputeWindowSeconds?: number;
+  refundGraceSeconds?: number;
+  maxTimeoutSeconds?: number;
+  exposureMultiple?: number;
+  tiers?: CollateralTier[];
+}
+
+function addSettings(group: Command): void {
+  withWallet(group.command('update-config'))
+    .description('change settings; those not named stay, and the program keeps each within its bounds')
+    .option('--fee-bps <n>', 'share of a settled price, 100 is 1%', toCount(U16_MAX, 0))
+    .option('--min-price <usdc>', 'lowest price of an execution', toAmountOrZero)
+    .option('--dispute-bond-lamports <n>', 'bond of a dispute, 1000000000 is 1 SOL', toCount(LAMPORTS_MAX, 0))
+    .option('--dispute-window-seconds <n>', 'how long a settled execution can be disputed', toCount(U32_MAX, 0))
+    .option('--refund-grace-seconds <n>', 'from a deadline to the refund that anyone may send', toCount(U32_MAX, 0))
+    .option('--max-timeout-seconds <n>', 'longest timeout of an agent', toCount(U32_MAX, 0))
+    .option(
+      '--exposure-multiple <n>',
+      'most opened in one window, in times of the collateral; 0: no limit',
+      toCount(U32_MAX, 0),
+    )
+    .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers)
+    .action(async (options: SettingOptions) => {
+      const { feeBps, minPrice, disputeBondLamports, tiers, ...others } = options;
+      const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
+      const settings: Settings = {
+        ...(feeBps !== undefined && { feeBps }),
+        ...(minPrice !== undefined && { minPrice }),
+        ...(disputeBondLamports !== undefined && { disputeBondLamports: BigInt(disputeBondLamports) }),
+        ...(disputeWindowSeconds !== undefined && { disputeWindowSeconds }),
+        ...(refundGraceSeconds !== undefined && { refundGraceSeconds }),
+        ...(maxTimeoutSeconds !== undefined && { maxTimeoutSeconds }),
+        ...(exposureMultiple !== undefined && { exposureMultiple }),
+        ...(tiers && { tiers }),
+      };
+      const changed = Object.keys(settings).length;
+      if (changed === 0) throw new Refusal('Name at least one setting to change; --help lists them.');
+      const admin = readWallet(options);
+      const signature = await changeSettings(await openOnChain(options), admin, settings);
+      printResult({ changed, signature }, options.json);
+    });
+
+  for (const [name, opensPaused] of [
+    ['pause-opens', true],
+    ['resume-opens', false],
+  ] as const) {
+    withWallet(group.command(name))
+      .description(opensPaused ? 'take no new executions; settling and refunding go on' : 'take new executions again')
+      .action(async (options: CommonOptions) => {
+        const admin = readWallet(options);
+        const signature = await changeSettings(await openOnChain(options), admin, { opensPaused });
+        printResult({ opens_paused: opensPaused, signature }, options.json);
+      });
+  }
+}
+
+function addAuthorities(group: Command): void {
+  withWallet(group.command('propose'))
+    .description('name who may become admin; it takes their `accept`')
+    .argument('<address>', 'the next admin, or `none` to withdraw the proposal', toAddressOrNone)
+    .action(async (next: PublicKey, options: CommonOptions) => {
+      const admin = readWallet(options);
+      const signature = await propose(await openOnChain(options), admin, next);
+      const isNone = next.equals(PublicKey.default);
+      printResult({ pending_admin: isNone ? null : next.toBase58(), signature }, options.json);
+    });
+
+  withWallet(group.command('accept'))
+    .description('become admin, as the one who was proposed')
+    .action(async (options: CommonOptions) => {
+      const wallet = readWallet(options);
+      const signature = await accept(await openOnChain(options), wallet);
+      printResult({ admin: wallet.publicKey.toBase58(), signature }, options.json);
+    });
+
+  withWallet(group.command('set-relay-authority'))
+    .description("give the relay's rights to another key; the present one loses them at once")
+    .argument('<address>', 'the key that the relay will sign with', toAddress)
+    .action(async (relayAuthority: PublicKey, options: CommonOptions) => {
+      const admin = readWallet(options);
+      const signature = await changeRelayAuthority(await openOnChain(options), admin, relayAuthority);
+      printResult({ relay_authority: relayAuthority.toBase58(), signature }, options.json);
+    });
+
+  withWallet(group.command('verify-creator'))
+    .description("give a creator's wallet the badge, after its identity was checked")
+    .argument('<address>', "the creator's wallet", toAddress)
+    .option('--revoke', 'take the badge back')
+    .action(async (creator: PublicKey, options: CommonOptions & { revoke?: boolean }) => {
+      const admin = readWallet(options);
+      const verified = !options.revoke;
+      const signature = await verifyCreator(await openOnChain(options), admin, { creator, verified });
+      printResult({ creator: creator.toBase58(), verified, signature }, options.json);
+    });
+}
+
+interface VerdictOptions extends CommonOptions {
+  reject?: boolean;
+  uphold?: bigint;
+  reasonFile: string;
+}
+
+function addMoney(group: Command): void {
+  withWallet(group.command('withdraw-treasury'))
+    .description('take collected fees out')
+    .argument('<usdc>', 'how much', toAmount)
+    .option('--destination <address>', "USDC account to receive them (default: the admin's own)", toAddress)
+    .action(async (amount: bigint, options: CommonOptions & { destination?: PublicKey }) => {
+      const admin = readWallet(options);
+      const { destination } = options;
+      const order = { amount, ...(destination && { destination }) };
+      printResult(await withdraw(await openOnChain(options), admin, order), options.json);
+    });
+
+  withWallet(group.command('resolve-dispute'))
+    .description('answer a dispute: for the creator, or for the caller with an amount of collateral')
+    .argument('<execution_id>', 'the disputed execution', toExecutionId)
+    .addOption(new Option('--reject', 'find for the creator, who gets the bond').conflicts('uphold'))
+    .option(
+      '--uphold <usdc>',
+      'take this much collateral: the price at most to the caller, the rest to the treasury',
+      toAmountOrZero,
+    )
+    .requiredOption('--reason-file <file>', 'the written reason; the chain gets its SHA-256')
+    .action(async (executionId: Uint8Array, options: VerdictOptions) => {
+      const { reject, uphold, reasonFile } = options;
+      if (!reject && uphold === undefined) throw new Refusal('Say --reject, or --uphold USDC.');
+      const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
+      const wallet = readWallet(options);
+      const answer = { wallet, executionId, verdict, reasonHash: hashFile(reasonFile) };
+      printResult(await resolve(await openOnChain(options), answer), options.json);
+    });
+}
+
+function toAddressOrNone(text: string): PublicKey {
+  return text === 'none' ? PublicKey.default : toAddress(text);
+}
+
+function toTiers(text: string): CollateralTier[] {
+  return text.split(',').map((tier) => {
+    const [maxPrice, deposit, ...rest] = tier.split(':');
+    if (maxPrice === undefined || deposit === undefined || rest.length > 0) {
+      throw new InvalidArgumentError('It must be price:deposit pairs separated by commas, such as 0.1:1,1:5.');
+    }
+    return { maxPrice: toAmount(maxPrice), deposit: toAmount(deposit) };
+  });
+}

@@ -1,0 +1,61 @@
+/** `dispute`: a settled result that is not what was paid for. The admin answers by `admin resolve-dispute`. */
+import type { PublicKey } from '@solana/web3.js';
+import { Command, InvalidArgumentError } from 'commander';
+import { constants } from '../../sdk/program.ts';
+import type { CommonOptions } from '../config.ts';
+import { claim, dispute, lapse, showDispute } from '../dispute.ts';
+import { printResult } from '../output.ts';
+import { hashFile, openOnChain, readWallet, toAddress, toExecutionId, withMarketplace, withWallet } from './options.ts';
+
+interface DisputeOptions extends CommonOptions {
+  evidence: string;
+  evidenceUri: string;
+}
+
+export function disputeCommands(): Command {
+  const group = new Command('dispute').description('dispute a result, follow the dispute, collect its award');
+
+  withWallet(group.command('open'))
+    .description('dispute a settled execution, as its caller, within its window; takes a bond')
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .requiredOption('--evidence <file>', 'what you rest on; the chain gets its SHA-256')
+    .option('--evidence-uri <uri>', `where others find that file, at most ${constants.maxUriLength} bytes`, toUri, '')
+    .action(async (executionId: Uint8Array, options: DisputeOptions) => {
+      const wallet = readWallet(options);
+      const { evidence, evidenceUri } = options;
+      const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri };
+      printResult(await dispute(await openOnChain(options), claimed), options.json);
+    });
+
+  withMarketplace(group.command('show'))
+    .description('show a dispute: outcome, dates, amounts')
+    .argument('<execution_id>', 'the disputed execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      printResult(await showDispute(await openOnChain(options), executionId), options.json);
+    });
+
+  withWallet(group.command('claim'))
+    .description("pay an award that the caller's account could not receive before; anyone can")
+    .argument('<execution_id>', 'the disputed execution', toExecutionId)
+    .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
+    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: PublicKey }) => {
+      const wallet = readWallet(options);
+      const { destination } = options;
+      const award = { wallet, executionId, ...(destination && { destination }) };
+      printResult(await claim(await openOnChain(options), award), options.json);
+    });
+
+  withWallet(group.command('lapse'))
+    .description('end a dispute that nobody answered for 30 days; anyone can')
+    .argument('<execution_id>', 'the disputed execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const wallet = readWallet(options);
+      printResult(await lapse(await openOnChain(options), { wallet, executionId }), options.json);
+    });
+  return group;
+}
+
+function toUri(text: string): string {
+  if (Buffer.byteLength(text) <= constants.maxUriLength) return text;
+  throw new InvalidArgumentError(`It must be at most ${constants.maxUriLength} bytes.`);
+}

@@ -1,0 +1,107 @@
+/** `execution`: a paid call and its escrow, between a wallet and the chain. */
+import type { PublicKey } from '@solana/web3.js';
+import { Command, InvalidArgumentError } from 'commander';
+import { requestHash } from '../../sdk/receipt.ts';
+import type { CommonOptions } from '../config.ts';
+import { closeRecord, openByWallet, refund, showExecution } from '../execution.ts';
+import { printResult, report } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+import {
+  openOnChain,
+  readWallet,
+  toAddress,
+  toAmount,
+  toBytes,
+  toCount,
+  toExecutionId,
+  withMarketplace,
+  withWallet,
+} from './options.ts';
+
+const U32_MAX = 2 ** 32 - 1;
+const HASH_BYTES = 32;
+const NONCE_BYTES = 16;
+
+interface OpenOptions extends CommonOptions {
+  task?: string;
+  parameters?: object;
+  requestHash?: Uint8Array;
+  maxPrice?: bigint;
+  timeoutSeconds?: number;
+  nonce?: Uint8Array;
+  source?: PublicKey;
+}
+
+export function executionCommands(): Command {
+  const group = new Command('execution').description('pay for a call, look at it, take it back');
+
+  withWallet(group.command('open'))
+    .description("put an agent's price into escrow for one request, from the wallet's own USDC")
+    .argument('<agent_id>', 'the agent', toAddress)
+    .option('--task <text>', 'the request, of which the chain gets the hash alone')
+    .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
+    .option('--request-hash <hex>', 'the hash itself, instead of --task and --parameters', toBytes(HASH_BYTES))
+    .option('--max-price <usdc>', 'refuse a higher price (default: what the agent asks now)', toAmount)
+    .option('--timeout-seconds <n>', "time for the answer (default: the agent's longest)", toCount(U32_MAX))
+    .option('--nonce <hex>', '16 bytes that this wallet never used before (default: random)', toBytes(NONCE_BYTES))
+    .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
+    .action(async (agentId: PublicKey, options: OpenOptions) => {
+      const wallet = readWallet(options);
+      const { maxPrice, timeoutSeconds, nonce, source } = options;
+      const open = {
+        wallet,
+        agentId,
+        requestHash: requestHashOf(options),
+        report,
+        ...(maxPrice && { maxPrice }),
+        ...(timeoutSeconds && { timeoutSeconds }),
+        ...(nonce && { nonce }),
+        ...(source && { source }),
+      };
+      printResult(await openByWallet(await openOnChain(options), open), options.json);
+    });
+
+  withMarketplace(group.command('show'))
+    .description('show what the chain holds of an execution: terms, state, escrow')
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      printResult(await showExecution(await openOnChain(options), executionId), options.json);
+    });
+
+  withWallet(group.command('refund'))
+    .description('send the escrow back to the caller: anyone can from refund_at on, the relay authority before')
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
+    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: PublicKey }) => {
+      const wallet = readWallet(options);
+      const { destination } = options;
+      const ended = { wallet, executionId, ...(destination && { destination }) };
+      printResult(await refund(await openOnChain(options), ended), options.json);
+    });
+
+  withWallet(group.command('close'))
+    .description('remove the record of a refunded execution, 7 days after its open; anyone can')
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const wallet = readWallet(options);
+      printResult(await closeRecord(await openOnChain(options), { wallet, executionId }), options.json);
+    });
+  return group;
+}
+
+function requestHashOf({ task, parameters, requestHash: given }: OpenOptions): Uint8Array {
+  if (given !== undefined && task === undefined && parameters === undefined) return given;
+  if (given === undefined && task !== undefined) return requestHash(task, parameters);
+  throw new Refusal('Name the request by --task TEXT (and --parameters JSON), or by --request-hash HEX alone.');
+}
+
+function toParameters(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It must be JSON: ${(error as Error).message}.`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new InvalidArgumentError('It must be a JSON object.');
+}

@@ -1,0 +1,51 @@
+/**
+ * One run of the command line, from the words a person typed to an exit code. Everything is printed through `console`,
+ * results on stdout and all else on stderr.
+ */
+import { Command, CommanderError } from 'commander';
+import { refusalIn } from './chain.ts';
+import { adminCommands } from './commands/admin.ts';
+import { agentsCommands } from './commands/agents.ts';
+import { disputeCommands } from './commands/dispute.ts';
+import { executionCommands } from './commands/execution.ts';
+import { keysCommands } from './commands/keys.ts';
+import { listingCommands } from './commands/listing.ts';
+import { UnknownOutcome } from './refusal.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+const EXIT_UNKNOWN = 3;
+
+/** Runs one command. `words` are those after the program's name. Returns the exit code; never throws. */
+export async function runCommand(words: string[]): Promise<number> {
+  const program = new Command('npm run cli --')
+    .description('Agent Marketplace: list agents, make API keys, pay, dispute, administer')
+    .addCommand(listingCommands())
+    .addCommand(keysCommands())
+    .addCommand(agentsCommands())
+    .addCommand(executionCommands())
+    .addCommand(disputeCommands())
+    .addCommand(adminCommands());
+  prepare(program);
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has printed what is wrong, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    console.error(refusalIn(error)?.message ?? error);
+    return error instanceof UnknownOutcome ? EXIT_UNKNOWN : EXIT_FAILED;
+  }
+}
+
+/** Settings are not inherited by commands that were made apart, so each command gets them. */
+function prepare(command: Command): void {
+  command
+    .exitOverride()
+    .showHelpAfterError('(--help shows how it is used)')
+    .configureOutput({
+      writeOut: (text) => console.log(text.trimEnd()),
+      writeErr: (text) => console.error(text.trimEnd()),
+    });
+  for (const child of command.commands) prepare(child);
+}

@@ -1,0 +1,103 @@
+/** Instructions of a dispute over a settled execution. Part of program.ts. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { findCollateral, findCollateralVault, findDispute, findExecution, findTokenAccount } from './addresses.ts';
+import { buildInstruction } from './instruction.ts';
+
+export interface OpenDisputeInput {
+  caller: PublicKey;
+  /** Pays rent and bond, and gets the bond back unless the dispute is rejected. */
+  payer: PublicKey;
+  executionId: Uint8Array;
+  listing: PublicKey;
+  /** SHA-256 of the evidence, 32 bytes. */
+  evidenceHash: Uint8Array;
+  /** Where the evidence can be read, at most 200 bytes. */
+  evidenceUri: string;
+}
+
+/** Disputes a result within its window. Signs: caller, payer. */
+export function openDispute(input: OpenDisputeInput): TransactionInstruction {
+  const { caller, payer, executionId, listing, evidenceHash, evidenceUri } = input;
+  const record = findExecution(executionId);
+  const accounts = { caller, payer, record, collateral: findCollateral(listing), dispute: findDispute(record) };
+  return buildInstruction('open_dispute', accounts, { evidenceHash, evidenceUri });
+}
+
+export interface ResolveDisputeInput {
+  admin: PublicKey;
+  executionId: Uint8Array;
+  listing: PublicKey;
+  caller: PublicKey;
+  /** The listing's creator, who gets the bond of a rejected dispute. */
+  creator: PublicKey;
+  /** As in the dispute. */
+  rentSponsor: PublicKey;
+  usdcMint: PublicKey;
+  upheld: boolean;
+  /** Base units to slash: the caller first, up to the price, the rest to the treasury. 0 where rejected. */
+  amount: bigint;
+  /** SHA-256 of the written reason, 32 bytes. */
+  reasonHash: Uint8Array;
+}
+
+/** Answers a dispute. Signs: admin. */
+export function resolveDispute(input: ResolveDisputeInput): TransactionInstruction {
+  const { admin, executionId, listing, caller, creator, rentSponsor, usdcMint, upheld, amount, reasonHash } = input;
+  const record = findExecution(executionId);
+  const accounts = {
+    admin,
+    record,
+    dispute: findDispute(record),
+    listing,
+    collateral: findCollateral(listing),
+    collateral_vault: findCollateralVault(listing),
+    destination: findTokenAccount(caller, usdcMint),
+    creator,
+    rent_sponsor: rentSponsor,
+  };
+  return buildInstruction('resolve_dispute', accounts, { upheld, amount, reasonHash });
+}
+
+export interface ClaimDisputeAwardInput {
+  /** Anyone. */
+  authority: PublicKey;
+  executionId: Uint8Array;
+  listing: PublicKey;
+  /** The caller's associated token account, or any USDC account of a caller who signs. */
+  destination: PublicKey;
+  /** As in the collateral account. */
+  rentSponsor: PublicKey;
+}
+
+/** Pays an award that waited for the caller's account. Signs: authority. */
+export function claimDisputeAward(input: ClaimDisputeAwardInput): TransactionInstruction {
+  const { authority, executionId, listing, destination, rentSponsor } = input;
+  const accounts = {
+    authority,
+    dispute: findDispute(findExecution(executionId)),
+    collateral: findCollateral(listing),
+    collateral_vault: findCollateralVault(listing),
+    destination,
+    rent_sponsor: rentSponsor,
+  };
+  return buildInstruction('claim_dispute_award', accounts, {});
+}
+
+export interface LapseDisputeInput {
+  executionId: Uint8Array;
+  listing: PublicKey;
+  /** As in the dispute. */
+  rentSponsor: PublicKey;
+}
+
+/** Ends a dispute that nobody answered for 30 days. Nobody signs. */
+export function lapseDispute({ executionId, listing, rentSponsor }: LapseDisputeInput): TransactionInstruction {
+  const record = findExecution(executionId);
+  const accounts = {
+    record,
+    dispute: findDispute(record),
+    collateral: findCollateral(listing),
+    rent_sponsor: rentSponsor,
+  };
+  return buildInstruction('lapse_dispute', accounts, {});
+}

@@ -1,0 +1,74 @@
+/** Instructions of an API key's spending right. Part of program.ts. */
+import { createApproveInstruction } from '@solana/spl-token';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { findGrant, findSpender, findTokenAccount } from './addresses.ts';
+import { buildInstruction } from './instruction.ts';
+
+export interface GrantLimits {
+  perExecutionMax: bigint;
+  periodMax: bigint;
+  totalMax: bigint;
+  periodSeconds: number;
+  /** Unix seconds. */
+  expiresAt: bigint;
+}
+
+export interface CreateGrantInput {
+  wallet: PublicKey;
+  payer: PublicKey;
+  keyId: Uint8Array;
+  limits: GrantLimits;
+}
+
+/** Gives an API key a capped spending right; it works only beside `approveSpender`. Signs: wallet, payer. */
+export function createGrant(input: CreateGrantInput): TransactionInstruction {
+  const { wallet, payer, keyId, limits } = input;
+  return buildInstruction('create_grant', { wallet, payer, grant: findGrant(wallet, keyId) }, { keyId, limits });
+}
+
+export interface RevokeGrantInput {
+  /** The wallet or the relay authority. */
+  authority: PublicKey;
+  wallet: PublicKey;
+  keyId: Uint8Array;
+}
+
+/** Ends a key's right for good. Signs: authority. */
+export function revokeGrant(input: RevokeGrantInput): TransactionInstruction {
+  const { authority, wallet, keyId } = input;
+  return buildInstruction('revoke_grant', { authority, grant: findGrant(wallet, keyId) }, {});
+}
+
+export interface UpdateGrantInput {
+  wallet: PublicKey;
+  keyId: Uint8Array;
+  /** Replace all limits; what was spent stays and counts against them. */
+  limits: GrantLimits;
+}
+
+/** Gives a key other limits. Signs: wallet. */
+export function updateGrant({ wallet, keyId, limits }: UpdateGrantInput): TransactionInstruction {
+  return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits });
+}
+
+export interface CloseGrantInput {
+  wallet: PublicKey;
+  keyId: Uint8Array;
+  /** As in the grant. */
+  rentSponsor: PublicKey;
+}
+
+/** Ends a key's right and gives the account's rent back. Signs: wallet. */
+export function closeGrant({ wallet, keyId, rentSponsor }: CloseGrantInput): TransactionInstruction {
+  return buildInstruction('close_grant', { wallet, grant: findGrant(wallet, keyId), rent_sponsor: rentSponsor }, {});
+}
+
+/** Lets the wallet's spender address move up to `amount` base units; replaces any delegate. Signs: wallet. */
+export function approveSpender(input: {
+  wallet: PublicKey;
+  usdcMint: PublicKey;
+  amount: bigint;
+}): TransactionInstruction {
+  const { wallet, usdcMint, amount } = input;
+  return createApproveInstruction(findTokenAccount(wallet, usdcMint), findSpender(wallet), wallet, amount);
+}

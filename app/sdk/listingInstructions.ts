@@ -1,0 +1,158 @@
+/** Instructions of a listing's life, from listing an agent to the return of its collateral. Part of program.ts. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { ListingStatus } from './accounts.ts';
+import {
+  findCollateral,
+  findCollateralVault,
+  findListing,
+  findSigningKey,
+  findTokenAccount,
+  REGISTER_DOMAIN,
+} from './addresses.ts';
+import { buildInstruction, variant } from './instruction.ts';
+
+/** What a listing's signing key signs to prove that the creator holds it. */
+export function registerMessage(listing: PublicKey): Uint8Array {
+  return Uint8Array.from(Buffer.concat([REGISTER_DOMAIN, listing.toBytes()]));
+}
+
+export interface ListingTerms {
+  price: bigint;
+  timeoutSeconds: number;
+  minTimeoutSeconds: number;
+  /** One bit for each standard tag. */
+  tagMask: number;
+  metadataHash: Uint8Array;
+  metadataUri: string;
+}
+
+export interface ListAgentInput {
+  creator: PublicKey;
+  payer: PublicKey;
+  listingId: Uint8Array;
+  signingKey: PublicKey;
+  /** The creator's USDC account that pays the deposit. */
+  source: PublicKey;
+  payout: PublicKey;
+  usdcMint: PublicKey;
+  terms: ListingTerms;
+}
+
+/** Lists an agent. The instruction before it must prove possession of the signing key. Signs: creator, payer. */
+export function listAgent(input: ListAgentInput): TransactionInstruction {
+  const { creator, payer, listingId, signingKey, source, payout, usdcMint, terms } = input;
+  const listing = findListing(creator, listingId);
+  const accounts = {
+    creator,
+    payer,
+    listing,
+    signing_key: findSigningKey(signingKey),
+    collateral: findCollateral(listing),
+    collateral_vault: findCollateralVault(listing),
+    source,
+    payout,
+    usdc_mint: usdcMint,
+  };
+  return buildInstruction('list_agent', accounts, { listingId, signingKey, terms });
+}
+
+export interface UpdateListingInput {
+  creator: PublicKey;
+  listing: PublicKey;
+  payout: PublicKey;
+  terms: ListingTerms;
+}
+
+/** Replaces all terms and the payout account. Signs: creator. */
+export function updateListing(input: UpdateListingInput): TransactionInstruction {
+  const { creator, listing, payout, terms } = input;
+  return buildInstruction(
+    'update_listing',
+    { creator, listing, collateral: findCollateral(listing), payout },
+    { terms },
+  );
+}
+
+export interface SetListingStatusInput {
+  creator: PublicKey;
+  listing: PublicKey;
+  status: ListingStatus;
+}
+
+/** Pauses or resumes a listing. Signs: creator. */
+export function setListingStatus(input: SetListingStatusInput): TransactionInstruction {
+  const { creator, listing, status } = input;
+  const accounts = { creator, listing, collateral: findCollateral(listing) };
+  return buildInstruction('set_listing_status', accounts, { status: variant(status) });
+}
+
+export interface RotateSigningKeyInput {
+  creator: PublicKey;
+  payer: PublicKey;
+  listing: PublicKey;
+  /** The new key; one that this listing used before may return. */
+  signingKey: PublicKey;
+}
+
+/**
+ * Replaces the key that signs results of later executions. The instruction before it must prove possession, as for
+ * listing. Signs: creator, payer.
+ */
+export function rotateSigningKey(input: RotateSigningKeyInput): TransactionInstruction {
+  const { creator, payer, listing, signingKey } = input;
+  const accounts = { creator, payer, listing, signing_key: findSigningKey(signingKey) };
+  return buildInstruction('rotate_signing_key', accounts, { signingKey });
+}
+
+export interface DelistAgentInput {
+  creator: PublicKey;
+  listing: PublicKey;
+}
+
+/** Ends a listing for good; its collateral can go back once nothing can be disputed any more. Signs: creator. */
+export function delistAgent({ creator, listing }: DelistAgentInput): TransactionInstruction {
+  return buildInstruction('delist_agent', { creator, listing, collateral: findCollateral(listing) }, {});
+}
+
+export interface TopUpCollateralInput {
+  creator: PublicKey;
+  listing: PublicKey;
+  /** The creator's USDC account that pays. */
+  source: PublicKey;
+  /** Base units. */
+  amount: bigint;
+}
+
+/** Adds to a listing's collateral. Signs: creator. */
+export function topUpCollateral(input: TopUpCollateralInput): TransactionInstruction {
+  const { creator, listing, source, amount } = input;
+  const accounts = {
+    creator,
+    listing,
+    collateral: findCollateral(listing),
+    collateral_vault: findCollateralVault(listing),
+    source,
+  };
+  return buildInstruction('top_up_collateral', accounts, { amount });
+}
+
+export interface ReturnCollateralInput {
+  creator: PublicKey;
+  listing: PublicKey;
+  usdcMint: PublicKey;
+  /** As in the collateral account. */
+  rentSponsor: PublicKey;
+}
+
+/** Sends what is left of a delisted listing's collateral to its creator's associated token account. Nobody signs. */
+export function returnCollateral(input: ReturnCollateralInput): TransactionInstruction {
+  const { creator, listing, usdcMint, rentSponsor } = input;
+  const accounts = {
+    listing,
+    collateral: findCollateral(listing),
+    collateral_vault: findCollateralVault(listing),
+    destination: findTokenAccount(creator, usdcMint),
+    rent_sponsor: rentSponsor,
+  };
+  return buildInstruction('return_collateral', accounts, {});
+}

@@ -1,0 +1,30 @@
+/** Values of the chain as columns hold them; what they look like is said in migrations/index. */
+import { PublicKey } from '@solana/web3.js';
+import type { Flag } from './tables.ts';
+
+export function base58(key: PublicKey): string {
+  return key.toBase58();
+}
+
+/** The zero key means nobody. */
+export function optionalBase58(key: PublicKey): string | null {
+  return key.equals(PublicKey.default) ? null : base58(key);
+}
+
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+/** The program has no optional fields: all zero means none. */
+export function optionalHex(bytes: Uint8Array): string | null {
+  return bytes.every((byte) => byte === 0) ? null : hex(bytes);
+}
+
+/** A time that is 0 before there is one. */
+export function optionalTime(seconds: bigint): bigint | null {
+  return seconds === 0n ? null : seconds;
+}
+
+export function flag(value: boolean): Flag {
+  return value ? 1n : 0n;
+}

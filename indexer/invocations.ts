@@ -1,0 +1,64 @@
+/** A transaction's calls of the marketplace, read from its instructions: what neither a cut log nor an account tells. */
+import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
+import bs58 from 'bs58';
+import idlJson from '../app/sdk/idl/marketplace.json' with { type: 'json' };
+import { coder } from '../app/sdk/program.ts';
+
+/** One instruction of the marketplace, at the top level or called by another program. */
+export interface Invocation {
+  /** The instruction's name in the IDL. */
+  name: string;
+  /** Addresses by the IDL's names. */
+  accounts: Record<string, string>;
+  data: Uint8Array;
+}
+
+/** An address of a transaction, and whether it could change. */
+export interface NamedAccount {
+  address: string;
+  writable: boolean;
+}
+
+/** Every address that the transaction names, those from lookup tables too, in the order that instructions index. */
+export function readAddresses(transaction: VersionedTransactionResponse): NamedAccount[] {
+  const { message } = transaction.transaction;
+  const loaded = transaction.meta?.loadedAddresses;
+  const keys = [...message.staticAccountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])];
+  return keys.map((key, index) => ({ address: key.toString(), writable: message.isAccountWritable(index) }));
+}
+
+/** The program's instructions in the order in which they ran. */
+export function readInvocations(transaction: VersionedTransactionResponse, programId: PublicKey): Invocation[] {
+  const addresses = readAddresses(transaction).map(({ address }) => address);
+  const inner = new Map(
+    (transaction.meta?.innerInstructions ?? []).map(({ index, instructions }) => [index, instructions]),
+  );
+  const all = transaction.transaction.message.compiledInstructions.flatMap((instruction, index) => [
+    { program: instruction.programIdIndex, accounts: instruction.accountKeyIndexes, data: instruction.data },
+    ...(inner.get(index) ?? []).map((called) => ({
+      program: called.programIdIndex,
+      accounts: called.accounts,
+      data: bs58.decode(called.data),
+    })),
+  ]);
+  return all.flatMap(({ program, accounts, data }) => {
+    const known = idlJson.instructions.find(({ discriminator }) =>
+      discriminator.every((byte, at) => data[at] === byte),
+    );
+    if (addresses[program] !== programId.toBase58() || !known) return [];
+    const named = known.accounts.map((account, at) => [account.name, addresses[accounts[at] ?? -1] ?? ''] as const);
+    return [{ name: known.name, accounts: Object.fromEntries(named), data }];
+  });
+}
+
+/** The reason that a `refund_execution` gives, by its number. */
+export function readReason({ data }: Invocation): bigint {
+  // The one byte after the discriminator.
+  return BigInt(data[8] ?? 0);
+}
+
+/** Where an `open_dispute` says that its evidence is. */
+export function readEvidenceUri({ data }: Invocation): string | null {
+  const decoded = coder.instruction.decode(Buffer.from(data));
+  return (decoded?.data as { args: { evidence_uri: string } } | undefined)?.args.evidence_uri ?? null;
+}

@@ -1,0 +1,153 @@
+/** Accounts of the program as rows, each as it is at its slot; the same rows that events make (handlers.ts). */
+import type { PublicKey } from '@solana/web3.js';
+import {
+  type AgentListing,
+  type Config,
+  type CreatorCollateral,
+  type CreatorProfile,
+  type Dispute,
+  type ExecutionRecord,
+  findTreasury,
+  type KeyGrant,
+} from '../app/sdk/program.ts';
+import { formatUuid } from '../app/sdk/receipt.ts';
+import { base58, flag, hex, optionalBase58, optionalHex, optionalTime } from './columns.ts';
+import type {
+  ConfigRow,
+  CreatorRow,
+  DisputeRow,
+  ExecutionRow,
+  ExecutionStatusName,
+  GrantRow,
+  ListingRow,
+} from './tables.ts';
+
+export function configRow(address: PublicKey, config: Config, slot: bigint): ConfigRow {
+  return {
+    config: base58(address),
+    admin: base58(config.admin),
+    relay_authority: base58(config.relayAuthority),
+    usdc_mint: base58(config.usdcMint),
+    treasury: base58(findTreasury()),
+    fee_bps: BigInt(config.feeBps),
+    pending_admin: optionalBase58(config.pendingAdmin),
+    opens_paused: flag(config.opensPaused),
+    slot,
+  };
+}
+
+export function creatorRow(profile: CreatorProfile, slot: bigint): CreatorRow {
+  const wallet = base58(profile.creator);
+  return { wallet, verified: flag(profile.verified), verified_at: profile.verifiedAt, slot };
+}
+
+export function listingRow(
+  address: PublicKey,
+  listing: AgentListing,
+  collateral: CreatorCollateral,
+  slot: bigint,
+): ListingRow {
+  return {
+    listing: base58(address),
+    creator: base58(listing.creator),
+    listing_id: hex(listing.listingId),
+    signing_key: base58(listing.signingKey),
+    payout: base58(listing.payout),
+    price: listing.price,
+    timeout_seconds: BigInt(listing.timeoutSeconds),
+    min_timeout_seconds: BigInt(listing.minTimeoutSeconds),
+    tag_mask: BigInt(listing.tagMask),
+    status: listing.status,
+    listing_version: BigInt(listing.listingVersion),
+    metadata_hash: hex(listing.metadataHash),
+    metadata_uri: listing.metadataUri,
+    deposited: collateral.deposited,
+    slashed: collateral.slashed,
+    listed_at: listing.listedAt,
+    returnable_at: optionalTime(collateral.returnableAt),
+    collateral_returned: flag(collateral.returned),
+    slot,
+  };
+}
+
+export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): GrantRow {
+  return {
+    grant_address: base58(address),
+    wallet: base58(grant.wallet),
+    key_id: hex(grant.keyId),
+    per_execution_max: String(grant.perExecutionMax),
+    period_max: String(grant.periodMax),
+    total_max: String(grant.totalMax),
+    period_seconds: BigInt(grant.periodSeconds),
+    expires_at: grant.expiresAt,
+    created_at: grant.createdAt,
+    revoked: flag(grant.revoked),
+    closed: 0n,
+    execution_count: grant.executionCount,
+    total_spent: String(grant.totalSpent),
+    slot,
+  };
+}
+
+/** Without what the record does not keep: reason and signatures are null, and of disputes only a present one counts. */
+export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
+  const status: ExecutionStatusName = record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
+  const settled = status !== 'open' && status !== 'refunded';
+  // The program's own arithmetic: the fee is rounded down, and fee_bps became 0 where it was waived.
+  const platformAmount = settled ? (record.price * BigInt(record.feeBps)) / 10_000n : 0n;
+  return {
+    execution_id: formatUuid(record.executionId),
+    record: base58(address),
+    listing: base58(record.listing),
+    caller: base58(record.caller),
+    signing_key: base58(record.signingKey),
+    key_id: optionalHex(record.keyId),
+    rent_sponsor: base58(record.rentSponsor),
+    price: record.price,
+    fee_bps: BigInt(record.feeBps),
+    listing_version: BigInt(record.listingVersion),
+    request_hash: hex(record.requestHash),
+    result_hash: optionalHex(record.resultHash),
+    status,
+    reason: null,
+    creator_amount: settled ? record.price - platformAmount : 0n,
+    platform_amount: platformAmount,
+    execution_time_ms: settled ? BigInt(record.executionTimeMs) : null,
+    opened_at: record.openedAt,
+    deadline: record.deadline,
+    refund_at: record.refundAt,
+    settled_at: optionalTime(record.settledAt),
+    dispute_window_seconds: BigInt(record.disputeWindowSeconds),
+    dispute_count: status === 'disputed' || status === 'dispute_upheld' ? 1n : 0n,
+    open_signature: null,
+    end_signature: null,
+    closed: 0n,
+    slot,
+  };
+}
+
+/** Without the execution's id, which the account does not keep, and with the URI from elsewhere. */
+export function disputeRow(
+  address: PublicKey,
+  dispute: Dispute,
+  evidenceUri: string | null,
+  slot: bigint,
+): Omit<DisputeRow, 'execution_id'> {
+  return {
+    dispute: base58(address),
+    record: base58(dispute.record),
+    listing: base58(dispute.listing),
+    caller: base58(dispute.caller),
+    evidence_hash: hex(dispute.evidenceHash),
+    evidence_uri: evidenceUri,
+    reason_hash: optionalHex(dispute.reasonHash),
+    outcome: dispute.outcome,
+    bond: dispute.bond,
+    amount_to_caller: dispute.amountToCaller,
+    amount_to_treasury: dispute.amountToTreasury,
+    owed: dispute.owed,
+    opened_at: dispute.openedAt,
+    resolved_at: optionalTime(dispute.resolvedAt),
+    slot,
+  };
+}

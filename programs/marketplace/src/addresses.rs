@@ -1,0 +1,131 @@
+//! Checks that accounts are where their seeds put them. The bump that a search found once is kept in the
+//! account, so that later one hash tells the address, a tenth of the work of deriving it anew; the seeds in
+//! the instructions' `idl-build` attributes are for clients, who find the same addresses by them.
+
+use anchor_lang::prelude::*;
+use solana_sha256_hasher::hashv;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::state::{AgentListing, CreatorCollateral, Dispute, ExecutionRecord, KeyGrant};
+
+/// What the runtime hashes after seeds, bump and program; it keeps these addresses apart from all others.
+const MARKER: &[u8] = b"ProgramDerivedAddress";
+
+/// The address of up to three seeds (empty ones add nothing) and a bump that a search has found before.
+#[inline(never)]
+pub fn address_of(seeds: [&[u8]; 3], bump: u8, program: &Pubkey) -> Pubkey {
+    let [first, second, third] = seeds;
+    hashv(&[first, second, third, &[bump], program.as_ref(), MARKER])
+        .to_bytes()
+        .into()
+}
+
+/// An account of ours that knows its address.
+pub trait Located {
+    /// The address that its fields and bump make.
+    fn address(&self) -> Pubkey;
+}
+
+impl Located for AgentListing {
+    fn address(&self) -> Pubkey {
+        let seeds = [LISTING_SEED, self.creator.as_ref(), &self.listing_id];
+        address_of(seeds, self.bump, &crate::ID)
+    }
+}
+
+impl Located for CreatorCollateral {
+    fn address(&self) -> Pubkey {
+        let seeds = [COLLATERAL_SEED, self.listing.as_ref(), &[]];
+        address_of(seeds, self.bump, &crate::ID)
+    }
+}
+
+impl Located for KeyGrant {
+    fn address(&self) -> Pubkey {
+        let seeds = [GRANT_SEED, self.wallet.as_ref(), &self.key_id];
+        address_of(seeds, self.bump, &crate::ID)
+    }
+}
+
+impl Located for ExecutionRecord {
+    fn address(&self) -> Pubkey {
+        let seeds = [EXECUTION_SEED, &self.execution_id, &[]];
+        address_of(seeds, self.bump, &crate::ID)
+    }
+}
+
+impl Located for Dispute {
+    fn address(&self) -> Pubkey {
+        let seeds = [DISPUTE_SEED, self.record.as_ref(), &[]];
+        address_of(seeds, self.bump, &crate::ID)
+    }
+}
+
+/// The account is where its own fields say.
+pub fn require_at_home<'info, T>(account: &Account<'info, T>) -> Result<()>
+where
+    T: Located + AccountSerialize + AccountDeserialize + Clone,
+{
+    require_address(&account.key(), &account.address())
+}
+
+/// The collateral is at home and stands for this listing.
+pub fn require_collateral_of<'info>(
+    collateral: &Account<'info, CreatorCollateral>,
+    listing: &Pubkey,
+) -> Result<()> {
+    ensure!(
+        collateral.listing == *listing,
+        MarketplaceError::WrongListing
+    );
+    require_at_home(collateral)
+}
+
+/// The dispute is at home and about this record.
+pub fn require_dispute_of<'info>(dispute: &Account<'info, Dispute>, record: &Pubkey) -> Result<()> {
+    require_address(&dispute.record, record)?;
+    require_at_home(dispute)
+}
+
+/// The account is this collateral's vault.
+pub fn require_vault_of(vault: &AccountInfo, collateral: &CreatorCollateral) -> Result<()> {
+    let seeds = [COLLATERAL_VAULT_SEED, collateral.listing.as_ref(), &[]];
+    let address = address_of(seeds, collateral.vault_bump, &crate::ID);
+    require_address(vault.key, &address)
+}
+
+/// The account is this record's escrow.
+pub fn require_escrow_of(
+    escrow: &AccountInfo,
+    record: &Account<'_, ExecutionRecord>,
+) -> Result<()> {
+    let key = record.key();
+    let seeds = [ESCROW_SEED, key.as_ref(), &[]];
+    let address = address_of(seeds, record.escrow_bump, &crate::ID);
+    require_address(escrow.key, &address)
+}
+
+/// Two addresses are the same.
+#[inline(never)]
+pub fn require_address(key: &Pubkey, address: &Pubkey) -> Result<()> {
+    ensure!(key == address, MarketplaceError::WrongAddress);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_hash_gives_the_address_that_the_search_found() {
+        for fill in 0..64u8 {
+            let wallet = [fill; 32];
+            let id = [fill; 16];
+            for seeds in [[GRANT_SEED, &wallet, &id], [COLLATERAL_SEED, &wallet, &[]]] {
+                let found = Pubkey::find_program_address(&seeds, &crate::ID);
+                assert_eq!(address_of(seeds, found.1, &crate::ID), found.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Second half of a change of admin: the proposed one takes over.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::AdminChanged;
+use crate::guard::fail;
+use crate::state::Config;
+
+/// Accounts of `accept_admin`.
+#[derive(Accounts)]
+pub struct AcceptAdmin<'info> {
+    /// The proposed admin; the zero key, which stands for nobody, cannot sign.
+    pub pending_admin: Signer<'info>,
+    #[account(mut, address = CONFIG_ADDRESS, has_one = pending_admin @ fail(MarketplaceError::NotPendingAdmin))]
+    pub config: Box<Account<'info, Config>>,
+}
+
+impl AcceptAdmin<'_> {
+    /// Nothing beyond the constraints.
+    pub fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Hand over; the proposal is spent.
+pub fn accept_admin_handler(ctx: Context<AcceptAdmin>) -> Result<()> {
+    let config = &mut ctx.accounts.config;
+    config.admin = std::mem::take(&mut config.pending_admin);
+    emit!(AdminChanged {
+        config: config.key(),
+        admin: config.admin,
+    });
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Pays an upheld dispute's award that waited because the caller's account could not receive it. Anyone may call it.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::addresses::{require_at_home, require_collateral_of, require_vault_of};
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::DisputeAwardClaimed;
+use crate::guard::fail;
+use crate::state::{Config, CreatorCollateral, Dispute};
+use crate::tokens::{self, Mover};
+
+/// Accounts of `claim_dispute_award`.
+#[derive(Accounts)]
+pub struct ClaimDisputeAward<'info> {
+    /// Anyone; only the caller may name another destination than its associated token account.
+    pub authority: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, dispute.record.as_ref()], bump))]
+    #[account(mut)]
+    pub dispute: Box<Account<'info, Dispute>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, dispute.listing.as_ref()], bump))]
+    #[account(mut,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: the listing's vault, at its address by its seeds.
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, dispute.listing.as_ref()], bump))]
+    #[account(mut)]
+    pub collateral_vault: UncheckedAccount<'info>,
+    /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    #[account(mut)]
+    pub destination: UncheckedAccount<'info>,
+    /// CHECK: who paid the vault's rent, by has_one; only receives lamports.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+}
+
+impl ClaimDisputeAward<'_> {
+    /// destination is the caller's and can receive; that something is owed is the transition's business.
+    pub fn validate(&self) -> Result<()> {
+        require_at_home(&self.dispute)?;
+        require_collateral_of(&self.collateral, &self.dispute.listing)?;
+        require_vault_of(&self.collateral_vault, &self.collateral)?;
+        let (mint, caller) = (&self.config.usdc_mint, &self.dispute.caller);
+        ensure!(
+            self.authority.key == caller || tokens::is_associated(&self.destination, mint, caller),
+            MarketplaceError::WrongDestination
+        );
+        ensure!(
+            tokens::can_receive_for(&self.destination, mint, caller),
+            MarketplaceError::DestinationUnusable
+        );
+        Ok(())
+    }
+}
+
+/// Pay the award; close the vault where it waited for nothing else.
+pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()> {
+    let accounts = ctx.accounts;
+    let collateral = &mut accounts.collateral;
+    collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
+    let amount = accounts.dispute.take_owed()?;
+    accounts.dispute.invariant()?;
+    collateral.pay_owed(amount)?;
+    let mover = Mover {
+        authority: accounts.collateral_vault.to_account_info(),
+        seeds: &[
+            COLLATERAL_VAULT_SEED,
+            collateral.listing.as_ref(),
+            &[collateral.vault_bump],
+        ],
+        token_program: &accounts.token_program,
+    };
+    // A vault that outlived its return holds awards and, at the last of them, whatever strangers sent to it.
+    let vault_closed = collateral.returned && collateral.owed == 0;
+    let paid = if vault_closed {
+        tokens::balance(&accounts.collateral_vault)
+    } else {
+        amount
+    };
+    mover.transfer(&accounts.collateral_vault, &accounts.destination, paid)?;
+    if vault_closed {
+        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor)?;
+    }
+    collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
+    let dispute = &accounts.dispute;
+    emit!(DisputeAwardClaimed {
+        dispute: dispute.key(),
+        record: dispute.record,
+        listing: dispute.listing,
+        caller: dispute.caller,
+        amount: paid,
+        vault_closed,
+    });
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Ends a key's right, if it was not ended yet, and gives the account's rent back.
+
+use anchor_lang::prelude::*;
+
+use crate::addresses::require_at_home;
+#[cfg(feature = "idl-build")]
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::GrantClosed;
+use crate::guard::fail;
+use crate::state::KeyGrant;
+
+/// Accounts of `close_grant`.
+#[derive(Accounts)]
+pub struct CloseGrant<'info> {
+    /// The grant's wallet.
+    pub wallet: Signer<'info>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
+    #[account(mut,
+        close = rent_sponsor,
+        has_one = wallet @ fail(MarketplaceError::NotGrantWallet),
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    pub grant: Box<Account<'info, KeyGrant>>,
+    /// CHECK: who paid the grant's rent, by has_one; only receives lamports.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+}
+
+impl CloseGrant<'_> {
+    /// No execution was opened with it in this second; all else by the constraints.
+    pub fn validate(&self) -> Result<()> {
+        require_at_home(&self.grant)?;
+        self.grant.require_closable(Clock::get()?.unix_timestamp)
+    }
+}
+
+/// Say so; the account is closed on the way out.
+pub fn close_grant_handler(ctx: Context<CloseGrant>) -> Result<()> {
+    let grant = &ctx.accounts.grant;
+    emit!(GrantClosed {
+        grant: grant.key(),
+        wallet: grant.wallet,
+        key_id: grant.key_id,
+    });
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Takes an agent off the marketplace for good. Open executions run on; the collateral waits for the last
+//! window that could still be open.
+
+use anchor_lang::prelude::*;
+
+use crate::addresses::{require_at_home, require_collateral_of};
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::AgentDelisted;
+use crate::guard::fail;
+use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus};
+
+/// Accounts of `delist_agent`.
+#[derive(Accounts)]
+pub struct DelistAgent<'info> {
+    pub creator: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    pub listing: Box<Account<'info, AgentListing>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
+    #[account(mut)]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+}
+
+impl DelistAgent<'_> {
+    /// Nothing beyond the constraints; that it is not delisted yet is the transition's business.
+    pub fn validate(&self) -> Result<()> {
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        Ok(())
+    }
+}
+
+/// Delist, and fix when the collateral can go back.
+pub fn delist_agent_handler(ctx: Context<DelistAgent>) -> Result<()> {
+    let accounts = ctx.accounts;
+    let now = Clock::get()?.unix_timestamp;
+    accounts.listing.set_status(ListingStatus::Delisted)?;
+    accounts
+        .collateral
+        .delist(now, accounts.config.longest_span_seconds);
+    emit!(AgentDelisted {
+        listing: accounts.listing.key(),
+        returnable_at: accounts.collateral.returnable_at,
+    });
+    Ok(())
+}

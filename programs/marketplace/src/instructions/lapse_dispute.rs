@@ -1,0 +1,63 @@
+//! Ends a dispute that nobody answered for 30 days, as if it had not been raised. Anyone may call it.
+
+use anchor_lang::prelude::*;
+
+use crate::addresses::{require_at_home, require_collateral_of, require_dispute_of};
+#[cfg(feature = "idl-build")]
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::DisputeLapsed;
+use crate::guard::fail;
+use crate::state::{pay_bond, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord};
+
+/// Accounts of `lapse_dispute`.
+#[derive(Accounts)]
+pub struct LapseDispute<'info> {
+    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
+    #[account(mut)]
+    pub record: Box<Account<'info, ExecutionRecord>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, record.key().as_ref()], bump))]
+    #[account(mut,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    pub dispute: Box<Account<'info, Dispute>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump))]
+    #[account(mut)]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: who paid the bond, by has_one; gets it back.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+}
+
+impl LapseDispute<'_> {
+    /// Nothing beyond the constraints; that 30 days have passed is the transition's business.
+    pub fn validate(&self) -> Result<()> {
+        require_at_home(&self.record)?;
+        require_dispute_of(&self.dispute, &self.record.key())?;
+        require_collateral_of(&self.collateral, &self.record.listing)?;
+        Ok(())
+    }
+}
+
+/// End it without a finding; the bond goes back and the collateral is free.
+pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
+    let accounts = ctx.accounts;
+    let now = Clock::get()?.unix_timestamp;
+    accounts.dispute.end(DisputeOutcome::Lapsed, [0; 32], now)?;
+    accounts.record.end_dispute(false)?;
+    accounts.record.invariant(0)?;
+    accounts.collateral.end_dispute(accounts.record.price)?;
+    accounts.collateral.book_invariant()?;
+    let bond = pay_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;
+    accounts.dispute.invariant()?;
+    let dispute = &accounts.dispute;
+    emit!(DisputeLapsed {
+        dispute: dispute.key(),
+        record: dispute.record,
+        execution_id: accounts.record.execution_id,
+        listing: dispute.listing,
+        bond,
+        bond_to: dispute.rent_sponsor,
+        resolved_at: now,
+    });
+    Ok(())
+}

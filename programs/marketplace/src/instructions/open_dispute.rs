@@ -1,0 +1,106 @@
+//! A caller's claim that a paid result is not what was paid for. Its bond keeps claims serious.
+
+use anchor_lang::prelude::*;
+
+use crate::addresses::{require_at_home, require_collateral_of};
+use crate::constants::*;
+use crate::creation::{create_state, transfer_lamports};
+use crate::errors::MarketplaceError;
+use crate::events::DisputeOpened;
+use crate::guard::fail;
+use crate::state::{Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord};
+
+/// Arguments of `open_dispute`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct OpenDisputeArgs {
+    /// SHA-256 of the evidence.
+    pub evidence_hash: [u8; 32],
+    /// Where it can be found; at most 200 bytes, may be empty; kept in the event only.
+    pub evidence_uri: String,
+}
+
+/// Accounts of `open_dispute`.
+#[derive(Accounts)]
+pub struct OpenDispute<'info> {
+    /// The record's caller.
+    pub caller: Signer<'info>,
+    /// Pays rent and bond, and gets the bond back unless the dispute is rejected.
+    #[account(mut)]
+    pub payer: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = caller @ fail(MarketplaceError::NotCaller))]
+    pub record: Box<Account<'info, ExecutionRecord>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump))]
+    #[account(mut)]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [DISPUTE_SEED, record.key().as_ref()], bump)]
+    pub dispute: UncheckedAccount<'info>,
+    pub system_program: Program<'info, System>,
+}
+
+impl OpenDispute<'_> {
+    /// dispute is new; the URI is short enough; the record's state and window are the transition's business.
+    pub fn validate(&self, args: &OpenDisputeArgs) -> Result<()> {
+        require_at_home(&self.record)?;
+        require_collateral_of(&self.collateral, &self.record.listing)?;
+        ensure!(
+            self.dispute.owner != &crate::ID,
+            MarketplaceError::DisputeExists
+        );
+        ensure!(
+            args.evidence_uri.len() <= usize::from(MAX_URI_LENGTH),
+            MarketplaceError::UriTooLong
+        );
+        Ok(())
+    }
+}
+
+/// Mark the record, count the dispute against the collateral, take the bond.
+pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
+    let accounts = ctx.accounts;
+    let now = Clock::get()?.unix_timestamp;
+    let record = &mut accounts.record;
+    record.dispute(now)?;
+    record.invariant(0)?;
+    accounts.collateral.open_dispute(record.price)?;
+    accounts.collateral.book_invariant()?;
+
+    let dispute = Dispute {
+        version: ACCOUNT_VERSION,
+        outcome: DisputeOutcome::Open,
+        bump: ctx.bumps.dispute,
+        record: record.key(),
+        listing: record.listing,
+        caller: record.caller,
+        rent_sponsor: accounts.payer.key(),
+        evidence_hash: args.evidence_hash,
+        reason_hash: [0; 32],
+        opened_at: now,
+        bond: accounts.config.dispute_bond_lamports,
+        price: record.price,
+        amount_to_caller: 0,
+        amount_to_treasury: 0,
+        owed: 0,
+        resolved_at: 0,
+    };
+    dispute.invariant()?;
+    let seeds: &[&[u8]] = &[DISPUTE_SEED, dispute.record.as_ref(), &[dispute.bump]];
+    create_state(&accounts.payer, &accounts.dispute, seeds, &dispute)?;
+    transfer_lamports(&accounts.payer, &accounts.dispute, dispute.bond)?;
+    emit!(DisputeOpened {
+        dispute: accounts.dispute.key(),
+        record: dispute.record,
+        execution_id: accounts.record.execution_id,
+        listing: dispute.listing,
+        caller: dispute.caller,
+        evidence_hash: args.evidence_hash,
+        evidence_uri: args.evidence_uri,
+        bond: dispute.bond,
+        opened_at: now,
+    });
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! First half of a change of admin: nothing changes before the other side accepts, so that a mistyped key
+//! cannot take the marketplace away from everybody.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::AdminProposed;
+use crate::guard::fail;
+use crate::state::Config;
+
+/// Arguments of `propose_admin`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct ProposeAdminArgs {
+    /// Who may become admin by accepting; the zero key withdraws the proposal.
+    pub pending_admin: Pubkey,
+}
+
+/// Accounts of `propose_admin`.
+#[derive(Accounts)]
+pub struct ProposeAdmin<'info> {
+    /// The admin.
+    pub admin: Signer<'info>,
+    #[account(mut, address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
+    pub config: Box<Account<'info, Config>>,
+}
+
+impl ProposeAdmin<'_> {
+    /// Nothing beyond the constraints.
+    pub fn validate(&self, _args: &ProposeAdminArgs) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Remember the proposal, in place of any other.
+pub fn propose_admin_handler(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
+    let config = &mut ctx.accounts.config;
+    config.pending_admin = args.pending_admin;
+    emit!(AdminProposed {
+        config: config.key(),
+        admin: config.admin,
+        pending_admin: config.pending_admin,
+    });
+    Ok(())
+}

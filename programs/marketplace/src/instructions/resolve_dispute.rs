@@ -1,0 +1,179 @@
+//! The admin's answer to a dispute: for the creator, or for the caller with an amount of the collateral.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::addresses::{
+    require_at_home, require_collateral_of, require_dispute_of, require_vault_of,
+};
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::DisputeResolved;
+use crate::guard::fail;
+use crate::state::{
+    pay_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord,
+};
+use crate::tokens::{self, Mover};
+
+/// Arguments of `resolve_dispute`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct ResolveDisputeArgs {
+    /// True finds for the caller.
+    pub upheld: bool,
+    /// How much of the collateral is slashed, base units; 0 where rejected.
+    pub amount: u64,
+    /// SHA-256 of the admin's written reason.
+    pub reason_hash: [u8; 32],
+}
+
+/// Accounts of `resolve_dispute`.
+#[derive(Accounts)]
+pub struct ResolveDispute<'info> {
+    /// The admin.
+    pub admin: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
+    pub config: Box<Account<'info, Config>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = listing @ fail(MarketplaceError::WrongListing))]
+    pub record: Box<Account<'info, ExecutionRecord>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, record.key().as_ref()], bump))]
+    #[account(mut,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    pub dispute: Box<Account<'info, Dispute>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    pub listing: Box<Account<'info, AgentListing>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
+    #[account(mut)]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: the listing's vault, at its address by its seeds.
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump))]
+    #[account(mut)]
+    pub collateral_vault: UncheckedAccount<'info>,
+    /// CHECK: the caller's associated token account, usable or not; its address is checked in `validate`.
+    #[account(mut)]
+    pub destination: UncheckedAccount<'info>,
+    /// CHECK: the treasury, by its address.
+    #[account(mut, address = TREASURY_ADDRESS)]
+    pub treasury: UncheckedAccount<'info>,
+    /// CHECK: the listing's creator by has_one; gets the bond where rejected.
+    #[account(mut)]
+    pub creator: UncheckedAccount<'info>,
+    /// CHECK: who paid the bond, by has_one; gets it back where upheld.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+}
+
+impl ResolveDispute<'_> {
+    /// destination is the caller's; a rejection slashes nothing; all else by the constraints.
+    pub fn validate(&self, args: &ResolveDisputeArgs) -> Result<()> {
+        require_at_home(&self.record)?;
+        require_dispute_of(&self.dispute, &self.record.key())?;
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_vault_of(&self.collateral_vault, &self.collateral)?;
+        ensure!(
+            tokens::is_associated(
+                &self.destination,
+                &self.config.usdc_mint,
+                &self.record.caller
+            ),
+            MarketplaceError::WrongDestination
+        );
+        ensure!(
+            args.upheld || args.amount == 0,
+            MarketplaceError::InvalidAmount
+        );
+        Ok(())
+    }
+
+    /// Divide the slash between caller and treasury, and move what can be moved.
+    fn slash(&mut self, amount: u64) -> Result<()> {
+        let mint = self.config.usdc_mint;
+        let (to_caller, mut to_treasury) = self.collateral.divide(amount, self.record.price)?;
+        let vault_moves = tokens::can_receive(&self.collateral_vault, &mint);
+        let caller_can = tokens::can_receive_for(&self.destination, &mint, &self.record.caller);
+        let owed = if vault_moves && caller_can {
+            0
+        } else {
+            to_caller
+        };
+        // What cannot reach the treasury is not taken from the creator.
+        if !vault_moves || !tokens::can_receive(&self.treasury, &mint) {
+            to_treasury = 0;
+        }
+        let listing = self.collateral.listing;
+        let mover = Mover {
+            authority: self.collateral_vault.to_account_info(),
+            seeds: &[
+                COLLATERAL_VAULT_SEED,
+                listing.as_ref(),
+                &[self.collateral.vault_bump],
+            ],
+            token_program: &self.token_program,
+        };
+        let now_to_caller = to_caller.saturating_sub(owed);
+        mover.transfer(&self.collateral_vault, &self.destination, now_to_caller)?;
+        mover.transfer(&self.collateral_vault, &self.treasury, to_treasury)?;
+        self.collateral
+            .slash(to_caller.saturating_add(to_treasury), owed)?;
+        self.dispute.amount_to_caller = to_caller;
+        self.dispute.amount_to_treasury = to_treasury;
+        self.dispute.owed = owed;
+        let available = self.collateral.available();
+        self.listing.pause_if_below(available, &self.config)
+    }
+}
+
+/// Reach the outcome: record, dispute, collateral, listing, and the bond to whom it belongs.
+pub fn resolve_dispute_handler(
+    ctx: Context<ResolveDispute>,
+    args: ResolveDisputeArgs,
+) -> Result<()> {
+    let accounts = ctx.accounts;
+    let now = Clock::get()?.unix_timestamp;
+    let outcome = if args.upheld {
+        DisputeOutcome::Upheld
+    } else {
+        DisputeOutcome::Rejected
+    };
+    accounts.dispute.end(outcome, args.reason_hash, now)?;
+    accounts.record.end_dispute(args.upheld)?;
+    accounts.record.invariant(0)?;
+    accounts.collateral.end_dispute(accounts.record.price)?;
+    if args.upheld {
+        accounts.slash(args.amount)?;
+    }
+    let vault = tokens::balance(&accounts.collateral_vault);
+    accounts.collateral.invariant(vault)?;
+    let bond_to = if args.upheld {
+        &accounts.rent_sponsor
+    } else {
+        &accounts.creator
+    };
+    let bond = pay_bond(&mut accounts.dispute, bond_to)?;
+    accounts.dispute.invariant()?;
+
+    let (dispute, collateral) = (&accounts.dispute, &accounts.collateral);
+    emit!(DisputeResolved {
+        dispute: dispute.key(),
+        record: dispute.record,
+        execution_id: accounts.record.execution_id,
+        listing: dispute.listing,
+        upheld: args.upheld,
+        amount_to_caller: dispute.amount_to_caller,
+        amount_to_treasury: dispute.amount_to_treasury,
+        owed: dispute.owed,
+        bond,
+        bond_to: bond_to.key(),
+        reason_hash: args.reason_hash,
+        resolved_at: now,
+        deposited: collateral.deposited,
+        slashed: collateral.slashed,
+        listing_status: accounts.listing.status as u8,
+    });
+    Ok(())
+}

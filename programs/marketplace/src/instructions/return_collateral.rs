@@ -1,0 +1,88 @@
+//! Sends what is left of a delisted agent's collateral back to its creator. Anyone may call it.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::addresses::{require_at_home, require_collateral_of, require_vault_of};
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::CollateralReturned;
+use crate::guard::fail;
+use crate::state::{AgentListing, Config, CreatorCollateral};
+use crate::tokens::{self, Mover};
+
+/// Accounts of `return_collateral`.
+#[derive(Accounts)]
+pub struct ReturnCollateral<'info> {
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    pub listing: Box<Account<'info, AgentListing>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
+    #[account(mut,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: the listing's vault, at its address by its seeds.
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump))]
+    #[account(mut)]
+    pub collateral_vault: UncheckedAccount<'info>,
+    /// CHECK: the creator's associated token account; checked in `validate`.
+    #[account(mut)]
+    pub destination: UncheckedAccount<'info>,
+    /// CHECK: who paid the vault's rent, by has_one; only receives lamports.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+}
+
+impl ReturnCollateral<'_> {
+    /// destination is the creator's and can receive; the moment has come, which is the transition's business.
+    pub fn validate(&self) -> Result<()> {
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_vault_of(&self.collateral_vault, &self.collateral)?;
+        let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
+        ensure!(
+            tokens::is_associated(&self.destination, mint, creator),
+            MarketplaceError::WrongDestination
+        );
+        ensure!(
+            tokens::can_receive_for(&self.destination, mint, creator),
+            MarketplaceError::DestinationUnusable
+        );
+        Ok(())
+    }
+}
+
+/// Send everything but awards still owed; close the vault if none is.
+pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
+    let accounts = ctx.accounts;
+    let collateral = &mut accounts.collateral;
+    collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
+    collateral.give_back(Clock::get()?.unix_timestamp)?;
+    // Whatever a stranger sent to the vault goes along: nobody else could ever claim it.
+    let amount = tokens::balance(&accounts.collateral_vault).saturating_sub(collateral.owed);
+    let mover = Mover {
+        authority: accounts.collateral_vault.to_account_info(),
+        seeds: &[
+            COLLATERAL_VAULT_SEED,
+            collateral.listing.as_ref(),
+            &[collateral.vault_bump],
+        ],
+        token_program: &accounts.token_program,
+    };
+    mover.transfer(&accounts.collateral_vault, &accounts.destination, amount)?;
+    let vault_closed = collateral.owed == 0;
+    if vault_closed {
+        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor)?;
+    }
+    collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
+    emit!(CollateralReturned {
+        listing: collateral.listing,
+        destination: accounts.destination.key(),
+        amount,
+        owed: collateral.owed,
+        vault_closed,
+    });
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Gives a listing another signing key. Executions that are open keep the key of their open.
+
+use anchor_lang::prelude::*;
+
+use crate::addresses::require_at_home;
+use crate::constants::*;
+use crate::creation::{create_state, read_state};
+use crate::ed25519;
+use crate::errors::MarketplaceError;
+use crate::events::SigningKeyRotated;
+use crate::guard::fail;
+use crate::state::{AgentListing, ListingStatus, SigningKey};
+
+/// Arguments of `rotate_signing_key`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct RotateSigningKeyArgs {
+    /// Ed25519 key that signs results of executions opened from now on.
+    pub signing_key: Pubkey,
+}
+
+/// Accounts of `rotate_signing_key`.
+#[derive(Accounts)]
+#[instruction(args: RotateSigningKeyArgs)]
+pub struct RotateSigningKey<'info> {
+    pub creator: Signer<'info>,
+    /// Pays the rent of a key that is new.
+    #[account(mut)]
+    pub payer: Signer<'info>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    pub listing: Box<Account<'info, AgentListing>>,
+    /// CHECK: at its address by its seeds; the key's tie to this listing, made here where the key is new.
+    #[cfg(not(feature = "idl-build"))]
+    #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
+    pub signing_key: UncheckedAccount<'info>,
+    /// What it is, said to the IDL alone.
+    #[cfg(feature = "idl-build")]
+    #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
+    pub signing_key: Box<Account<'info, SigningKey>>,
+    /// CHECK: the instructions sysvar, by its address.
+    #[account(address = anchor_lang::solana_program::sysvar::instructions::ID)]
+    pub instructions: UncheckedAccount<'info>,
+    pub system_program: Program<'info, System>,
+}
+
+impl RotateSigningKey<'_> {
+    /// listing not delisted; the key is strong and proved to be the creator's; whether it may sign for this
+    /// listing is seen where it is tied.
+    pub fn validate(&self, args: &RotateSigningKeyArgs) -> Result<()> {
+        require_at_home(&self.listing)?;
+        ensure!(
+            self.listing.status != ListingStatus::Delisted,
+            MarketplaceError::ListingDelisted
+        );
+        ed25519::require_possession(&self.instructions, &args.signing_key, &self.listing.key())
+    }
+}
+
+/// Tie a key to a listing, for ever: make the tie, or find that it is to this very listing.
+pub fn tie_signing_key<'info>(
+    payer: &Signer<'info>,
+    account: &AccountInfo<'info>,
+    key: Pubkey,
+    bump: u8,
+    listing: Pubkey,
+) -> Result<()> {
+    if let Some(tie) = read_state::<SigningKey>(account) {
+        ensure!(tie.listing == listing, MarketplaceError::SigningKeyTaken);
+        return Ok(());
+    }
+    let tie = SigningKey {
+        version: ACCOUNT_VERSION,
+        bump,
+        key,
+        listing,
+    };
+    create_state(payer, account, &[KEY_SEED, key.as_ref(), &[bump]], &tie)
+}
+
+/// Tie the key and use it from now on.
+pub fn rotate_signing_key_handler(
+    ctx: Context<RotateSigningKey>,
+    args: RotateSigningKeyArgs,
+) -> Result<()> {
+    let accounts = ctx.accounts;
+    let listing = accounts.listing.key();
+    tie_signing_key(
+        &accounts.payer,
+        &accounts.signing_key.to_account_info(),
+        args.signing_key,
+        ctx.bumps.signing_key,
+        listing,
+    )?;
+    accounts.listing.signing_key = args.signing_key;
+    emit!(SigningKeyRotated {
+        listing,
+        signing_key: args.signing_key,
+    });
+    Ok(())
+}

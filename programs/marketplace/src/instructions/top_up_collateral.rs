@@ -1,0 +1,91 @@
+//! Adds to a listing's collateral: after a slash, or before a price that needs more.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::addresses::{require_at_home, require_collateral_of, require_vault_of};
+#[cfg(feature = "idl-build")]
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::CollateralToppedUp;
+use crate::guard::fail;
+use crate::state::{AgentListing, CreatorCollateral, ListingStatus};
+use crate::tokens::{self, Mover};
+
+/// Arguments of `top_up_collateral`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct TopUpCollateralArgs {
+    /// Base units.
+    pub amount: u64,
+}
+
+/// Accounts of `top_up_collateral`.
+#[derive(Accounts)]
+pub struct TopUpCollateral<'info> {
+    /// The creator's wallet; owns `source`.
+    pub creator: Signer<'info>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
+    #[account(has_one = creator @ fail(MarketplaceError::NotCreator))]
+    pub listing: Box<Account<'info, AgentListing>>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
+    #[account(mut)]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    /// CHECK: the listing's vault, at its address by its seeds.
+    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump))]
+    #[account(mut)]
+    pub collateral_vault: UncheckedAccount<'info>,
+    /// CHECK: a USDC account of the creator that holds the amount; checked in `validate`.
+    #[account(mut)]
+    pub source: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+}
+
+impl TopUpCollateral<'_> {
+    /// listing not delisted; an amount above zero; source is the creator's, of the vault's mint, and holds it.
+    pub fn validate(&self, args: &TopUpCollateralArgs) -> Result<()> {
+        require_at_home(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_vault_of(&self.collateral_vault, &self.collateral)?;
+        ensure!(
+            self.listing.status != ListingStatus::Delisted,
+            MarketplaceError::ListingDelisted
+        );
+        ensure!(args.amount > 0, MarketplaceError::InvalidAmount);
+        let mint = tokens::read(&self.collateral_vault).map_or(Pubkey::default(), |it| it.mint);
+        let source = tokens::require_owned(
+            &self.source,
+            &mint,
+            self.creator.key,
+            MarketplaceError::InvalidDepositSource,
+        )?;
+        ensure!(
+            source.amount >= args.amount,
+            MarketplaceError::InsufficientBalance
+        );
+        Ok(())
+    }
+}
+
+/// Move the amount into the vault and its book.
+pub fn top_up_collateral_handler(
+    ctx: Context<TopUpCollateral>,
+    args: TopUpCollateralArgs,
+) -> Result<()> {
+    let accounts = ctx.accounts;
+    let mover = Mover {
+        authority: accounts.creator.to_account_info(),
+        seeds: &[],
+        token_program: &accounts.token_program,
+    };
+    mover.transfer(&accounts.source, &accounts.collateral_vault, args.amount)?;
+    let collateral = &mut accounts.collateral;
+    collateral.top_up(args.amount)?;
+    collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
+    emit!(CollateralToppedUp {
+        listing: collateral.listing,
+        amount: args.amount,
+        deposited: collateral.deposited,
+        slashed: collateral.slashed,
+    });
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Changes the limits of a key's right. What is spent stays spent.
+
+use anchor_lang::prelude::*;
+
+use crate::addresses::require_at_home;
+#[cfg(feature = "idl-build")]
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::GrantUpdated;
+use crate::guard::fail;
+use crate::state::{GrantLimits, KeyGrant};
+
+/// Arguments of `update_grant`: all limits, those that stay too.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct UpdateGrantArgs {
+    /// Caps and end of the right from now on.
+    pub limits: GrantLimits,
+}
+
+/// Accounts of `update_grant`.
+#[derive(Accounts)]
+pub struct UpdateGrant<'info> {
+    /// The grant's wallet.
+    pub wallet: Signer<'info>,
+    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
+    #[account(mut,
+        has_one = wallet @ fail(MarketplaceError::NotGrantWallet))]
+    pub grant: Box<Account<'info, KeyGrant>>,
+}
+
+impl UpdateGrant<'_> {
+    /// Nothing beyond the constraints; the limits are checked where they are set.
+    pub fn validate(&self, _args: &UpdateGrantArgs) -> Result<()> {
+        require_at_home(&self.grant)?;
+        Ok(())
+    }
+}
+
+/// Take the limits.
+pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
+    let grant = &mut ctx.accounts.grant;
+    grant.set_limits(&args.limits, Clock::get()?.unix_timestamp)?;
+    emit!(GrantUpdated {
+        grant: grant.key(),
+        wallet: grant.wallet,
+        key_id: grant.key_id,
+        per_execution_max: grant.per_execution_max,
+        period_max: grant.period_max,
+        total_max: grant.total_max,
+        period_seconds: grant.period_seconds,
+        expires_at: grant.expires_at,
+    });
+    Ok(())
+}

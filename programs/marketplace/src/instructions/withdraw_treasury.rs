@@ -1,0 +1,71 @@
+//! Takes collected fees out of the treasury.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::TreasuryWithdrawn;
+use crate::guard::fail;
+use crate::state::Config;
+use crate::tokens::{self, Mover};
+
+/// Arguments of `withdraw_treasury`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct WithdrawTreasuryArgs {
+    /// Base units.
+    pub amount: u64,
+}
+
+/// Accounts of `withdraw_treasury`.
+#[derive(Accounts)]
+pub struct WithdrawTreasury<'info> {
+    /// The admin.
+    pub admin: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
+    pub config: Box<Account<'info, Config>>,
+    /// CHECK: the treasury, by its address.
+    #[account(mut, address = TREASURY_ADDRESS)]
+    pub treasury: UncheckedAccount<'info>,
+    /// CHECK: any USDC account but the treasury itself; checked in `validate`.
+    #[account(mut)]
+    pub destination: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+}
+
+impl WithdrawTreasury<'_> {
+    /// The treasury holds the amount; destination is another account and can receive; all else by the constraints.
+    pub fn validate(&self, args: &WithdrawTreasuryArgs) -> Result<()> {
+        ensure!(
+            args.amount > 0 && args.amount <= tokens::balance(&self.treasury),
+            MarketplaceError::InvalidAmount
+        );
+        ensure!(
+            self.destination.key() != TREASURY_ADDRESS
+                && tokens::can_receive(&self.destination, &self.config.usdc_mint),
+            MarketplaceError::DestinationUnusable
+        );
+        Ok(())
+    }
+}
+
+/// Move the amount.
+pub fn withdraw_treasury_handler(
+    ctx: Context<WithdrawTreasury>,
+    args: WithdrawTreasuryArgs,
+) -> Result<()> {
+    let accounts = ctx.accounts;
+    let mover = Mover {
+        authority: accounts.treasury.to_account_info(),
+        seeds: &[TREASURY_SEED, &[accounts.config.treasury_bump]],
+        token_program: &accounts.token_program,
+    };
+    mover.transfer(&accounts.treasury, &accounts.destination, args.amount)?;
+    emit!(TreasuryWithdrawn {
+        treasury: accounts.treasury.key(),
+        destination: accounts.destination.key(),
+        amount: args.amount,
+        remaining: tokens::balance(&accounts.treasury),
+    });
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Reads, moves and closes token accounts. What is asked of an account before money goes there is here too:
+//! a transfer to one that cannot receive fails the whole transaction, so it is looked at first.
+
+use anchor_lang::prelude::*;
+use anchor_spl::associated_token::get_associated_token_address;
+use anchor_spl::token::spl_token::state::AccountState;
+use anchor_spl::token::{self, CloseAccount, Token, TokenAccount, Transfer};
+
+use crate::errors::MarketplaceError;
+
+/// A token account of the classic Token program, or nothing where the account is not one.
+pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
+    if account.owner != &token::ID {
+        return None;
+    }
+    let data = account.try_borrow_data().ok()?;
+    TokenAccount::try_deserialize(&mut data.as_ref()).ok()
+}
+
+/// Base units that an account holds; none where it is no token account.
+pub fn balance(account: &AccountInfo) -> u64 {
+    read(account).map_or(0, |account| account.amount)
+}
+
+/// Whether the account is one of this mint that is not frozen.
+pub fn can_receive(account: &AccountInfo, mint: &Pubkey) -> bool {
+    read(account)
+        .is_some_and(|account| account.mint == *mint && account.state == AccountState::Initialized)
+}
+
+/// Whether the account can receive, and its money would be the owner's.
+pub fn can_receive_for(account: &AccountInfo, mint: &Pubkey, owner: &Pubkey) -> bool {
+    read(account).is_some_and(|account| {
+        account.mint == *mint
+            && account.owner == *owner
+            && account.state == AccountState::Initialized
+    })
+}
+
+/// Seeds of an owner's associated token account, an address of the associated token program.
+pub fn associated_seeds<'a>(owner: &'a Pubkey, mint: &'a Pubkey) -> [&'a [u8]; 3] {
+    [owner.as_ref(), token::ID.as_array(), mint.as_ref()]
+}
+
+/// Whether this is the address of the owner's associated token account, whatever is there.
+pub fn is_associated(account: &AccountInfo, mint: &Pubkey, owner: &Pubkey) -> bool {
+    account.key() == get_associated_token_address(owner, mint)
+}
+
+/// The account belongs to the wallet and is of this mint.
+pub fn require_owned(
+    account: &AccountInfo,
+    mint: &Pubkey,
+    owner: &Pubkey,
+    error: MarketplaceError,
+) -> Result<TokenAccount> {
+    let Some(found) = read(account) else {
+        return Err(crate::guard::fail(error));
+    };
+    ensure!(found.owner == *owner && found.mint == *mint, error);
+    Ok(found)
+}
+
+/// Who moves tokens out of an account, and by which program.
+pub struct Mover<'a, 'info> {
+    pub authority: AccountInfo<'info>,
+    /// Seeds of the authority where it is an address of ours; empty where it signed the transaction.
+    pub seeds: &'a [&'a [u8]],
+    pub token_program: &'a Program<'info, Token>,
+}
+
+impl<'info> Mover<'_, 'info> {
+    /// Move base units; nothing where the amount is zero.
+    pub fn transfer(
+        &self,
+        from: &AccountInfo<'info>,
+        to: &AccountInfo<'info>,
+        amount: u64,
+    ) -> Result<()> {
+        if amount == 0 {
+            return Ok(());
+        }
+        let accounts = Transfer {
+            from: from.clone(),
+            to: to.clone(),
+            authority: self.authority.clone(),
+        };
+        let signer = [self.seeds];
+        let program = self.token_program.to_account_info();
+        token::transfer(
+            CpiContext::new_with_signer(program, accounts, self.signers(&signer)),
+            amount,
+        )
+    }
+
+    /// Close an empty account; its rent goes to `rent_sponsor`.
+    pub fn close(
+        &self,
+        account: &AccountInfo<'info>,
+        rent_sponsor: &AccountInfo<'info>,
+    ) -> Result<()> {
+        let accounts = CloseAccount {
+            account: account.clone(),
+            destination: rent_sponsor.clone(),
+            authority: self.authority.clone(),
+        };
+        let signer = [self.seeds];
+        let program = self.token_program.to_account_info();
+        token::close_account(CpiContext::new_with_signer(
+            program,
+            accounts,
+            self.signers(&signer),
+        ))
+    }
+
+    fn signers<'b>(&self, signer: &'b [&'b [&'b [u8]]; 1]) -> &'b [&'b [&'b [u8]]] {
+        if self.seeds.is_empty() {
+            &[]
+        } else {
+            signer
+        }
+    }
+}

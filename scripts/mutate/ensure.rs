@@ -1,0 +1,32 @@
+/// Return with the error unless the condition holds, or unless this check's switch in the binary is zero.
+macro_rules! ensure {
+    ($condition:expr, $error:expr $(,)?) => {
+        if {
+            static SWITCH: u64 =
+                $crate::guard::mark(concat!(file!(), ":", line!(), ":", column!()));
+            $crate::guard::is_on(&SWITCH)
+        } && !($condition)
+        {
+            return Err($crate::guard::fail($error));
+        }
+    };
+}
+
+/// The switch of the check at `place`, "FILE:LINE:COLUMN": the bytes `MUT\0` and the text's 32-bit FNV-1a.
+pub const fn mark(place: &str) -> u64 {
+    let bytes = place.as_bytes();
+    let mut hash: u32 = 0x811c_9dc5;
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    0x4d55_5400_0000_0000 | hash as u64
+}
+
+/// Whether a switch is as it was compiled. The read is volatile, or the compiler would answer in the binary's place.
+#[inline(always)]
+pub fn is_on(switch: &'static u64) -> bool {
+    // SAFETY: a reference to a static is aligned and valid for reads.
+    unsafe { core::ptr::read_volatile(switch) != 0 }
+}

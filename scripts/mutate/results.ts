@@ -1,0 +1,125 @@
+// What became of each mutant: one line of JSON each in target/mutants/results.jsonl, so that a run that was ended goes
+// on where it was, and the figures at the end of it.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXPLAINED } from './explained.ts';
+import type { Mutant, Outcome, Verdict } from './mutant.ts';
+import { type Copy, FOLDER } from './workspace.ts';
+
+const FILE = join(FOLDER, 'results.jsonl');
+
+interface Line extends Copy, Verdict {
+  id: string;
+}
+
+export class Results {
+  private readonly verdicts = new Map<string, Line>();
+
+  /** The results for this very program. */
+  constructor(private readonly copy: Copy) {
+    if (!existsSync(FILE)) return;
+    for (const text of readFileSync(FILE, 'utf8').split('\n').filter(Boolean)) {
+      const line = JSON.parse(text) as Line;
+      if (line.program === copy.program) this.verdicts.set(line.id, line);
+    }
+  }
+
+  get(id: string): Verdict | undefined {
+    return this.verdicts.get(id);
+  }
+
+  /** Whether nothing is left to find out: a mutant that lived is tried again when the tests have changed. */
+  isKnown(id: string): boolean {
+    const line = this.verdicts.get(id);
+    if (!line) return false;
+    return !['survived', 'timeout'].includes(line.outcome) || line.tests === this.copy.tests;
+  }
+
+  set(id: string, verdict: Verdict): void {
+    const line: Line = { id, ...this.copy, ...verdict };
+    this.verdicts.set(id, line);
+    appendFileSync(FILE, `${JSON.stringify(line)}\n`);
+  }
+}
+
+export interface Score {
+  mutants: number;
+  killed: number;
+  survived: number;
+  timedOut: number;
+  uncompilable: number;
+  absent: number;
+  notRun: number;
+  /** Killed of those that ran, in percent; null when none did. */
+  score: number | null;
+}
+
+export interface Living {
+  place: string;
+  text: string;
+  outcome: Outcome;
+  /** Why no test can kill it; null where that is not known. */
+  why: string | null;
+}
+
+export interface Report {
+  guards?: Score;
+  constraints?: Score;
+  /** What lived, timed out, or is not in the binary. */
+  living: Living[];
+}
+
+export function scoreOf(mutants: Mutant[], results: Results): Score {
+  const count = (outcome: Outcome) => mutants.filter((mutant) => results.get(mutant.id)?.outcome === outcome).length;
+  const killed = count('killed');
+  const survived = count('survived');
+  const timedOut = count('timeout');
+  const ran = killed + survived + timedOut;
+  const uncompilable = count('uncompilable');
+  const absent = count('absent');
+  const notRun = mutants.length - ran - uncompilable - absent;
+  const score = ran === 0 ? null : Math.round((1000 * killed) / ran) / 10;
+  return { mutants: mutants.length, killed, survived, timedOut, uncompilable, absent, notRun, score };
+}
+
+export function livingOf(mutants: Mutant[], results: Results): Living[] {
+  return mutants.flatMap((mutant) => {
+    const outcome = results.get(mutant.id)?.outcome;
+    if (!outcome || outcome === 'killed' || outcome === 'uncompilable') return [];
+    const why = EXPLAINED.find(({ file, text }) => mutant.file.endsWith(file) && mutant.text === text)?.why ?? null;
+    return [{ place: `${mutant.file}:${mutant.line}`, text: mutant.text, outcome, why }];
+  });
+}
+
+/** The report as a reader sees it. */
+export function tableOf(report: Report): string {
+  const lines = [
+    'Mutants        all  killed  survived  timed out  no build  absent  not run    score',
+    '-------------------------------------------------------------------------------------',
+  ];
+  for (const kind of ['guards', 'constraints'] as const) {
+    const row = report[kind];
+    if (!row) continue;
+    const { mutants, killed, survived, timedOut, uncompilable, absent, notRun, score } = row;
+    const cells: [number, number][] = [
+      [mutants, 6],
+      [killed, 8],
+      [survived, 10],
+      [timedOut, 11],
+      [uncompilable, 10],
+      [absent, 8],
+      [notRun, 9],
+    ];
+    const figures = cells.map(([value, width]) => String(value).padStart(width)).join('');
+    lines.push(`${kind.padEnd(12)}${figures}  ${score === null ? '-' : `${score} %`}`.trimEnd());
+  }
+  for (const { place, text, outcome, why } of report.living) {
+    lines.push(
+      '',
+      `${outcome}  ${place}`,
+      `  ${text}`,
+      `  ${why ?? 'NOT EXPLAINED: add a test that fails without it.'}`,
+    );
+  }
+  return lines.join('\n');
+}

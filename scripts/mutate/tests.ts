@@ -1,0 +1,153 @@
+// Runs the tests against a mutant until the first one fails: those that know the mutant's error first, then the
+// generated attacks on its instruction, the program's unit tests where they were built with it, and all.
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import type { Mutant, Verdict } from './mutant.ts';
+import { filesBelow, TREE } from './workspace.ts';
+
+/** Long enough for all tests of the program on a busy machine. */
+const LIMIT_MS = 15 * 60_000;
+const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
+const FOLDERS = ['tests/program', 'tests/fuzz'];
+/** Needs the errors that all the others produce. */
+const LAST = 'zz_coverage.test.ts';
+/** Titles its tests by instruction. */
+const GENERATED = 'generated/generated.test.ts';
+
+interface TestFile {
+  path: string;
+  text: string;
+}
+
+/** The test files that can kill a mutant, in the order in which they run. */
+export function findTests(): TestFile[] {
+  const paths = FOLDERS.flatMap((folder) => filesBelow(folder)).filter((path) => path.endsWith('.test.ts'));
+  paths.sort((a, b) => Number(a.endsWith(LAST)) - Number(b.endsWith(LAST)));
+  return paths.map((path) => ({ path, text: readFileSync(join(TREE, path), 'utf8') }));
+}
+
+/** The name that tests use for the subject of a source file, an instruction for example. */
+function subjectOf(mutant: Mutant): string {
+  return basename(mutant.file, '.rs').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Those that name the mutant's error or are named after its file, most mentions first. */
+function likely(tests: TestFile[], mutant: Mutant): TestFile[] {
+  const subject = subjectOf(mutant);
+  const score = ({ path, text }: TestFile) => {
+    const mentions = mutant.error === null ? 0 : text.split(`'${mutant.error}'`).length - 1;
+    return mentions + (basename(path).startsWith(`${subject}.`) ? 2 : 0);
+  };
+  const scored = tests.map((test) => ({ test, score: score(test) })).filter((entry) => entry.score > 0);
+  return scored.sort((a, b) => b.score - a.score).map((entry) => entry.test);
+}
+
+interface Ended {
+  code: number | null;
+  output: string;
+  timedOut: boolean;
+}
+
+/** Runs a command in the copy and ends it, with whatever it started, at the time limit. */
+function runLimited(command: string, args: string[], cwd: string, env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended: Ended = { code: null, output: '', timedOut: false };
+    const keep = (chunk: Buffer) => {
+      ended.output = (ended.output + chunk).slice(-20_000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    const end = () => {
+      if (child.pid && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    };
+    const timer = setTimeout(() => {
+      ended.timedOut = true;
+      end();
+    }, LIMIT_MS);
+    process.once('exit', end);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      process.off('exit', end);
+      resolve({ ...ended, code });
+    });
+  });
+}
+
+type Result = Omit<Verdict, 'seconds'>;
+
+/** Runs these files, or their tests whose title matches, against this binary up to the first failure. */
+async function runMocha(files: TestFile[], so: string, title?: string): Promise<Result> {
+  if (files.length === 0) return { outcome: 'survived' };
+  const report = `${so}.json`;
+  rmSync(report, { force: true });
+  const reporter = ['--bail', '--reporter', 'json', '--reporter-option', `output=${report}`];
+  const env = { PROGRAM_SO: so, VM: 'litesvm' };
+  const paths = files.map((file) => file.path);
+  const ended = await runLimited(
+    process.execPath,
+    [MOCHA, ...reporter, ...(title ? ['--grep', title] : []), ...paths],
+    TREE,
+    env,
+  );
+  if (ended.timedOut) return { outcome: 'timeout' };
+  if (ended.code === 0) return { outcome: 'survived' };
+  let by = `the test process ended: ${ended.output.trim().split('\n').at(-1) ?? ''}`;
+  try {
+    const { failures } = JSON.parse(readFileSync(report, 'utf8')) as { failures: { fullTitle: string }[] };
+    by = failures[0]?.fullTitle ?? by;
+  } catch {
+    // A process that died left no report, and that is said.
+  }
+  return { outcome: 'killed', by };
+}
+
+/** Runs the program's unit tests, compiled with the mutant; `executable` is cargo's test binary. */
+async function runUnitTests(executable: string): Promise<Result> {
+  const ended = await runLimited(executable, ['-q'], join(TREE, 'programs/marketplace'));
+  if (ended.timedOut) return { outcome: 'timeout' };
+  if (ended.code === 0) return { outcome: 'survived' };
+  return { outcome: 'killed', by: `unit test ${/^ {4}([\w:]+)$/m.exec(ended.output)?.[1] ?? ''}` };
+}
+
+/**
+ * The verdict of all tests on a mutant: its binary's path, and that of its unit tests where they were built. Without a
+ * mutant, of all tests on the program as it is.
+ */
+export async function judge(
+  tests: TestFile[],
+  so: string,
+  mutant: Mutant | null,
+  unitTests: string | null,
+): Promise<Verdict> {
+  const started = performance.now();
+  const first = mutant ? likely(tests, mutant) : [];
+  const isInstruction = mutant?.file.includes('/instructions/');
+  const generated = isInstruction ? tests.filter((test) => test.path.endsWith(GENERATED)) : [];
+  const title = mutant ? `\\b(${subjectOf(mutant)}|${basename(mutant.file, '.rs')})\\b` : '';
+  const others = tests.filter((test) => !first.includes(test) && !test.path.endsWith(LAST));
+  const last = tests.filter((test) => test.path.endsWith(LAST));
+  const steps = [
+    () => runMocha(first, so),
+    () => runMocha(generated, so, title),
+    () => (unitTests ? runUnitTests(unitTests) : null),
+    () => runMocha([...others, ...first, ...last], so),
+  ];
+  for (const step of steps) {
+    const result = await step();
+    if (result && result.outcome !== 'survived') return { ...result, seconds: seconds(started) };
+  }
+  return { outcome: 'survived', seconds: seconds(started) };
+}
+
+function seconds(started: number): number {
+  return Math.round((performance.now() - started) / 100) / 10;
+}

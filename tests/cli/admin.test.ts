@@ -1,0 +1,209 @@
+/**
+ * The marketplace run by commands alone, on a real node: every setting, every hand it is in, the fees it collected; and
+ * what is said to whoever is not the admin.
+ */
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import { decodeAccount, findConfig, findCreator, findTokenAccount, findTreasury } from '../../app/sdk/program.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { createTerminal, runHere } from './run.ts';
+
+const FEE = 2_500n;
+const SETTINGS = {
+  opens_paused: false,
+  fee_bps: 100,
+  min_price_usdc: '0.01',
+  dispute_bond_lamports: '10000000',
+  dispute_window_seconds: 259_200,
+  refund_grace_seconds: 600,
+  max_timeout_seconds: 3_600,
+  longest_span_seconds: 263_400,
+  exposure_multiple: 0,
+};
+const TIERS = [
+  { max_price_usdc: '0.1', deposit_usdc: '1' },
+  { max_price_usdc: '1', deposit_usdc: '5' },
+  { max_price_usdc: '10', deposit_usdc: '25' },
+  { max_price_usdc: '100', deposit_usdc: '100' },
+];
+
+describe('the command line without the service: the admin', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let terminal: ReturnType<typeof createTerminal>;
+  let admin: Keypair;
+  let caller: Keypair;
+  let stranger: Keypair;
+
+  const config = () => terminal.look('admin', 'config');
+  const notAdmin = (wallet: Keypair) =>
+    `(NotAdmin). The admin is ${admin.publicKey}; the keypair given is of ${wallet.publicKey}.`;
+
+  before(async () => {
+    market = await startMarketplace();
+    terminal = createTerminal(market.node.rpcUrl);
+    admin = market.node.payer;
+    [caller, stranger] = [market.callers[0]!.wallet, market.callers[1]!.wallet];
+    const { apiKey } = market.callers[0]!;
+    const call = () =>
+      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'sums' } });
+    for (let calls = 0; calls < 4; calls += 1) expect((await call()).body.status).to.equal('completed');
+  });
+  after(async () => {
+    terminal.close();
+    await market.stop();
+  });
+
+  it('shows every setting, authority and the treasury to anyone', async () => {
+    expect(await config()).to.deep.equal({
+      config: findConfig().toBase58(),
+      admin: admin.publicKey.toBase58(),
+      pending_admin: null,
+      relay_authority: market.authority.publicKey.toBase58(),
+      usdc_mint: market.usdcMint.toBase58(),
+      treasury: findTreasury().toBase58(),
+      treasury_usdc: '0.01',
+      ...SETTINGS,
+      tiers: TIERS,
+    });
+  });
+
+  it('is found by way of the service, too, and as a table of lines', async () => {
+    const { code, stdout, stderr } = await runHere(['admin', 'config', '--base-url', market.relay.url]);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include(`admin: ${admin.publicKey}\npending_admin: -\n`).and.include('treasury_usdc: 0.01\n');
+  });
+
+  it('changes the settings that are named and leaves the others', async () => {
+    const before = await config();
+    const change = ['--min-price', '0.02', '--dispute-bond-lamports', '0', '--max-timeout-seconds', '7200'];
+    expect(await terminal.done(admin, 'admin', 'update-config', ...change)).to.include({ changed: 3 });
+    const changed = {
+      ...before,
+      min_price_usdc: '0.02',
+      dispute_bond_lamports: '0',
+      max_timeout_seconds: 7_200,
+      longest_span_seconds: 267_000,
+    };
+    expect(await config()).to.deep.equal(changed);
+    const others = ['--fee-bps', '0', '--dispute-window-seconds', '300000', '--refund-grace-seconds', '300'];
+    await terminal.done(admin, 'admin', 'update-config', ...others, '--exposure-multiple', '3', '--tiers', '0.5:2,1:5');
+    expect(await config()).to.deep.equal({
+      ...changed,
+      fee_bps: 0,
+      dispute_window_seconds: 300_000,
+      refund_grace_seconds: 300,
+      exposure_multiple: 3,
+      longest_span_seconds: 307_500,
+      tiers: [
+        { max_price_usdc: '0.5', deposit_usdc: '2' },
+        { max_price_usdc: '1', deposit_usdc: '5' },
+      ],
+    });
+  });
+
+  it('refuses settings out of bounds, none at all, and any other wallet', async () => {
+    const before = await config();
+    const refuse = (...words: string[]) => terminal.refused(admin, 'admin', 'update-config', ...words);
+    expect(await refuse()).to.equal('Name at least one setting to change; --help lists them.\n');
+    expect(await refuse('--fee-bps', '101')).to.include('fee_bps must be between 0 and 100 (FeeOutOfBounds).');
+    expect(await refuse('--tiers', '1:5,0.5:6')).to.include('(InvalidTiers).');
+    expect(await refuse('--dispute-window-seconds', '259199')).to.include('(DisputeWindowOutOfBounds).');
+    expect(await terminal.refused(stranger, 'admin', 'update-config', '--fee-bps', '1')).to.include(notAdmin(stranger));
+    for (const words of [
+      ['--tiers', '1'],
+      ['--tiers', '1:2:3'],
+      ['--fee-bps', '1e2'],
+      ['--min-price', '-1'],
+    ]) {
+      const { code, stdout, stderr } = await runHere(['admin', 'update-config', ...words]);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(/^error: option '--/);
+    }
+    expect(await config()).to.deep.equal(before);
+  });
+
+  it('pauses and resumes all opens', async () => {
+    const open = ['execution', 'open', market.agentId, '--task', 'sums'];
+    expect(await terminal.refused(stranger, 'admin', 'pause-opens')).to.include(notAdmin(stranger));
+    expect(await terminal.done(admin, 'admin', 'pause-opens')).to.include({ opens_paused: true });
+    expect((await config()).opens_paused).to.equal(true);
+    expect(await terminal.refused(caller, ...open)).to.include('New executions are paused (OpensPaused).');
+    expect(await terminal.done(admin, 'admin', 'resume-opens')).to.include({ opens_paused: false });
+    expect(await terminal.done(caller, ...open)).to.include({ price_usdc: '0.25' });
+  });
+
+  it('withdraws fees to the account that is named, and never more than there are', async () => {
+    const other = market.callers[1]!.usdc;
+    const before = await market.amountOf(other);
+    const withdraw = ['admin', 'withdraw-treasury'];
+    expect(await terminal.refused(admin, ...withdraw, '0.010001')).to.include(
+      '(InvalidAmount). The treasury holds 0.01 USDC.',
+    );
+    const own = findTokenAccount(admin.publicKey, market.usdcMint);
+    expect(await terminal.refused(admin, ...withdraw, '0.01')).to.include(
+      `(DestinationUnusable). The account is ${own}.`,
+    );
+    const thief = [...withdraw, '0.01', '--destination', other.toBase58()];
+    expect(await terminal.refused(stranger, ...thief)).to.include(notAdmin(stranger));
+    const words = [...withdraw, '0.0025', '--destination', other.toBase58()];
+    expect(await terminal.done(admin, ...words)).to.include({ amount_usdc: '0.0025', destination: other.toBase58() });
+    expect(await market.amountOf(other)).to.equal(before + FEE);
+    expect(await market.amountOf(findTreasury())).to.equal(3n * FEE);
+  });
+
+  it('gives a badge and takes it back', async () => {
+    const wallet = market.creator.publicKey;
+    const profile = async () => {
+      const account = await market.node.connection.getAccountInfo(findCreator(wallet));
+      return decodeAccount('CreatorProfile', account?.data as Buffer);
+    };
+    const verify = ['admin', 'verify-creator', wallet.toBase58()];
+    expect(await terminal.refused(stranger, ...verify)).to.include(notAdmin(stranger));
+    expect(await terminal.done(admin, ...verify)).to.include({ creator: wallet.toBase58(), verified: true });
+    expect((await profile()).verified).to.equal(true);
+    expect(await terminal.done(admin, ...verify, '--revoke')).to.include({ verified: false });
+    expect((await profile()).verified).to.equal(false);
+  });
+
+  it('gives the relay’s rights to another key, which may refund at once', async () => {
+    const opened = await terminal.done(caller, 'execution', 'open', market.agentId, '--task', 'sums');
+    const before = await market.amountOf(market.callers[0]!.usdc);
+    const set = ['admin', 'set-relay-authority', stranger.publicKey.toBase58()];
+    expect(await terminal.refused(stranger, ...set)).to.include(notAdmin(stranger));
+    const nobody = SystemProgram.programId.toBase58();
+    expect(await terminal.refused(admin, 'admin', 'set-relay-authority', nobody)).to.include('(InvalidAuthority).');
+    await terminal.done(admin, ...set);
+    expect((await config()).relay_authority).to.equal(stranger.publicKey.toBase58());
+    const refund = ['execution', 'refund', opened.execution_id];
+    expect(await terminal.refused(market.authority, ...refund)).to.include('(RefundTooEarly).');
+    expect(await terminal.done(stranger, ...refund)).to.include({ amount_usdc: '0.25' });
+    expect(await market.amountOf(market.callers[0]!.usdc)).to.equal(before + 250_000n);
+  });
+
+  it('hands itself over in two steps, and a proposal can be withdrawn', async () => {
+    const next = Keypair.generate();
+    await market.node.fundSol(next.publicKey, 1e9);
+    const propose = (wallet: Keypair, address: string) => terminal.done(wallet, 'admin', 'propose', address);
+    expect(await terminal.refused(stranger, 'admin', 'propose', stranger.publicKey.toBase58())).to.include(
+      notAdmin(stranger),
+    );
+    expect(await terminal.refused(next, 'admin', 'accept')).to.include(
+      `(NotPendingAdmin). Nobody is proposed; the keypair given is of ${next.publicKey}.`,
+    );
+    await propose(admin, next.publicKey.toBase58());
+    expect(await config()).to.include({
+      admin: admin.publicKey.toBase58(),
+      pending_admin: next.publicKey.toBase58(),
+    });
+    expect(await terminal.refused(stranger, 'admin', 'accept')).to.include(`${next.publicKey} is proposed;`);
+    expect(await propose(admin, 'none')).to.include({ pending_admin: null });
+    expect(await terminal.refused(next, 'admin', 'accept')).to.include('Nobody is proposed');
+    await propose(admin, next.publicKey.toBase58());
+    expect(await terminal.done(next, 'admin', 'accept')).to.include({ admin: next.publicKey.toBase58() });
+    expect(await config()).to.include({ admin: next.publicKey.toBase58(), pending_admin: null });
+    expect(await terminal.refused(admin, 'admin', 'pause-opens')).to.include(
+      `(NotAdmin). The admin is ${next.publicKey};`,
+    );
+  });
+});

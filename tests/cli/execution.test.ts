@@ -1,0 +1,209 @@
+/**
+ * A wallet that pays, looks and takes back by commands alone, on a real node: what every party holds after each, and
+ * what is said to whoever comes too early or with the wrong key.
+ */
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { keyIdOf } from '../../app/sdk/apiKey.ts';
+import { findEscrow, findExecution, findGrant } from '../../app/sdk/program.ts';
+import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt.ts';
+import { startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { createTerminal, runHere } from './run.ts';
+
+const PRICE = 250_000n;
+const WEEK_SECONDS = 604_800;
+
+describe('the command line without the service: executions', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let terminal: ReturnType<typeof createTerminal>;
+  let caller: Keypair;
+  let stranger: Keypair;
+  let executionId: string;
+
+  const open = (...words: string[]) => terminal.done(caller, 'execution', 'open', market.agentId, ...words);
+  const held = async () => ({
+    caller: await market.amountOf(market.callers[0]!.usdc),
+    stranger: await market.amountOf(market.callers[1]!.usdc),
+    creator: await market.amountOf(market.creatorUsdc),
+  });
+  const rentOf = async (address: PublicKey) =>
+    BigInt((await market.node.connection.getAccountInfo(address))?.lamports ?? 0);
+  const lamportsOf = async (wallet: Keypair) => BigInt(await market.node.connection.getBalance(wallet.publicKey));
+
+  before(async () => {
+    market = await startMarketplace();
+    terminal = createTerminal(market.node.rpcUrl);
+    [caller, stranger] = [market.callers[0]!.wallet, market.callers[1]!.wallet];
+  });
+  after(async () => {
+    terminal.close();
+    await market.stop();
+  });
+
+  it('opens: the price leaves the wallet for an escrow of its own, and everything is told', async () => {
+    const before = await held();
+    const nonce = '0f'.repeat(16);
+    const opened = await open('--task', 'sums', '--parameters', '{"a":1}', '--timeout-seconds', '30', '--nonce', nonce);
+    const id = deriveExecutionId(caller.publicKey.toBytes(), Buffer.from(nonce, 'hex'));
+    executionId = opened.execution_id;
+    expect(opened).to.include({
+      execution_id: formatUuid(id),
+      nonce,
+      record: findExecution(id).toBase58(),
+      agent_id: market.agentId,
+      price_usdc: '0.25',
+      request_hash: Buffer.from(requestHash('sums', { a: 1 })).toString('hex'),
+    });
+    expect(await held()).to.deep.equal({ ...before, caller: before.caller - PRICE });
+
+    const shown = await terminal.look('execution', 'show', executionId);
+    expect(shown).to.include({
+      status: 'open',
+      caller: caller.publicKey.toBase58(),
+      rent_sponsor: caller.publicKey.toBase58(),
+      key_id: null,
+      escrow_usdc: '0.25',
+      price_usdc: '0.25',
+      fee_bps: 100,
+      request_hash: opened.request_hash,
+      result_hash: null,
+      settled_at: null,
+      disputable_until: null,
+    });
+    const seconds = (name: string) => Date.parse(shown[name]) / 1000;
+    expect(seconds('deadline') - seconds('opened_at')).to.equal(30);
+    expect(seconds('refund_at') - seconds('deadline')).to.equal(600);
+  });
+
+  it('refuses an open that could only fail, saying what is right', async () => {
+    const before = await held();
+    const refuse = (...words: string[]) => terminal.refused(caller, 'execution', 'open', market.agentId, ...words);
+    expect(await refuse()).to.include('--task TEXT (and --parameters JSON), or by --request-hash HEX');
+    expect(await refuse('--task', 'x', '--request-hash', '00'.repeat(32))).to.include('--task TEXT');
+    expect(await refuse('--task', 'x', '--max-price', '0.2')).to.include(
+      'The price is above max_price (PriceAboveMax). The agent asks 0.25 USDC.',
+    );
+    expect(await refuse('--task', 'x', '--timeout-seconds', '61')).to.include(
+      '(TimeoutOutOfRange). The agent takes 1 to 60 seconds.',
+    );
+    expect(await refuse('--task', 'x', '--source', market.callers[1]!.usdc.toBase58())).to.include('(InvalidSource).');
+    const none = await terminal.refused(caller, 'execution', 'open', caller.publicKey.toBase58(), '--task', 'x');
+    expect(none).to.equal(`There is no agent ${caller.publicKey} on this chain.\n`);
+    expect(await held()).to.deep.equal(before);
+  });
+
+  it('refuses words that are no execution, hash or amount as wrong usage', async () => {
+    const usages = [
+      ['execution', 'show', 'ABC'],
+      ['execution', 'open', market.agentId, '--request-hash', '00'],
+      ['execution', 'open', market.agentId, '--parameters', '[]'],
+      ['execution', 'open', market.agentId, '--max-price', '0'],
+      ['keys', 'close', 'xyz'],
+    ];
+    for (const words of usages) {
+      const { code, stdout, stderr } = await runHere(words);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(/^error: (command-argument value|option) .* is invalid.* It must be /);
+    }
+    const unknown = '00000000-0000-8000-8000-000000000000';
+    expect(await terminal.refused(caller, 'execution', 'refund', unknown)).to.equal(
+      `There is no execution ${unknown} on this chain.\n`,
+    );
+  });
+
+  it('refunds for anyone, to the caller, from refund_at on and not before', async () => {
+    const refusal = await terminal.refused(stranger, 'execution', 'refund', executionId);
+    expect(refusal).to.match(/\(RefundTooEarly\)\. refund_at is 20\S+Z; the chain's clock shows 20\S+Z\.\n$/);
+    const close = await terminal.refused(stranger, 'execution', 'close', executionId);
+    expect(close).to.include('(ExecutionNotRefunded). It is open.');
+    const evidence = terminal.file('evidence.txt', 'no answer yet');
+    expect(await terminal.refused(caller, 'dispute', 'open', executionId, '--evidence', evidence)).to.include(
+      '(ExecutionNotCompleted). It is open.',
+    );
+
+    const shown = await terminal.look('execution', 'show', executionId);
+    await market.node.timeTravel(Date.parse(shown.refund_at) / 1000);
+    const elsewhere = market.callers[1]!.usdc.toBase58();
+    const stolen = await terminal.refused(stranger, 'execution', 'refund', executionId, '--destination', elsewhere);
+    expect(stolen).to.include('(WrongRefundDestination).').and.include(`The caller is ${caller.publicKey};`);
+
+    const usdc = market.callers[0]!.usdc;
+    await market.setFrozen(usdc, true);
+    expect(await terminal.refused(stranger, 'execution', 'refund', executionId)).to.include(
+      `(RefundDestinationUnusable). The account is ${usdc}, of caller ${caller.publicKey}.`,
+    );
+    await market.setFrozen(usdc, false);
+
+    const before = await held();
+    const rent = await rentOf(findEscrow(findExecution(parseUuid(executionId)!)));
+    const callerLamports = await lamportsOf(caller);
+    const refunded = await terminal.done(stranger, 'execution', 'refund', executionId);
+    expect(refunded).to.include({ amount_usdc: '0.25', destination: usdc.toBase58() });
+    expect(await held()).to.deep.equal({ ...before, caller: before.caller + PRICE });
+    expect(await lamportsOf(caller)).to.equal(callerLamports + rent);
+    const after = await terminal.look('execution', 'show', executionId);
+    expect(after).to.include({ status: 'refunded', escrow_usdc: null });
+    expect(await terminal.refused(stranger, 'execution', 'refund', executionId)).to.include(
+      '(ExecutionNotOpen). It is refunded.',
+    );
+  });
+
+  it('closes a refunded record after a week, its rent to whoever paid it', async () => {
+    const { opened_at } = await terminal.look('execution', 'show', executionId);
+    expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.match(
+      /\(CloseTooEarly\)\. It can be closed at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    );
+    await market.node.timeTravel(Date.parse(opened_at) / 1000 + WEEK_SECONDS);
+    const record = findExecution(parseUuid(executionId)!);
+    const rent = await rentOf(record);
+    expect(rent > 0n).to.equal(true);
+    const before = await lamportsOf(caller);
+    const closed = await terminal.done(stranger, 'execution', 'close', executionId);
+    expect(closed).to.include({ execution_id: executionId, rent_sponsor: caller.publicKey.toBase58() });
+    expect(await lamportsOf(caller)).to.equal(before + rent);
+    expect(await rentOf(record)).to.equal(0n);
+    expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.include('There is no execution');
+  });
+
+  it('changes the limits of a key that are named, and closes it', async () => {
+    const keyId = Buffer.from(keyIdOf(market.callers[0]!.apiKey)).toString('hex');
+    expect(await terminal.refused(caller, 'keys', 'update', keyId)).to.include('Name at least one limit');
+    expect(await terminal.refused(stranger, 'keys', 'update', keyId, '--total', '5')).to.equal(
+      `The wallet ${stranger.publicKey} has no key ${keyId} on this chain.\n`,
+    );
+    // It has expired meanwhile, and a change of another limit does not make it live.
+    expect(await terminal.refused(caller, 'keys', 'update', keyId, '--total', '5')).to.match(
+      /\(GrantExpiryOutOfBounds\)\. It would end at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    );
+    const change = ['--total', '5', '--per-execution', '0.3', '--expires-in-days', '365'];
+    const updated = await terminal.done(caller, 'keys', 'update', keyId, ...change);
+    expect(updated).to.include({
+      per_execution_usdc: '0.3',
+      per_period_usdc: '1000',
+      period_seconds: 86_400,
+      total_usdc: '5',
+      total_spent_usdc: '0',
+    });
+    const grant = findGrant(caller.publicKey, Buffer.from(keyId, 'hex'));
+    const rent = await rentOf(grant);
+    const before = await lamportsOf(caller);
+    const closed = await terminal.done(caller, 'keys', 'close', keyId);
+    expect(closed).to.include({ key_id: keyId, closed: true, rent_sponsor: caller.publicKey.toBase58() });
+    expect(await lamportsOf(caller)).to.equal(before + rent - 5_000n);
+    expect(await rentOf(grant)).to.equal(0n);
+    expect(await terminal.refused(caller, 'keys', 'close', keyId)).to.include(`has no key ${keyId}`);
+  });
+
+  it('says that no node answers, and what a wallet is missing', async () => {
+    const { code, stderr } = await runHere(['admin', 'config', '--rpc-url', 'http://127.0.0.1:1']);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'No Solana node answers at http://127.0.0.1:1.\n' });
+    const poor = Keypair.generate();
+    expect(await terminal.refused(poor, 'execution', 'open', market.agentId, '--task', 'x')).to.include(
+      `The wallet ${poor.publicKey} has no USDC account`,
+    );
+    expect(await terminal.refused(poor, 'admin', 'accept')).to.equal(
+      `The wallet ${poor.publicKey} has too little SOL for fees and rent.\n`,
+    );
+  });
+});

@@ -1,0 +1,75 @@
+/** Runs the command line: as a process, as a person does; or in this process, where a test takes a hundred steps. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { runCommand } from '../../app/cli/run.ts';
+import { ROOT } from '../local/start.ts';
+
+export interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the CLI with these arguments and nothing of this process's environment that it reads. */
+export function cli(args: string[], env: Record<string, string> = {}): Promise<Run> {
+  const { MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_KEYPAIR, DATA_DIR, INIT_CWD, ...inherited } = process.env;
+  const options = { cwd: ROOT, env: { ...inherited, ...env } };
+  return new Promise((resolve) => {
+    const argv = ['scripts/run.mjs', 'app/cli/main.ts', ...args];
+    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+/** The same, without a process of its own. One at a time: what it prints is caught at the console. */
+export async function runHere(words: string[]): Promise<Run> {
+  const { log, error } = console;
+  const printed = { stdout: '', stderr: '' };
+  console.log = (text) => (printed.stdout += `${text}\n`);
+  console.error = (text) => (printed.stderr += `${text}\n`);
+  try {
+    return { code: await runCommand(words), ...printed };
+  } finally {
+    Object.assign(console, { log, error });
+  }
+}
+
+/** Commands on one chain, by wallets that a test holds. */
+export function createTerminal(rpcUrl: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'cli-'));
+  const path = (name: string): string => join(directory, name);
+  /** Writes a file for a command to read; returns its path. */
+  const file = (name: string, content: string): string => {
+    writeFileSync(path(name), content);
+    return path(name);
+  };
+  const run = (wallet: Keypair, words: string[]): Promise<Run> => {
+    const keypair = file(`${wallet.publicKey}.json`, JSON.stringify([...wallet.secretKey]));
+    return runHere([...words, '--rpc-url', rpcUrl, '--keypair', keypair, '--json']);
+  };
+  const parse = ({ code, stdout, stderr }: Run) => {
+    expect(code, stderr).to.equal(0);
+    return JSON.parse(stdout);
+  };
+  return {
+    /** Of a file beside the others, whoever writes it. */
+    path,
+    file,
+    /** Its result. */
+    done: async (wallet: Keypair, ...words: string[]) => parse(await run(wallet, words)),
+    /** What it says instead of doing anything. */
+    async refused(wallet: Keypair, ...words: string[]): Promise<string> {
+      const { code, stdout, stderr } = await run(wallet, words);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      return stderr;
+    },
+    /** The result of a command that nobody signs. */
+    look: async (...words: string[]) => parse(await runHere([...words, '--rpc-url', rpcUrl, '--json'])),
+    close: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}

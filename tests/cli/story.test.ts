@@ -1,0 +1,328 @@
+/**
+ * The life of an agent by commands alone, on a real node: listed, paid, disputed in every way a dispute can end, slashed,
+ * topped up, given another key, delisted, and its collateral returned. After each step, what every party holds.
+ */
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { PublicKey as Address } from '@solana/web3.js';
+import { expect } from 'chai';
+import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
+import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program.ts';
+import { parseUuid } from '../../app/sdk/receipt.ts';
+import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { createTerminal, runHere } from './run.ts';
+
+const PRICE = 250_000n;
+const FEE_LAMPORTS = 5_000n;
+const BOND_LAMPORTS = 10_000_000n;
+const LAPSE_SECONDS = 2_592_000;
+const EVIDENCE = 'the sums are wrong';
+/** SHA-256 of the text above, from sha256sum. */
+const EVIDENCE_HASH = '9186a15c328d503aae27658ec7492e846eda713c6a52081797ef579bea8cfb93';
+
+describe('the command line without the service: the life of an agent', function () {
+  this.timeout(90_000);
+  // Each chapter stands on the one before it.
+  this.bail(true);
+  let market: TestMarketplace;
+  let terminal: ReturnType<typeof createTerminal>;
+  let [admin, creator, caller, stranger]: Keypair[] = [];
+  let agentId: string;
+  let apiKey: string;
+  let evidence: string;
+  let reason: string;
+  const signingKey = generateSigningKey();
+
+  const held = async () => ({
+    caller: await market.amountOf(market.callers[0]!.usdc),
+    creator: await market.amountOf(market.creatorUsdc),
+    treasury: await market.amountOf(findTreasury()),
+    vault: await market.amountOf(findCollateralVault(new Address(agentId))),
+  });
+  const lamportsOf = async (address: PublicKey) => BigInt(await market.node.connection.getBalance(address));
+  const disputeOf = (id: string) => findDispute(findExecution(parseUuid(id)!));
+  const show = () => terminal.look('listing', 'show', agentId);
+  /** A call that the relay settles, as any client's; asked again until its index has seen that the agent is resumed. */
+  const pay = async (): Promise<string> => {
+    for (;;) {
+      const path = `/v1/agents/${agentId}/execute`;
+      const { body } = await request(market.relay.url, path, { apiKey, body: { task: 'sums' } });
+      if (body.status === 'completed') return body.execution_id;
+      expect(body.error?.code, JSON.stringify(body)).to.equal('agent_paused');
+    }
+  };
+  const dispute = (id: string, wallet = caller!) =>
+    terminal.done(wallet, 'dispute', 'open', id, '--evidence', evidence, '--evidence-uri', 'https://example.com/e');
+  const resolve = (id: string, ...words: string[]) =>
+    terminal.done(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason);
+  const resolveRefused = (id: string, ...words: string[]) =>
+    terminal.refused(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason);
+
+  before(async () => {
+    market = await startMarketplace();
+    terminal = createTerminal(market.node.rpcUrl);
+    [admin, creator, caller, stranger] = [
+      market.node.payer,
+      market.creator,
+      market.callers[0]!.wallet,
+      market.callers[1]!.wallet,
+    ];
+    evidence = terminal.file('evidence.txt', EVIDENCE);
+    reason = terminal.file('reason.txt', 'they are right');
+    market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
+  });
+  after(async () => {
+    terminal.close();
+    await market.stop();
+  });
+
+  it('lists an agent and makes a key, beside the service', async () => {
+    saveSigningKey(terminal.path('signing.json'), signingKey);
+    const description = {
+      name: 'sums',
+      tagline: 'Adds.',
+      description: 'Adds numbers.',
+      display_name: 'Ada',
+      tags: ['data'],
+      price_usdc: '0.25',
+      timeout_seconds: 30,
+      input_schema: { type: 'object', properties: {} },
+      output_schema: { type: 'string' },
+      endpoint: market.endpoint,
+      signing_key: 'signing.json',
+    };
+    const path = terminal.file('agent.json', JSON.stringify(description));
+    const before = await market.amountOf(market.creatorUsdc);
+    const service = ['--base-url', market.relay.url];
+    agentId = (await terminal.done(creator!, 'listing', 'create', path, ...service)).agent_id;
+    expect(await market.amountOf(market.creatorUsdc)).to.equal(before - 5_000_000n);
+    apiKey = (await terminal.done(caller!, 'keys', 'create', '--name', 'story', ...service)).api_key;
+    expect(await show()).to.include({
+      status: 'active',
+      collateral_usdc: '5',
+      deposited_usdc: '5',
+      slashed_usdc: '0',
+      owed_usdc: '0',
+      open_disputes: 0,
+      disputed_usdc: '0',
+      returnable_at: null,
+      collateral_returned: false,
+    });
+  });
+
+  it('a dispute is opened by the caller alone, who pays bond and rent; rejected, its bond goes to the creator', async () => {
+    const id = await pay();
+    const open = ['dispute', 'open', id, '--evidence', evidence];
+    expect(await terminal.refused(stranger!, ...open)).to.include(
+      `(NotCaller). The caller is ${caller!.publicKey}; the keypair given is of ${stranger!.publicKey}.`,
+    );
+    expect(await terminal.refused(caller!, 'dispute', 'open', id, '--evidence', `${evidence}.gone`)).to.equal(
+      `${evidence}.gone does not exist.\n`,
+    );
+    expect(await terminal.refused(caller!, 'dispute', 'lapse', id)).to.equal(
+      `There is no dispute of execution ${id} on this chain.\n`,
+    );
+    const before = await held();
+    const lamports = await lamportsOf(caller!.publicKey);
+    const opened = await dispute(id);
+    const rent = (await lamportsOf(disputeOf(id))) - BOND_LAMPORTS;
+    expect(opened).to.include({
+      execution_id: id,
+      dispute: disputeOf(id).toBase58(),
+      evidence_hash: EVIDENCE_HASH,
+      bond_lamports: '10000000',
+    });
+    expect(await lamportsOf(caller!.publicKey)).to.equal(lamports - BOND_LAMPORTS - rent - FEE_LAMPORTS);
+    const shown = await terminal.look('dispute', 'show', id);
+    expect(shown).to.include({
+      outcome: 'open',
+      agent_id: agentId,
+      caller: caller!.publicKey.toBase58(),
+      price_usdc: '0.25',
+      evidence_hash: EVIDENCE_HASH,
+      reason_hash: null,
+      resolved_at: null,
+      bond_lamports: '10000000',
+      collateral_usdc: '5',
+    });
+    const after = (name: string) => (Date.parse(shown[name]) - Date.parse(shown.opened_at)) / 1000;
+    expect([after('answer_due_at'), after('lapses_at')]).to.deep.equal([259_200, LAPSE_SECONDS]);
+    expect(await show()).to.include({ open_disputes: 1, disputed_usdc: '0.25' });
+    expect(await terminal.look('execution', 'show', id)).to.include({ status: 'disputed', escrow_usdc: null });
+    expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
+
+    expect(await resolveRefused(id)).to.equal('Say --reject, or --uphold USDC.\n');
+    const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason];
+    expect(await terminal.refused(stranger!, ...impostor)).to.include(
+      `(NotAdmin). The admin is ${admin!.publicKey}; the keypair given is of ${stranger!.publicKey}.`,
+    );
+    const creatorLamports = await lamportsOf(creator!.publicKey);
+    expect(await resolve(id, '--reject')).to.include({ outcome: 'rejected', amount_usdc: '0' });
+    expect(await lamportsOf(creator!.publicKey)).to.equal(creatorLamports + BOND_LAMPORTS);
+    expect(await held()).to.deep.equal(before);
+    expect(await terminal.look('dispute', 'show', id)).to.include({ outcome: 'rejected', bond_lamports: '0' });
+    expect(await terminal.look('execution', 'show', id)).to.include({ status: 'completed' });
+    expect(await resolveRefused(id, '--reject')).to.include('(DisputeNotOpen). Its outcome is rejected.');
+    expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
+  });
+
+  it('upheld with a part of the price, the slash pauses the agent until its collateral is topped up', async () => {
+    const id = await pay();
+    await dispute(id);
+    const before = await held();
+    const lamports = await lamportsOf(caller!.publicKey);
+    expect(await resolve(id, '--uphold', '0.1')).to.include({ outcome: 'upheld', amount_usdc: '0.1' });
+    expect(await lamportsOf(caller!.publicKey)).to.equal(lamports + BOND_LAMPORTS);
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + 100_000n,
+      vault: before.vault - 100_000n,
+    });
+    expect(await terminal.look('dispute', 'show', id)).to.include({
+      outcome: 'upheld',
+      amount_to_caller_usdc: '0.1',
+      amount_to_treasury_usdc: '0',
+    });
+    expect(await show()).to.include({ status: 'paused', collateral_usdc: '4.9', slashed_usdc: '0.1' });
+    expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include(
+      '(CollateralBelowTier). It holds 4.9 USDC; `listing top-up` adds to it.',
+    );
+
+    expect(await terminal.refused(stranger!, 'listing', 'top-up', agentId, '1')).to.include('belongs to');
+    const rich = await terminal.refused(creator!, 'listing', 'top-up', agentId, '5000');
+    expect(rich).to.include(`(InsufficientBalance). ${market.creatorUsdc} holds `);
+    await terminal.done(creator!, 'listing', 'top-up', agentId, '0.1');
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + 100_000n,
+      creator: before.creator - 100_000n,
+    });
+    expect(await terminal.done(creator!, 'listing', 'resume', agentId)).to.include({ status: 'active' });
+    expect(await show()).to.include({ status: 'active', collateral_usdc: '5', deposited_usdc: '5.1' });
+  });
+
+  it('a slash never exceeds the collateral nor starves other disputes; what is above the price is the treasury’s', async () => {
+    const [id, other] = [await pay(), await pay()];
+    await dispute(id);
+    await dispute(other);
+    const before = await held();
+    expect(await resolveRefused(id, '--uphold', '5.1')).to.include(
+      '(SlashAboveCollateral). The collateral holds 5 USDC.',
+    );
+    expect(await resolveRefused(id, '--uphold', '4.9')).to.include(
+      '(OtherDisputesStarved). The collateral holds 5 USDC; 0.25 USDC of it is for other open disputes.',
+    );
+    expect(await held()).to.deep.equal(before);
+    await resolve(id, '--uphold', '0.6');
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + PRICE,
+      treasury: before.treasury + 350_000n,
+      vault: before.vault - 600_000n,
+    });
+
+    // The other caller's account cannot receive now: the award waits for it, and anyone can send it later.
+    const usdc = market.callers[0]!.usdc;
+    await market.setFrozen(usdc, true);
+    await resolve(other, '--uphold', '0.25');
+    expect(await terminal.look('dispute', 'show', other)).to.include({
+      amount_to_caller_usdc: '0.25',
+      owed_usdc: '0.25',
+    });
+    expect(await show()).to.include({ owed_usdc: '0.25', open_disputes: 0 });
+    expect(await terminal.refused(stranger!, 'dispute', 'claim', other)).to.include(
+      `(DestinationUnusable). The account is ${usdc}, of caller ${caller!.publicKey}.`,
+    );
+    await market.setFrozen(usdc, false);
+    const elsewhere = market.callers[1]!.usdc.toBase58();
+    expect(await terminal.refused(stranger!, 'dispute', 'claim', other, '--destination', elsewhere)).to.include(
+      '(WrongDestination).',
+    );
+    const claimed = await terminal.done(stranger!, 'dispute', 'claim', other);
+    expect(claimed).to.include({ amount_usdc: '0.25', destination: usdc.toBase58() });
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + 2n * PRICE,
+      treasury: before.treasury + 350_000n,
+      vault: before.vault - 850_000n,
+    });
+    expect(await terminal.refused(stranger!, 'dispute', 'claim', other)).to.include('(NothingOwed).');
+  });
+
+  it('another key signs from now on, which no other agent may have', async () => {
+    const next = generateSigningKey();
+    const path = terminal.path('next.json');
+    saveSigningKey(path, next);
+    const taken = terminal.file('taken.json', JSON.stringify([...market.signingKey]));
+    const rotate = ['listing', 'rotate-key', agentId, '--signing-key'];
+    expect(await terminal.refused(stranger!, ...rotate, path)).to.include('belongs to');
+    expect(await terminal.refused(creator!, ...rotate, taken)).to.include('(SigningKeyTaken).');
+    expect(await terminal.refused(creator!, ...rotate, `${path}.gone`)).to.include('Cannot read the signing key');
+    const rotated = await terminal.done(creator!, ...rotate, path);
+    expect((await show()).signing_key).to.equal(rotated.signing_key);
+    expect(new Address(rotated.signing_key).toBytes()).to.deep.equal(new Uint8Array(next.subarray(32)));
+  });
+
+  it('delisted for ever, the collateral comes back when its time is up and no dispute is open', async () => {
+    // Back to the key that the endpoint signs with.
+    await terminal.done(creator!, 'listing', 'rotate-key', agentId, '--signing-key', terminal.path('signing.json'));
+    await terminal.done(creator!, 'listing', 'top-up', agentId, '1');
+    await terminal.done(creator!, 'listing', 'resume', agentId);
+    const [disputed, late] = [await pay(), await pay()];
+    await dispute(disputed);
+    expect(await terminal.refused(stranger!, 'listing', 'return-collateral', agentId)).to.include(
+      '(CollateralNotReturnable). The agent is active.',
+    );
+    expect(await terminal.refused(stranger!, 'listing', 'delist', agentId)).to.include('belongs to');
+    expect(await terminal.done(creator!, 'listing', 'delist', agentId)).to.include({ status: 'delisted' });
+    expect(await terminal.refused(creator!, 'listing', 'delist', agentId)).to.include('It is delisted.');
+    expect(await terminal.refused(creator!, 'listing', 'top-up', agentId, '1')).to.include('(ListingDelisted).');
+    const { returnable_at, status } = await show();
+    expect(status).to.equal('delisted');
+    const back = ['listing', 'return-collateral', agentId];
+    expect(await terminal.refused(stranger!, ...back)).to.include(
+      `(CollateralNotReturnable). It is returnable at ${returnable_at}; the chain's clock shows 20`,
+    );
+
+    await market.node.timeTravel(Date.parse(returnable_at) / 1000);
+    expect(await terminal.refused(stranger!, ...back)).to.include('(DisputesOpen). There are 1.');
+    expect(await terminal.refused(caller!, 'dispute', 'open', late, '--evidence', evidence)).to.match(
+      /\(DisputeWindowClosed\)\. It closed at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    );
+    const { lapses_at } = await terminal.look('dispute', 'show', disputed);
+    expect(await terminal.refused(stranger!, 'dispute', 'lapse', disputed)).to.include(
+      `(LapseTooEarly). It lapses at ${lapses_at}; the chain's clock shows 20`,
+    );
+
+    await market.node.timeTravel(Date.parse(lapses_at) / 1000);
+    const callerLamports = await lamportsOf(caller!.publicKey);
+    await terminal.done(stranger!, 'dispute', 'lapse', disputed);
+    expect(await lamportsOf(caller!.publicKey)).to.equal(callerLamports + BOND_LAMPORTS);
+    expect(await terminal.look('dispute', 'show', disputed)).to.include({ outcome: 'lapsed', bond_lamports: '0' });
+
+    const before = await held();
+    const vaultRent = await lamportsOf(findCollateralVault(new Address(agentId)));
+    const creatorLamports = await lamportsOf(creator!.publicKey);
+    const returned = await terminal.done(stranger!, ...back);
+    // 6.1 deposited in all, less the slashes 0.1, 0.6 and 0.25.
+    expect(returned).to.include({ amount_usdc: '5.15', destination: market.creatorUsdc.toBase58() });
+    expect(await held()).to.deep.equal({ ...before, creator: before.creator + 5_150_000n, vault: 0n });
+    expect(await lamportsOf(creator!.publicKey)).to.equal(creatorLamports + vaultRent);
+    expect(await show()).to.include({ status: 'delisted', collateral_returned: true });
+    expect(await terminal.refused(stranger!, ...back)).to.include('its collateral has been returned.');
+    expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include('It is delisted.');
+  });
+
+  it('refuses a dispute that is told wrongly as wrong usage', async () => {
+    const id = '00000000-0000-8000-8000-000000000000';
+    for (const words of [
+      ['dispute', 'open', id],
+      ['dispute', 'open', id, '--evidence', evidence, '--evidence-uri', 'x'.repeat(201)],
+      ['admin', 'resolve-dispute', id, '--reject', '--uphold', '1', '--reason-file', reason],
+      ['admin', 'resolve-dispute', id, '--reject'],
+    ]) {
+      const { code, stdout, stderr } = await runHere(words);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(/^error: /);
+    }
+  });
+});

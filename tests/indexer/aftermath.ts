@@ -1,0 +1,83 @@
+/** What can follow a settle or a refund, as instructions of a market's people: disputes, grants changed, things closed. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import * as program from '../../app/sdk/program.ts';
+import type { Market, OpenedExecution } from './market.ts';
+
+export const EVIDENCE_URI = 'https://example.com/evidence.json';
+const bytes = (fill: number) => new Uint8Array(32).fill(fill);
+/** SHA-256 values as index.db shows them. */
+export const EVIDENCE_HASH = Buffer.from(bytes(0xe1)).toString('hex');
+export const REASON_HASH = Buffer.from(bytes(0xe2)).toString('hex');
+
+/** Builders for everything that needs nothing but the market; the caller pays rents and bonds, the admin answers. */
+export function createAftermath(market: Market) {
+  const { caller, creator, listing, usdcMint } = market;
+  const wallet = caller.publicKey;
+  return {
+    dispute: ({ executionId }: OpenedExecution): TransactionInstruction =>
+      program.openDispute({
+        caller: wallet,
+        payer: wallet,
+        executionId,
+        listing,
+        evidenceHash: bytes(0xe1),
+        evidenceUri: EVIDENCE_URI,
+      }),
+
+    resolve: ({ executionId }: OpenedExecution, admin: PublicKey, upheld: boolean, amount: bigint) =>
+      program.resolveDispute({
+        admin,
+        executionId,
+        listing,
+        caller: wallet,
+        creator: creator.publicKey,
+        rentSponsor: wallet,
+        usdcMint,
+        upheld,
+        amount,
+        reasonHash: bytes(0xe2),
+      }),
+
+    claim: ({ executionId }: OpenedExecution, authority: PublicKey) =>
+      program.claimDisputeAward({
+        authority,
+        executionId,
+        listing,
+        destination: market.source,
+        rentSponsor: creator.publicKey,
+      }),
+
+    lapse: ({ executionId }: OpenedExecution) => program.lapseDispute({ executionId, listing, rentSponsor: wallet }),
+
+    closeRecord: ({ executionId }: OpenedExecution, rentSponsor: PublicKey) =>
+      program.closeExecution({ executionId, rentSponsor }),
+
+    closeGrant: (keyId: Uint8Array) => program.closeGrant({ wallet, keyId, rentSponsor: wallet }),
+
+    updateGrant: async (keyId: Uint8Array, changes: Partial<program.GrantLimits>) =>
+      program.updateGrant({ wallet, keyId, limits: { ...(await market.limits()), ...changes } }),
+
+    topUp: (amount: bigint) =>
+      program.topUpCollateral({ creator: creator.publicKey, listing, source: market.payout, amount }),
+
+    delist: () => program.delistAgent({ creator: creator.publicKey, listing }),
+
+    returnCollateral: () =>
+      program.returnCollateral({
+        creator: creator.publicKey,
+        listing,
+        usdcMint,
+        rentSponsor: creator.publicKey,
+      }),
+  };
+}
+
+/** The accounts behind rows, decoded; null where there is none any more. */
+export async function readAccount<Name extends keyof program.Accounts>(
+  market: Market,
+  name: Name,
+  address: PublicKey,
+): Promise<program.Accounts[Name] | null> {
+  const account = await market.node.connection.getAccountInfo(address, 'confirmed');
+  return account && program.decodeAccount(name, account.data);
+}

@@ -1,0 +1,103 @@
+/** Who acts in a sequence, with which accounts and how much money, and the pools from which steps draw keys and numbers. */
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import * as program from '../../../app/sdk/program.ts';
+import { findCallerPda } from '../../harness/caller.ts';
+import { namedKeypair } from '../../harness/vm.ts';
+import { USDC } from '../../harness/world.ts';
+import { type Address, type Entry, rent, TOKEN_ACCOUNT_BYTES, text } from './ledger.ts';
+
+export const MINT = namedKeypair('usdc mint').publicKey;
+export const MINT_AUTHORITY = namedKeypair('mint authority');
+export const FEE_PAYER = namedKeypair('fee payer');
+export const UPGRADE_AUTHORITY = namedKeypair('upgrade authority');
+
+const people = (...names: string[]): Keypair[] => names.map((name) => namedKeypair(`fuzz ${name}`));
+
+const [adminA, adminB] = people('admin A', 'admin B') as [Keypair, Keypair];
+const [relayA, relayB] = people('relay A', 'relay B') as [Keypair, Keypair];
+const [creatorA, creatorB] = people('creator A', 'creator B') as [Keypair, Keypair];
+const [callerA, callerB] = people('caller A', 'caller B') as [Keypair, Keypair];
+const [stranger, sponsor] = people('stranger', 'sponsor') as [Keypair, Keypair];
+
+export const ADMINS: PublicKey[] = [adminA.publicKey, adminB.publicKey];
+export const RELAYS: PublicKey[] = [relayA.publicKey, relayB.publicKey];
+export const CREATORS: PublicKey[] = [creatorA.publicKey, creatorB.publicKey];
+/** An address of a program among the callers: it signs by CPI and cannot pay rent. */
+export const PDA_CALLER: PublicKey = findCallerPda();
+export const CALLERS: PublicKey[] = [callerA.publicKey, callerB.publicKey, PDA_CALLER];
+export const STRANGER: PublicKey = stranger.publicKey;
+/** Pays rent for others. */
+export const SPONSOR: PublicKey = sponsor.publicKey;
+
+/** Signs results; each may serve one listing of a sequence. */
+export const SIGNING_KEYS: Keypair[] = Array.from({ length: 12 }, (_, index) => namedKeypair(`fuzz key ${index}`));
+const SIGNERS = [adminA, adminB, relayA, relayB, creatorA, creatorB, callerA, callerB, stranger, sponsor];
+const KEYPAIRS = new Map(
+  [...SIGNERS, ...SIGNING_KEYS, UPGRADE_AUTHORITY].map((pair) => [pair.publicKey.toBase58(), pair]),
+);
+
+/** The keypair of an address that can sign a transaction. */
+export function keypairOf(address: Address): Keypair | undefined {
+  return KEYPAIRS.get(address);
+}
+
+/** A party's associated USDC account. */
+export const wallet = (owner: PublicKey): Address => text(program.findTokenAccount(owner, MINT));
+/** Its second USDC account. */
+export const purse = (owner: PublicKey): Address => {
+  const known = PURSES.get(text(owner));
+  if (!known) throw new RangeError(`${text(owner)} has no second account`);
+  return known;
+};
+
+const OWNERS = [...CREATORS, ...CALLERS, STRANGER];
+const PURSES = new Map(OWNERS.map((owner) => [text(owner), text(namedKeypair(`purse ${text(owner)}`).publicKey)]));
+
+/** USDC in the first and the second account of everybody who has any. */
+const MONEY: [PublicKey[], bigint, bigint][] = [
+  [CREATORS, 2_000n * USDC, 300n * USDC],
+  [CALLERS, 150n * USDC, 40n * USDC],
+  [[STRANGER], 100_000n * USDC, 100n * USDC],
+];
+const LAMPORTS = 1_000_000_000_000n;
+
+/** Everybody's accounts at the start of a sequence. */
+export function startingAccounts(): [Address, Entry][] {
+  const token = (owner: PublicKey, amount: bigint): Entry => ({
+    lamports: rent(TOKEN_ACCOUNT_BYTES),
+    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n },
+  });
+  const money = MONEY.flatMap(([owners, first, second]) =>
+    owners.flatMap((owner): [Address, Entry][] => [
+      [wallet(owner), token(owner, first)],
+      [purse(owner), token(owner, second)],
+    ]),
+  );
+  const treasurers = ADMINS.map((admin): [Address, Entry] => [wallet(admin), token(admin, 0n)]);
+  const lamports = [...SIGNERS, UPGRADE_AUTHORITY, FEE_PAYER].map((pair): [Address, Entry] => [
+    text(pair.publicKey),
+    { lamports: LAMPORTS },
+  ]);
+  return [...money, ...treasurers, ...lamports, [text(PDA_CALLER), { lamports: LAMPORTS }]];
+}
+
+/** Names for addresses in messages. */
+export const NICKNAMES = new Map<Address, string>([
+  ...Object.entries({ adminA, adminB, relayA, relayB, creatorA, creatorB, callerA, callerB, stranger, sponsor }).flatMap(
+    ([name, { publicKey }]): [Address, string][] => [
+      [text(publicKey), name],
+      [wallet(publicKey), `${name}.wallet`],
+    ],
+  ),
+  ...OWNERS.map((owner): [Address, string] => [purse(owner), `purse of ${text(owner).slice(0, 4)}`]),
+  [text(PDA_CALLER), 'callerPda'],
+  [wallet(PDA_CALLER), 'callerPda.wallet'],
+  [text(program.findConfig()), 'config'],
+  [text(program.findTreasury()), 'treasury'],
+]);
+
+/** An address in a message: its nickname where it has one. */
+export function nickname(address: Address): string {
+  return NICKNAMES.get(address) ?? `${address.slice(0, 6)}…`;
+}
+

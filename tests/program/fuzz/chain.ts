@@ -1,0 +1,145 @@
+/** The VM in the ledger's terms: accounts as entries, entries as accounts, transactions by their plan. */
+import { isDeepStrictEqual } from 'node:util';
+import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import * as program from '../../../app/sdk/program.ts';
+import type { Outcome } from '../../harness/outcome.ts';
+import { plain } from '../../harness/plain.ts';
+import { type RawAccount, START, Vm } from '../../harness/vm.ts';
+import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname } from './cast.ts';
+import { type Address, type Entry, key, type Ledger, type StateName, text } from './ledger.ts';
+
+const NAMES = new Map<string, StateName>(
+  program.idl.accounts!.map(({ name, discriminator }) => [
+    Buffer.from(discriminator).toString('hex'),
+    name as StateName,
+  ]),
+);
+const OURS = text(program.PROGRAM_ID);
+const TOKENS = text(TOKEN_PROGRAM_ID);
+
+/** Bumps are proved by the addresses themselves, which are derived apart from the program. */
+function withoutBumps(value: object): object {
+  const zeroed = Object.entries(value).map(([field, item]) => [field, /bump$/i.test(field) ? 0 : item]);
+  return Object.fromEntries(zeroed);
+}
+
+function toEntry(account: RawAccount | null): Entry {
+  if (!account) return { lamports: 0n };
+  const { lamports } = account;
+  const data = Buffer.from(account.data);
+  const owner = text(account.owner);
+  if (owner === OURS) {
+    const name = NAMES.get(data.subarray(0, 8).toString('hex'));
+    if (!name) throw new Error(`the program owns an account with the discriminator ${data.subarray(0, 8)}`);
+    const value = withoutBumps(plain(program.decodeAccount(name, data)) as object);
+    return { lamports, state: { name, bytes: data.length, value } };
+  }
+  if (owner === TOKENS && data.length === AccountLayout.span) {
+    const raw = AccountLayout.decode(data);
+    const token = {
+      owner: text(raw.owner),
+      amount: raw.amount,
+      frozen: raw.state === AccountState.Frozen,
+      delegate: raw.delegateOption ? text(raw.delegate) : null,
+      delegatedAmount: raw.delegatedAmount,
+    };
+    return { lamports, token };
+  }
+  return { lamports };
+}
+
+export class Chain {
+  /** What was last seen at each address, with the bytes that said so. */
+  private readonly seen = new Map<Address, { raw: RawAccount | null; entry: Entry }>();
+
+  /** One VM for all sequences: those that are dropped keep their memory, which no garbage collector sees. */
+  private static vm: Vm | null = null;
+  private static latest: Chain | null = null;
+
+  private constructor(readonly vm: Vm) {}
+
+  /** A chain with nothing on it but the programs and the mint; the one before it is gone. */
+  static async create(): Promise<Chain> {
+    const vm = Chain.vm ?? (await Vm.create());
+    Chain.vm = vm;
+    for (const [address] of Chain.latest?.seen ?? []) vm.closeAccount(key(address));
+    vm.setMint(MINT, MINT_AUTHORITY.publicKey);
+    await vm.setClock(START);
+    Chain.latest = new Chain(vm);
+    return Chain.latest;
+  }
+
+  /** Sign with everybody whom the instructions name and a keypair exists for, and send. */
+  send(instructions: TransactionInstruction[]): Promise<Outcome> {
+    const signers = new Map<string, Keypair>();
+    for (const { pubkey, isSigner } of instructions.flatMap((instruction) => instruction.keys)) {
+      const pair = isSigner ? keypairOf(text(pubkey)) : undefined;
+      if (pair) signers.set(text(pubkey), pair);
+    }
+    return this.vm.send(instructions, [...signers.values()]);
+  }
+
+  /** An account as it is now; decoded again only where its bytes have changed. */
+  async read(address: Address): Promise<Entry> {
+    const raw = await this.vm.getAccount(key(address));
+    const known = this.seen.get(address);
+    if (known && sameAccount(known.raw, raw)) return known.entry;
+    const entry = toEntry(raw);
+    this.seen.set(address, { raw, entry });
+    return entry;
+  }
+
+  /** What was last read at an address. */
+  last(address: Address): Entry {
+    return this.seen.get(address)?.entry ?? { lamports: 0n };
+  }
+
+  /** Everything that was ever read, as it was last. */
+  *entries(): IterableIterator<[Address, Entry]> {
+    for (const [address, { entry }] of this.seen) yield [address, entry];
+  }
+
+  /** Make an account what the ledger says: of the program's own only the lamports can be set. */
+  async write(address: Address, entry: Entry): Promise<void> {
+    const { lamports, token, state } = entry;
+    if (token) {
+      const { owner, delegate, ...rest } = token;
+      const named = { owner: key(owner), ...(delegate && { delegate: key(delegate) }) };
+      this.vm.setTokenAccount(key(address), { mint: MINT, lamports, ...rest, ...named });
+    } else if (state) {
+      this.vm.setAccount(key(address), { ...(await this.vm.getAccount(key(address)))!, lamports });
+    } else {
+      this.vm.setAccount(key(address), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
+    }
+  }
+}
+
+function sameAccount(left: RawAccount | null, right: RawAccount | null): boolean {
+  if (!left || !right) return left === right;
+  return (
+    left.lamports === right.lamports && left.owner.equals(right.owner) && Buffer.from(left.data).equals(right.data)
+  );
+}
+
+/** What differs between the chain and the ledger at an address; null where nothing does. */
+export function difference(ledger: Ledger, address: Address, actual: Entry): string | null {
+  const expected = ledger.get(address);
+  if (isDeepStrictEqual(actual, expected)) return null;
+  return `${nickname(address)} (${address})\n    expected ${show(expected)}\n    found    ${show(actual)}`;
+}
+
+function show(entry: Entry): string {
+  return JSON.stringify(entry, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+/** Lamports that the runtime takes for a transaction: 5,000 for each signature, those of Ed25519 instructions too. */
+export function networkFee(instructions: TransactionInstruction[]): bigint {
+  const signers = new Set([text(FEE_PAYER.publicKey)]);
+  for (const { pubkey, isSigner } of instructions.flatMap(({ keys }) => keys)) if (isSigner) signers.add(text(pubkey));
+  const checks = instructions.filter(({ programId }) => programId.equals(ED25519)).length;
+  return 5_000n * BigInt(signers.size + checks);
+}
+
+const ED25519 = new PublicKey('Ed25519SigVerify111111111111111111111111111');

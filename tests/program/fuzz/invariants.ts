@@ -1,0 +1,217 @@
+/**
+ * What must hold on the chain after every step, whatever the rules say: read from the accounts alone, so that a mistake
+ * made by the program and by the model alike is still seen. I1 to I7 as in the research note on reliability.
+ */
+import * as program from '../../../app/sdk/program.ts';
+import type { Chain } from './chain.ts';
+import { type Address, type Entry, key, rent, type StateName, type StateOf, TOKEN_ACCOUNT_BYTES, text } from './ledger.ts';
+import { TREASURY } from './rules/config.ts';
+import { fromHex } from './steps/plan.ts';
+
+/** Totals that no step may change. */
+export interface Totals {
+  usdc: bigint;
+  /** Network fees that the runtime took included. */
+  lamports: bigint;
+}
+
+/** Accounts of the program as they are on the chain, by kind. */
+class Picture {
+  private readonly kinds = new Map<StateName, Map<Address, unknown>>();
+  usdc = 0n;
+  lamports = 0n;
+
+  constructor(
+    readonly chain: Chain,
+    readonly now: bigint,
+  ) {
+    for (const [address, { lamports, token, state }] of chain.entries()) {
+      this.usdc += token?.amount ?? 0n;
+      this.lamports += lamports;
+      if (!state) continue;
+      const kind = this.kinds.get(state.name) ?? new Map<Address, unknown>();
+      kind.set(address, state.value);
+      this.kinds.set(state.name, kind);
+    }
+  }
+
+  all<Name extends StateName>(name: Name): Map<Address, StateOf<Name>> {
+    return (this.kinds.get(name) ?? new Map()) as Map<Address, StateOf<Name>>;
+  }
+}
+
+function holds(condition: boolean, invariant: string, details: string): asserts condition {
+  if (!condition) throw new Error(`${invariant} is broken: ${details}`);
+}
+
+/** Check everything. `fees` is what the runtime has taken so far. */
+export function checkInvariants(chain: Chain, now: bigint, totals: Totals, fees: bigint): void {
+  const picture = new Picture(chain, now);
+  holds(picture.usdc === totals.usdc, 'I1, conservation of USDC', `${totals.usdc} became ${picture.usdc}`);
+  const lamports = picture.lamports + fees;
+  holds(lamports === totals.lamports, 'conservation of lamports', `${totals.lamports} became ${lamports}`);
+  for (const [address, entry] of chain.entries()) checkRent(address, entry);
+  for (const [address, record] of picture.all('ExecutionRecord')) checkRecord(picture, address, record);
+  for (const [address, collateral] of picture.all('CreatorCollateral')) checkCollateral(picture, address, collateral);
+  for (const [address, dispute] of picture.all('Dispute')) checkDispute(picture, address, dispute);
+  for (const [address, grant] of picture.all('KeyGrant')) checkGrant(picture, address, grant);
+}
+
+function checkRent(address: Address, { lamports, token, state }: Entry): void {
+  const bytes = state?.bytes ?? (token ? TOKEN_ACCOUNT_BYTES : 0);
+  holds(lamports === 0n || lamports >= rent(bytes), 'rent', `${address} has ${lamports} lamports`);
+}
+
+/** I2: money lies in the escrow while the record is open, and there is no escrow afterwards. */
+function checkRecord({ chain }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
+  const { token } = chain.last(text(program.findEscrow(program.findExecution(fromHex(record.executionId)))));
+  if (record.status === 'open') {
+    holds(token?.owner === address && token.amount >= record.price, 'I2, an open record is covered', address);
+  } else {
+    holds(token === undefined && record.settledAt > 0n, 'I2, an ended record has no escrow', address);
+  }
+}
+
+/** I7: what is left is never negative, the vault covers it, and it does not go back while it may be needed. */
+function checkCollateral(picture: Picture, address: Address, collateral: StateOf<'CreatorCollateral'>): void {
+  const { deposited, slashed, owed, returned, listing, openDisputes, disputedAmount } = collateral;
+  holds(slashed <= deposited && owed <= slashed, 'I7, collateral is never negative', address);
+  const disputes = [...picture.all('Dispute').values()].filter((dispute) => dispute.listing === listing);
+  const open = disputes.filter(({ outcome }) => outcome === 'open');
+  const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+  holds(open.length === openDisputes, 'I7, open disputes are counted', address);
+  holds(sum(open.map(({ price }) => price)) === disputedAmount, 'I7, disputed prices are counted', address);
+  holds(sum(disputes.map((dispute) => dispute.owed)) === owed, 'I7, what is owed is counted', address);
+  const taken = sum(disputes.map(({ amountToCaller, amountToTreasury }) => amountToCaller + amountToTreasury));
+  holds(taken === slashed, 'I7, a slash goes to caller and treasury', address);
+  const { token } = picture.chain.last(text(program.findCollateralVault(key(listing))));
+  const liability = owed + (returned ? 0n : deposited - slashed);
+  holds((token?.amount ?? 0n) >= liability, 'I7, the vault covers its liabilities', address);
+  holds((token === undefined) === (returned && owed === 0n), 'I7, the vault is there as long as needed', address);
+  if (returned) checkReturn(picture, listing);
+}
+
+function checkReturn(picture: Picture, listing: Address): void {
+  for (const record of picture.all('ExecutionRecord').values()) {
+    if (record.listing !== listing) continue;
+    const { status, refundAt, settledAt, disputeWindowSeconds } = record;
+    const disputable = status === 'completed' && picture.now < settledAt + BigInt(disputeWindowSeconds);
+    const settleable = status === 'open' && picture.now < refundAt;
+    const undisputed = !picture.all('Dispute').has(text(program.findDispute(program.findExecution(fromHex(record.executionId)))));
+    holds(!settleable && !(disputable && undisputed), 'I7, no return while a window is open', listing);
+    holds(status !== 'disputed', 'I7, no return while a dispute is open', listing);
+  }
+}
+
+function checkDispute({ chain }: Picture, address: Address, dispute: StateOf<'Dispute'>): void {
+  const { state, lamports } = chain.last(address);
+  holds(lamports >= rent(state!.bytes) + dispute.bond, 'a dispute holds its bond', address);
+  const record = chain.last(dispute.record).state!.value as StateOf<'ExecutionRecord'>;
+  const statuses = { open: 'disputed', upheld: 'disputeUpheld', rejected: 'completed', lapsed: 'completed' } as const;
+  holds(record.status === statuses[dispute.outcome], 'record and dispute agree', address);
+  holds(dispute.amountToCaller <= record.price && dispute.owed <= dispute.amountToCaller, 'awards', address);
+}
+
+/** I13: a live grant's spend is what its executions cost that were not refunded. */
+function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant'>): void {
+  if (grant.revoked) return;
+  let [spent, inPeriod] = [0n, 0n];
+  for (const record of picture.all('ExecutionRecord').values()) {
+    const { caller, keyId, openedAt, status, price } = record;
+    const paid = caller === grant.wallet && keyId === grant.keyId && openedAt >= grant.createdAt;
+    if (!paid || status === 'refunded') continue;
+    spent += price;
+    if (openedAt >= grant.periodStart) inPeriod += price;
+  }
+  holds(spent === grant.totalSpent, 'I13, total spend', `${address} says ${grant.totalSpent}, records ${spent}`);
+  holds(inPeriod === grant.periodSpent, 'I13, period spend', `${address} says ${grant.periodSpent}, records ${inPeriod}`);
+}
+
+/** The only moves of a record, absent ones included. */
+const MOVES: Record<string, string[]> = {
+  none: ['open'],
+  open: ['completed', 'refunded'],
+  completed: ['disputed'],
+  disputed: ['completed', 'disputeUpheld'],
+  refunded: ['none'],
+  disputeUpheld: [],
+};
+const LISTING_MOVES: Record<string, string[]> = {
+  none: ['active'],
+  active: ['paused', 'delisted'],
+  paused: ['active', 'delisted'],
+  delisted: [],
+};
+
+/** What a step changed at one address. */
+export interface Change {
+  address: Address;
+  before: Entry;
+  after: Entry;
+}
+
+/** I3, I4, I6: what may become of what, and who is paid when a record leaves its escrow. */
+export function checkChanges(changes: Change[]): void {
+  const gain = (address: Address) => {
+    const change = changes.find((candidate) => candidate.address === address);
+    return change ? (change.after.token?.amount ?? 0n) - (change.before.token?.amount ?? 0n) : 0n;
+  };
+  for (const { address, before, after } of changes) {
+    const [was, is] = [before.state, after.state];
+    const name = was?.name ?? is?.name;
+    holds(!was || !is || was.name === is.name, 'I6, an account keeps its kind', address);
+    if (name === 'ExecutionRecord') {
+      const [old, record] = [was?.value, is?.value] as (StateOf<'ExecutionRecord'> | undefined)[];
+      const [from, to] = [old?.status ?? 'none', record?.status ?? 'none'];
+      holds(from === to || MOVES[from]!.includes(to), 'I6, states of a record', `${address} from ${from} to ${to}`);
+      if (old?.status === 'open' && record) checkPayment(record, gain, changes);
+      if (old && record) checkConstant(address, old, record);
+    }
+    if (name === 'AgentListing') {
+      const [old, listing] = [was?.value, is?.value] as (StateOf<'AgentListing'> | undefined)[];
+      const [from, to] = [old?.status ?? 'none', listing?.status ?? 'none'];
+      holds(from === to || LISTING_MOVES[from]!.includes(to), 'I6, states of a listing', `${from} to ${to}`);
+      holds((old?.listingVersion ?? 0) <= (listing?.listingVersion ?? 0), 'I6, versions only grow', address);
+    }
+    if (name === 'SigningKey' && was) {
+      const [old, tie] = [was.value, is?.value] as (StateOf<'SigningKey'> | undefined)[];
+      holds(old?.listing === tie?.listing && old?.key === tie?.key, 'I6, a key keeps its listing', address);
+    }
+    if (name === 'Dispute' && was) {
+      const [old, dispute] = [was.value, is?.value] as (StateOf<'Dispute'> | undefined)[];
+      holds(old?.outcome === 'open' || old?.outcome === dispute?.outcome, 'I6, an outcome is final', address);
+    }
+  }
+}
+
+/** Of a record only state and outcome ever change; an ended one's outcome not at all. */
+function checkConstant(address: Address, old: StateOf<'ExecutionRecord'>, record: StateOf<'ExecutionRecord'>): void {
+  const { status: _, resultHash, settledAt, executionTimeMs, feeBps, ...terms } = record;
+  for (const [field, value] of Object.entries(terms)) {
+    holds(old[field as keyof typeof old] === value, 'I6, the terms of a record', `${field} of ${address}`);
+  }
+  if (old.status === 'open') return;
+  const kept = old.resultHash === resultHash && old.settledAt === settledAt && old.executionTimeMs === executionTimeMs;
+  holds(kept && old.feeBps === feeBps, 'I6, the outcome of a record', address);
+}
+
+/** I3 and I4: the escrow goes either to creator and marketplace, fee rounded down, or to the caller. */
+function checkPayment(record: StateOf<'ExecutionRecord'>, gain: (of: Address) => bigint, changes: Change[]): void {
+  const escrow = text(program.findEscrow(program.findExecution(fromHex(record.executionId))));
+  const held = -gain(escrow);
+  const receivers = changes.filter(({ address }) => gain(address) > 0n).map(({ address }) => address);
+  const others = receivers.filter((address) => address !== TREASURY);
+  const paid = others.reduce((total, address) => total + gain(address), 0n);
+  holds(paid + gain(TREASURY) === held, 'I3, a record pays what it holds', record.executionId);
+  holds(others.length <= 1, 'I3, a record pays one side', `${others}`);
+  if (record.status === 'refunded') {
+    holds(paid === held, 'I3, a refund is whole', record.executionId);
+    return;
+  }
+  // The fee that a frozen treasury forgoes shows as fee_bps 0; then the creator gets everything.
+  const fee = (record.price * BigInt(record.feeBps)) / 10_000n;
+  const dust = held - record.price;
+  const whole = record.feeBps === 0 && gain(TREASURY) === 0n;
+  holds(paid === (whole ? held : record.price - fee), 'I4, creator and fee make the price', record.executionId);
+  holds(gain(TREASURY) === (whole ? 0n : fee + dust), 'I4, the fee is rounded down', record.executionId);
+}

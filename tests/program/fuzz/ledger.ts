@@ -1,0 +1,236 @@
+/**
+ * The chain as the model believes it to be: every account that a step has named, with its lamports and what it holds, in
+ * plain values. A rule writes to it freely; when the rule refuses, everything it wrote is dropped, as on the chain.
+ */
+import { PublicKey } from '@solana/web3.js';
+import * as program from '../../../app/sdk/program.ts';
+
+/** A base58 address. */
+export type Address = string;
+
+/** A decoded value with addresses as base58 text and bytes as hex text, which compares by content. */
+export type Plain<T> = T extends PublicKey | Uint8Array
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Plain<Item>[]
+    : T extends object
+      ? { [Field in keyof T]: Plain<T[Field]> }
+      : T;
+
+export type StateName = keyof program.Accounts;
+export type StateOf<Name extends StateName> = Plain<program.Accounts[Name]>;
+
+/** What the classic Token program keeps of an account of the settlement mint. */
+export interface TokenAccount {
+  owner: Address;
+  amount: bigint;
+  frozen: boolean;
+  delegate: Address | null;
+  delegatedAmount: bigint;
+}
+
+/** One address: nothing but lamports, a USDC account, or an account of the program. Never changed, only replaced. */
+export interface Entry {
+  lamports: bigint;
+  token?: TokenAccount;
+  state?: { name: StateName; bytes: number; value: unknown };
+}
+
+const NOTHING: Entry = { lamports: 0n };
+
+/** Bytes of each account of the program, discriminator included. */
+export const SIZES: Record<StateName, number> = {
+  Config: 243,
+  CreatorProfile: 51,
+  AgentListing: 389,
+  SigningKey: 74,
+  CreatorCollateral: 136,
+  KeyGrant: 177,
+  ExecutionRecord: 290,
+  Dispute: 259,
+};
+export const TOKEN_ACCOUNT_BYTES = 165;
+
+/** Lamports that keep an account of so many bytes alive. */
+export const rent = (bytes: number): bigint => (128n + BigInt(bytes)) * 6_960n;
+
+/** A step that the program must refuse with this error. */
+export class Refusal extends Error {}
+
+/** What a rule asks of a step; the first that does not hold names the error. */
+export function demand(condition: boolean, error: string): asserts condition {
+  if (!condition) throw new Refusal(error);
+}
+
+const texts = new WeakMap<PublicKey, Address>();
+const keys = new Map<Address, PublicKey>();
+
+/** An address as text. */
+export function text(key: PublicKey): Address {
+  const known = texts.get(key);
+  if (known) return known;
+  const made = key.toBase58();
+  texts.set(key, made);
+  if (!keys.has(made)) keys.set(made, key);
+  return made;
+}
+
+/** An address as a key. */
+export function key(address: Address): PublicKey {
+  const known = keys.get(address);
+  if (known) return known;
+  const made = new PublicKey(address);
+  keys.set(address, made);
+  texts.set(made, address);
+  return made;
+}
+
+export class Ledger {
+  /** Unix seconds. */
+  now = 0n;
+  private readonly accounts = new Map<Address, Entry>();
+  private pending: Map<Address, Entry> | null = null;
+
+  get(address: Address): Entry {
+    return this.pending?.get(address) ?? this.accounts.get(address) ?? NOTHING;
+  }
+
+  set(address: Address, entry: Entry): void {
+    (this.pending ?? this.accounts).set(address, entry);
+  }
+
+  /** Every address known, with what is there. */
+  entries(): IterableIterator<[Address, Entry]> {
+    return this.accounts.entries();
+  }
+
+  /** Apply a rule as a whole or not at all. Says with which error it was refused; null when it was not. */
+  attempt(rule: () => void): string | null {
+    this.pending = new Map();
+    try {
+      rule();
+      for (const [address, entry] of this.pending) this.accounts.set(address, entry);
+      return null;
+    } catch (error) {
+      if (error instanceof Refusal) return error.message;
+      throw error;
+    } finally {
+      this.pending = null;
+    }
+  }
+
+  /** Do something that cannot be refused. Says which addresses it wrote to. */
+  record(happening: () => void): Set<Address> {
+    this.pending = new Map();
+    try {
+      happening();
+      for (const [address, entry] of this.pending) this.accounts.set(address, entry);
+      return new Set(this.pending.keys());
+    } finally {
+      this.pending = null;
+    }
+  }
+
+  /** Addresses of all accounts of one kind, in the order in which they were first made. */
+  *all<Name extends StateName>(name: Name): IterableIterator<[Address, StateOf<Name>]> {
+    for (const [address, { state }] of this.accounts) {
+      if (state?.name === name) yield [address, state.value as StateOf<Name>];
+    }
+  }
+
+  find<Name extends StateName>(name: Name, address: Address): StateOf<Name> | null {
+    const { state } = this.get(address);
+    return state?.name === name ? (state.value as StateOf<Name>) : null;
+  }
+
+  /** An account of the program, or the error with which Anchor refuses anything else. */
+  state<Name extends StateName>(name: Name, address: Address): StateOf<Name> {
+    const entry = this.get(address);
+    demand(entry.lamports > 0n, 'AccountNotInitialized');
+    demand(entry.state !== undefined, 'AccountOwnedByWrongProgram');
+    demand(entry.state.name === name, 'AccountDiscriminatorMismatch');
+    return entry.state.value as StateOf<Name>;
+  }
+
+  /** A token account, or the error with which Anchor refuses anything else. */
+  token(address: Address): TokenAccount {
+    const entry = this.get(address);
+    demand(entry.lamports > 0n, 'AccountNotInitialized');
+    demand(entry.token !== undefined, 'AccountOwnedByWrongProgram');
+    return entry.token;
+  }
+
+  /** Change some fields of an account of the program. */
+  change<Name extends StateName>(name: Name, address: Address, fields: Partial<StateOf<Name>>): void {
+    const entry = this.get(address);
+    if (entry.state?.name !== name) throw new Error(`the model has no ${name} at ${address}`);
+    const value = { ...(entry.state.value as StateOf<Name>), ...fields };
+    this.set(address, { ...entry, state: { ...entry.state, value } });
+  }
+
+  /** Make an account of the program, its rent paid by `payer` as far as lamports are not there already. */
+  create<Name extends StateName>(name: Name, address: Address, payer: Address, value: StateOf<Name>): void {
+    this.payRent(address, payer, SIZES[name]);
+    this.set(address, { lamports: this.get(address).lamports, state: { name, bytes: SIZES[name], value } });
+  }
+
+  /** Make a token account likewise. */
+  createToken(address: Address, payer: Address, owner: Address): void {
+    this.payRent(address, payer, TOKEN_ACCOUNT_BYTES);
+    const token = { owner, amount: 0n, frozen: false, delegate: null, delegatedAmount: 0n };
+    this.set(address, { lamports: this.get(address).lamports, token });
+  }
+
+  private payRent(address: Address, payer: Address, bytes: number): void {
+    const entry = this.get(address);
+    demand(entry.token === undefined && entry.state === undefined, 'AccountExists');
+    const missing = rent(bytes) - entry.lamports;
+    if (missing > 0n) this.moveLamports(payer, address, missing);
+  }
+
+  /** Remove an account; all its lamports go to `to`. */
+  close(address: Address, to: Address): void {
+    const { lamports } = this.get(address);
+    this.set(address, NOTHING);
+    const receiver = this.get(to);
+    this.set(to, { ...receiver, lamports: receiver.lamports + lamports });
+  }
+
+  moveLamports(from: Address, to: Address, lamports: bigint): void {
+    const payer = this.get(from);
+    if (payer.lamports < lamports) throw new Error(`the model's ${from} lacks lamports`);
+    this.set(from, { ...payer, lamports: payer.lamports - lamports });
+    const receiver = this.get(to);
+    this.set(to, { ...receiver, lamports: receiver.lamports + lamports });
+  }
+
+  changeToken(address: Address, fields: Partial<TokenAccount>): void {
+    const entry = this.get(address);
+    if (!entry.token) throw new Error(`the model has no token account at ${address}`);
+    this.set(address, { ...entry, token: { ...entry.token, ...fields } });
+  }
+
+  /** A transfer as the Token program makes it, with its errors in its order. */
+  transfer(from: Address, to: Address, amount: bigint, authority: Address): void {
+    const source = this.token(from);
+    const destination = this.token(to);
+    demand(!source.frozen && !destination.frozen, 'token:17');
+    demand(source.amount >= amount, 'token:1');
+    let left = source;
+    if (source.delegate === authority) {
+      demand(source.delegatedAmount >= amount, 'token:1');
+      const delegatedAmount = source.delegatedAmount - amount;
+      left = { ...source, delegatedAmount, delegate: delegatedAmount === 0n ? null : authority };
+    } else {
+      demand(source.owner === authority, 'token:4');
+    }
+    this.changeToken(from, { ...left, amount: source.amount - amount });
+    this.changeToken(to, { amount: this.token(to).amount + amount });
+  }
+
+  /** Close an empty token account as the Token program does. */
+  closeToken(address: Address, to: Address): void {
+    demand(this.token(address).amount === 0n, 'token:11');
+    this.close(address, to);
+  }
+}

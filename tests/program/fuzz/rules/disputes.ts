@@ -1,0 +1,138 @@
+/** What the program promises about disputes: the bond, the caller first, nobody starved, awards that wait. */
+import * as program from '../../../../app/sdk/program.ts';
+import { type Address, demand, key, type Ledger, rent, type StateOf, text } from '../ledger.ts';
+import { config, TREASURY, tierDeposit, ZERO_HASH } from './config.ts';
+import { type ExecutionRecord, recordOf } from './executions.ts';
+import { available, collateralOf, vaultOf } from './listings.ts';
+import { frozenOrGone, receivesFor } from './token.ts';
+
+export type Dispute = StateOf<'Dispute'>;
+
+const MONTH = 2_592_000n;
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+export const disputeOf = (executionId: Uint8Array): Address =>
+  text(program.findDispute(program.findExecution(executionId)));
+
+export function openDispute(ledger: Ledger, input: program.OpenDisputeInput): void {
+  const settings = config(ledger);
+  const address = recordOf(input.executionId);
+  const record = ledger.state('ExecutionRecord', address);
+  const book = collateralOf(text(input.listing));
+  const collateral = ledger.state('CreatorCollateral', book);
+  const [caller, payer] = [text(input.caller), text(input.payer)];
+  demand(record.caller === caller, 'NotCaller');
+  demand(record.listing === text(input.listing), 'ConstraintSeeds');
+  const dispute = disputeOf(input.executionId);
+  demand(!ledger.find('Dispute', dispute), 'DisputeExists');
+  demand(input.evidenceUri.length <= 200, 'UriTooLong');
+  demand(record.status === 'completed', 'ExecutionNotCompleted');
+  demand(ledger.now < record.settledAt + BigInt(record.disputeWindowSeconds), 'DisputeWindowClosed');
+  const bond = settings.disputeBondLamports;
+  ledger.change('ExecutionRecord', address, { status: 'disputed' });
+  const { openDisputes, disputedAmount } = collateral;
+  const counted = { openDisputes: openDisputes + 1, disputedAmount: disputedAmount + record.price };
+  ledger.change('CreatorCollateral', book, counted);
+  ledger.create('Dispute', dispute, payer, {
+    ...{ version: 1, outcome: 'open', bump: 0, record: address, listing: record.listing, caller },
+    ...{ rentSponsor: payer, evidenceHash: hex(input.evidenceHash), reasonHash: ZERO_HASH, openedAt: ledger.now },
+    ...{ bond, price: record.price, amountToCaller: 0n, amountToTreasury: 0n, owed: 0n, resolvedAt: 0n },
+  });
+  ledger.moveLamports(payer, dispute, bond);
+}
+
+/** The dispute is over: the record moves, the collateral counts it no more. */
+function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome'], 'open'>, reasonHash: string): void {
+  const { record, listing, price } = ledger.state('Dispute', dispute);
+  const status = outcome === 'upheld' ? 'disputeUpheld' : 'completed';
+  ledger.change('ExecutionRecord', record, { status });
+  const { openDisputes, disputedAmount } = ledger.state('CreatorCollateral', collateralOf(listing));
+  const counted = { openDisputes: openDisputes - 1, disputedAmount: disputedAmount - price };
+  ledger.change('CreatorCollateral', collateralOf(listing), counted);
+  ledger.change('Dispute', dispute, { outcome, reasonHash, resolvedAt: ledger.now });
+}
+
+/** A bond that would leave its receiver too poor to exist stays where it is. */
+function payBond(ledger: Ledger, dispute: Address, to: Address): void {
+  const { bond } = ledger.state('Dispute', dispute);
+  if (ledger.get(to).lamports + bond < rent(0)) return;
+  ledger.moveLamports(dispute, to, bond);
+  ledger.change('Dispute', dispute, { bond: 0n });
+}
+
+/** The caller first, up to the price; the treasury's part never takes what other open disputes ask for. */
+function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Address): void {
+  const { listing, price, caller } = ledger.state('Dispute', dispute);
+  const collateral = ledger.state('CreatorCollateral', collateralOf(listing));
+  const vault = vaultOf(listing);
+  demand(amount <= available(collateral), 'SlashAboveCollateral');
+  const amountToCaller = amount < price ? amount : price;
+  const rest = amount - amountToCaller;
+  demand(rest === 0n || available(collateral) - amount >= collateral.disputedAmount, 'OtherDisputesStarved');
+  const vaultMoves = !frozenOrGone(ledger, vault);
+  const owed = vaultMoves && receivesFor(ledger, destination, caller) ? 0n : amountToCaller;
+  const amountToTreasury = vaultMoves && !frozenOrGone(ledger, TREASURY) ? rest : 0n;
+  if (amountToCaller > owed) ledger.transfer(vault, destination, amountToCaller, vault);
+  if (amountToTreasury > 0n) ledger.transfer(vault, TREASURY, amountToTreasury, vault);
+  ledger.change('Dispute', dispute, { amountToCaller, amountToTreasury, owed });
+  const slashed = collateral.slashed + amountToCaller + amountToTreasury;
+  ledger.change('CreatorCollateral', collateralOf(listing), { slashed, owed: collateral.owed + owed });
+  const { status, price: listed } = ledger.state('AgentListing', listing);
+  const deposit = tierDeposit(config(ledger), listed);
+  const short = deposit === null || collateral.deposited - slashed < deposit;
+  if (status === 'active' && short) ledger.change('AgentListing', listing, { status: 'paused' });
+}
+
+export function resolveDispute(ledger: Ledger, input: program.ResolveDisputeInput): void {
+  const settings = config(ledger);
+  const record: ExecutionRecord = ledger.state('ExecutionRecord', recordOf(input.executionId));
+  const address = disputeOf(input.executionId);
+  const dispute = ledger.state('Dispute', address);
+  const listing = ledger.state('AgentListing', text(input.listing));
+  demand(settings.admin === text(input.admin), 'NotAdmin');
+  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(listing.creator === text(input.creator), 'NotCreator');
+  demand(record.caller === text(input.caller), 'WrongDestination');
+  demand(input.upheld || input.amount === 0n, 'InvalidAmount');
+  demand(dispute.outcome === 'open', 'DisputeNotOpen');
+  end(ledger, address, input.upheld ? 'upheld' : 'rejected', hex(input.reasonHash));
+  const destination = text(program.findTokenAccount(input.caller, input.usdcMint));
+  if (input.upheld) slash(ledger, address, input.amount, destination);
+  payBond(ledger, address, input.upheld ? dispute.rentSponsor : listing.creator);
+}
+
+export function lapseDispute(ledger: Ledger, input: program.LapseDisputeInput): void {
+  const record = ledger.state('ExecutionRecord', recordOf(input.executionId));
+  const address = disputeOf(input.executionId);
+  const dispute = ledger.state('Dispute', address);
+  ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
+  demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(record.listing === text(input.listing), 'ConstraintSeeds');
+  demand(dispute.outcome === 'open', 'DisputeNotOpen');
+  demand(ledger.now >= dispute.openedAt + MONTH, 'LapseTooEarly');
+  end(ledger, address, 'lapsed', ZERO_HASH);
+  payBond(ledger, address, dispute.rentSponsor);
+}
+
+export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwardInput): void {
+  const { usdcMint } = config(ledger);
+  const address = disputeOf(input.executionId);
+  const dispute = ledger.state('Dispute', address);
+  const book = collateralOf(text(input.listing));
+  const collateral = ledger.state('CreatorCollateral', book);
+  const destination = text(input.destination);
+  demand(dispute.listing === text(input.listing), 'ConstraintSeeds');
+  demand(collateral.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  const associated = text(program.findTokenAccount(key(dispute.caller), key(usdcMint)));
+  demand(text(input.authority) === dispute.caller || destination === associated, 'WrongDestination');
+  demand(receivesFor(ledger, destination, dispute.caller), 'DestinationUnusable');
+  demand(dispute.owed > 0n, 'NothingOwed');
+  const owed = collateral.owed - dispute.owed;
+  const vault = vaultOf(dispute.listing);
+  // The last award of a collateral that was returned takes along what strangers sent there.
+  const last = collateral.returned && owed === 0n;
+  ledger.transfer(vault, destination, last ? ledger.token(vault).amount : dispute.owed, vault);
+  if (last) ledger.closeToken(vault, collateral.rentSponsor);
+  ledger.change('Dispute', address, { owed: 0n });
+  ledger.change('CreatorCollateral', book, { owed });
+}

@@ -1,0 +1,82 @@
+/** What the program promises about API keys' spending rights, in plain terms. */
+import * as program from '../../../../app/sdk/program.ts';
+import { demand, type Ledger, type StateOf, text } from '../ledger.ts';
+import { config } from './config.ts';
+
+export type Grant = StateOf<'KeyGrant'>;
+
+const YEAR = 31_536_000n;
+export const NO_KEY = '00'.repeat(16);
+
+function demandLimits(limits: program.GrantLimits, now: bigint): void {
+  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt } = limits;
+  demand(perExecutionMax > 0n && periodMax > 0n && totalMax > 0n && periodSeconds > 0, 'GrantLimitZero');
+  demand(expiresAt > now && expiresAt <= now + YEAR, 'GrantExpiryOutOfBounds');
+}
+
+export function createGrant(ledger: Ledger, input: program.CreateGrantInput): void {
+  const { now } = ledger;
+  const address = text(program.findGrant(input.wallet, input.keyId));
+  const keyId = Buffer.from(input.keyId).toString('hex');
+  demand(keyId !== NO_KEY, 'InvalidKeyId');
+  demandLimits(input.limits, now);
+  ledger.create('KeyGrant', address, text(input.payer), {
+    ...{ version: 1, revoked: false, bump: 0, spenderBump: 0, sourceBump: 0, wallet: text(input.wallet), keyId },
+    ...{ rentSponsor: text(input.payer), ...input.limits, createdAt: now, periodStart: now, periodSpent: 0n },
+    ...{ totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n },
+  });
+}
+
+export function revokeGrant(ledger: Ledger, input: program.RevokeGrantInput): void {
+  const { relayAuthority } = config(ledger);
+  const address = text(program.findGrant(input.wallet, input.keyId));
+  const grant = ledger.state('KeyGrant', address);
+  const authority = text(input.authority);
+  demand(authority === grant.wallet || authority === relayAuthority, 'NotGrantAuthority');
+  demand(!grant.revoked, 'GrantRevoked');
+  ledger.change('KeyGrant', address, { revoked: true });
+}
+
+/** The signer of an update or a close may be another wallet than the one whose grant is named. */
+export function updateGrant(ledger: Ledger, input: program.UpdateGrantInput, signer: string): void {
+  const address = text(program.findGrant(input.wallet, input.keyId));
+  const grant = ledger.state('KeyGrant', address);
+  demand(grant.wallet === signer, 'NotGrantWallet');
+  demandLimits(input.limits, ledger.now);
+  demand(!grant.revoked, 'GrantRevoked');
+  ledger.change('KeyGrant', address, input.limits);
+}
+
+export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signer: string): void {
+  const address = text(program.findGrant(input.wallet, input.keyId));
+  const grant = ledger.state('KeyGrant', address);
+  demand(grant.wallet === signer, 'NotGrantWallet');
+  demand(grant.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(ledger.now > grant.lastOpenedAt, 'GrantInUse');
+  ledger.close(address, grant.rentSponsor);
+}
+
+/** The grant after an open at this price. */
+export function spend(grant: Grant, price: bigint, now: bigint): Grant {
+  demand(!grant.revoked, 'GrantRevoked');
+  demand(now < grant.expiresAt, 'GrantExpired');
+  demand(price <= grant.perExecutionMax, 'GrantPerExecutionExceeded');
+  const seconds = BigInt(grant.periodSeconds);
+  const periods = (now - grant.periodStart) / seconds;
+  const periodStart = grant.periodStart + periods * seconds;
+  const periodSpent = (periods > 0n ? 0n : grant.periodSpent) + price;
+  demand(periodSpent <= grant.periodMax, 'GrantPeriodExceeded');
+  const totalSpent = grant.totalSpent + price;
+  demand(totalSpent <= grant.totalMax, 'GrantTotalExceeded');
+  const executionCount = grant.executionCount + 1n;
+  return { ...grant, periodStart, periodSpent, totalSpent, executionCount, lastOpenedAt: now };
+}
+
+/** The grant after a refund; null where nothing is given back. */
+export function restore(grant: Grant, price: bigint, openedAt: bigint): Grant | null {
+  if (grant.revoked || grant.createdAt > openedAt) return null;
+  const totalSpent = grant.totalSpent - price;
+  return openedAt >= grant.periodStart
+    ? { ...grant, totalSpent, periodSpent: grant.periodSpent - price }
+    : { ...grant, totalSpent };
+}

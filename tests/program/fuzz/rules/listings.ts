@@ -1,0 +1,164 @@
+/** What the program promises about listings and their collateral, in plain terms. */
+import * as program from '../../../../app/sdk/program.ts';
+import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
+import { type Config, config, tierDeposit } from './config.ts';
+import { demandSignature, type Proof, possession } from './proof.ts';
+import { demandOwned, receivesFor } from './token.ts';
+
+export type Listing = StateOf<'AgentListing'>;
+export type Collateral = StateOf<'CreatorCollateral'>;
+
+export const collateralOf = (listing: Address): Address => text(program.findCollateral(key(listing)));
+export const vaultOf = (listing: Address): Address => text(program.findCollateralVault(key(listing)));
+export const available = (collateral: Collateral): bigint => collateral.deposited - collateral.slashed;
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const bits = (mask: number) => mask.toString(2).replaceAll('0', '').length;
+
+function demandTerms(terms: program.ListingTerms, settings: Config): void {
+  demand(terms.price >= settings.minPrice, 'PriceBelowMinimum');
+  demand(tierDeposit(settings, terms.price) !== null, 'PriceAboveTiers');
+  const { minTimeoutSeconds: least, timeoutSeconds: most } = terms;
+  demand(least >= 1 && least <= most && most <= settings.maxTimeoutSeconds, 'InvalidTimeouts');
+  demand(terms.tagMask < 1_024 && bits(terms.tagMask) >= 1 && bits(terms.tagMask) <= 5, 'InvalidTags');
+  demand(terms.metadataUri.length <= 200, 'UriTooLong');
+}
+
+function demandDeposit(settings: Config, collateral: Collateral, price: bigint): void {
+  const deposit = tierDeposit(settings, price);
+  demand(deposit !== null, 'PriceAboveTiers');
+  demand(available(collateral) >= deposit, 'CollateralBelowTier');
+}
+
+/** The key is strong, and shown to be the creator's. */
+function demandKey(signingKey: Address, listing: Address, proof: Proof, weak: boolean): void {
+  demand(!weak, 'WeakSigningKey');
+  demandSignature(proof, signingKey, possession(key(listing)));
+}
+
+/** The key is new, or this listing's already. */
+function tieKey(ledger: Ledger, signingKey: Address, listing: Address, payer: Address): void {
+  const address = text(program.findSigningKey(key(signingKey)));
+  const tie = ledger.find('SigningKey', address);
+  demand(!tie || tie.listing === listing, 'SigningKeyTaken');
+  if (!tie) ledger.create('SigningKey', address, payer, { version: 1, bump: 0, key: signingKey, listing });
+}
+
+export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: Proof, weak: boolean): void {
+  const settings = config(ledger);
+  const [creator, payer, source] = [text(input.creator), text(input.payer), text(input.source)];
+  const address = text(program.findListing(input.creator, input.listingId));
+  const signingKey = text(input.signingKey);
+  const { terms } = input;
+  demandKey(signingKey, address, proof, weak);
+  demandOwned(ledger, source, creator, 'InvalidDepositSource');
+  demandOwned(ledger, text(input.payout), creator, 'InvalidPayout');
+  demandTerms(terms, settings);
+  const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = terms;
+  ledger.create('AgentListing', address, payer, {
+    ...{ version: 1, status: 'active', bump: 0, creator, listingId: hex(input.listingId), payout: text(input.payout) },
+    ...{ signingKey, price, timeoutSeconds, minTimeoutSeconds, listingVersion: 1, tagMask, metadataUri },
+    ...{ metadataHash: hex(terms.metadataHash), listedAt: ledger.now },
+  });
+  tieKey(ledger, signingKey, address, payer);
+  const vault = vaultOf(address);
+  ledger.createToken(vault, payer, vault);
+  const deposited = tierDeposit(settings, price)!;
+  ledger.transfer(source, vault, deposited, creator);
+  ledger.create('CreatorCollateral', collateralOf(address), payer, {
+    ...{ version: 1, returned: false, bump: 0, vaultBump: 0, listing: address, rentSponsor: payer, deposited },
+    ...{ slashed: 0n, owed: 0n, disputedAmount: 0n, exposureOpened: 0n, exposureWindowStart: 0n },
+    ...{ returnableAt: 0n, openDisputes: 0 },
+  });
+}
+
+/** The listing of an instruction that only its creator may give. */
+function creatorsListing(ledger: Ledger, listing: Address, creator: Address): Listing {
+  const found = ledger.state('AgentListing', listing);
+  demand(found.creator === creator, 'NotCreator');
+  return found;
+}
+
+export function updateListing(ledger: Ledger, input: program.UpdateListingInput): void {
+  const settings = config(ledger);
+  const [address, creator, payout] = [text(input.listing), text(input.creator), text(input.payout)];
+  const listing = creatorsListing(ledger, address, creator);
+  const collateral = ledger.state('CreatorCollateral', collateralOf(address));
+  const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = input.terms;
+  demand(listing.status !== 'delisted', 'ListingDelisted');
+  demandOwned(ledger, payout, creator, 'InvalidPayout');
+  demandTerms(input.terms, settings);
+  if (price !== listing.price) demandDeposit(settings, collateral, price);
+  const terms = { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri };
+  const after = { ...listing, payout, ...terms, metadataHash: hex(input.terms.metadataHash) };
+  const same =
+    after.metadataHash === listing.metadataHash &&
+    Object.entries(terms).every(([field, value]) => listing[field as keyof Listing] === value);
+  if (!same) after.listingVersion += 1;
+  ledger.change('AgentListing', address, after);
+}
+
+export function setListingStatus(ledger: Ledger, input: program.SetListingStatusInput): void {
+  const settings = config(ledger);
+  const address = text(input.listing);
+  const listing = creatorsListing(ledger, address, text(input.creator));
+  const collateral = ledger.state('CreatorCollateral', collateralOf(address));
+  demand(input.status !== 'delisted', 'InvalidListingTransition');
+  if (input.status === 'active') demandDeposit(settings, collateral, listing.price);
+  demand(listing.status !== 'delisted' && listing.status !== input.status, 'InvalidListingTransition');
+  ledger.change('AgentListing', address, { status: input.status });
+}
+
+export function rotateSigningKey(
+  ledger: Ledger,
+  input: program.RotateSigningKeyInput,
+  proof: Proof,
+  weak: boolean,
+): void {
+  const [address, signingKey] = [text(input.listing), text(input.signingKey)];
+  const listing = creatorsListing(ledger, address, text(input.creator));
+  demand(listing.status !== 'delisted', 'ListingDelisted');
+  demandKey(signingKey, address, proof, weak);
+  tieKey(ledger, signingKey, address, text(input.payer));
+  ledger.change('AgentListing', address, { signingKey });
+}
+
+export function delistAgent(ledger: Ledger, input: program.DelistAgentInput): void {
+  const settings = config(ledger);
+  const address = text(input.listing);
+  const listing = creatorsListing(ledger, address, text(input.creator));
+  demand(listing.status !== 'delisted', 'InvalidListingTransition');
+  ledger.change('AgentListing', address, { status: 'delisted' });
+  const returnableAt = ledger.now + BigInt(settings.longestSpanSeconds);
+  ledger.change('CreatorCollateral', collateralOf(address), { returnableAt });
+}
+
+export function topUpCollateral(ledger: Ledger, input: program.TopUpCollateralInput): void {
+  const [address, creator, source] = [text(input.listing), text(input.creator), text(input.source)];
+  const listing = creatorsListing(ledger, address, creator);
+  const collateral = ledger.state('CreatorCollateral', collateralOf(address));
+  demand(listing.status !== 'delisted', 'ListingDelisted');
+  demand(input.amount > 0n, 'InvalidAmount');
+  demandOwned(ledger, source, creator, 'InvalidDepositSource');
+  demand(ledger.token(source).amount >= input.amount, 'InsufficientBalance');
+  ledger.transfer(source, vaultOf(address), input.amount, creator);
+  ledger.change('CreatorCollateral', collateralOf(address), { deposited: collateral.deposited + input.amount });
+}
+
+export function returnCollateral(ledger: Ledger, input: program.ReturnCollateralInput): void {
+  const address = text(input.listing);
+  const listing = ledger.state('AgentListing', address);
+  const collateral = ledger.state('CreatorCollateral', collateralOf(address));
+  demand(collateral.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  const destination = text(program.findTokenAccount(input.creator, input.usdcMint));
+  demand(listing.creator === text(input.creator), 'WrongDestination');
+  demand(receivesFor(ledger, destination, listing.creator), 'DestinationUnusable');
+  const { returned, returnableAt, owed } = collateral;
+  demand(!returned && returnableAt !== 0n && ledger.now >= returnableAt, 'CollateralNotReturnable');
+  demand(collateral.openDisputes === 0, 'DisputesOpen');
+  const vault = vaultOf(address);
+  const amount = ledger.token(vault).amount - owed;
+  if (amount > 0n) ledger.transfer(vault, destination, amount, vault);
+  if (owed === 0n) ledger.closeToken(vault, collateral.rentSponsor);
+  ledger.change('CreatorCollateral', collateralOf(address), { returned: true });
+}

@@ -1,0 +1,170 @@
+/**
+ * Runs one sequence: each step on a fresh VM and on the model, then everything compared. A difference throws with the
+ * step that made it; a campaign is many sequences, each from a seed of its own.
+ */
+import fc from 'fast-check';
+import { Chain, difference, networkFee } from './chain.ts';
+import { FEE_PAYER, startingAccounts } from './cast.ts';
+import { type Change, checkChanges, checkInvariants, type Totals } from './invariants.ts';
+import { type Address, type Entry, Ledger, text } from './ledger.ts';
+import { Draw } from './draw.ts';
+import { BEGINNING, plannerOf, type Sequence, sequences } from './steps.ts';
+import { initializeConfig } from './steps/config.ts';
+import { settleExecution } from './steps/executions.ts';
+import type { Happening, Plan, Planner, Scene } from './steps/plan.ts';
+import { START } from '../../harness/vm.ts';
+import { isExternal } from './external.ts';
+
+/** How often each instruction ended how: `ok`, or the error's name. */
+export class Tally {
+  readonly outcomes = new Map<string, Map<string, number>>();
+  sequences = 0;
+  /** Transactions sent. */
+  transactions = 0;
+  /** Steps that found nothing of their kind to do. */
+  idle = 0;
+
+  count(name: string, outcome: string): void {
+    const row = this.outcomes.get(name) ?? new Map<string, number>();
+    row.set(outcome, (row.get(outcome) ?? 0) + 1);
+    this.outcomes.set(name, row);
+  }
+
+  of(name: string, outcome: string): number {
+    return this.outcomes.get(name)?.get(outcome) ?? 0;
+  }
+}
+
+/** A mistake put into the model on purpose, after the rule of a step that succeeds. */
+export type Sabotage = (ledger: Ledger, plan: Plan) => void;
+
+class Run implements Scene {
+  readonly ledger = new Ledger();
+  nonces = 0;
+  private fees = 0n;
+  private readonly totals: Totals = { usdc: 0n, lamports: 0n };
+  /** What was done so far, for the message of a failure. */
+  private readonly story: string[] = [];
+
+  private constructor(
+    private readonly chain: Chain,
+    private readonly tally: Tally,
+    private readonly sabotage: Sabotage | null,
+  ) {}
+
+  static async create(tally: Tally, sabotage: Sabotage | null): Promise<Run> {
+    const run = new Run(await Chain.create(), tally, sabotage);
+    run.ledger.now = START;
+    for (const [address, entry] of startingAccounts()) {
+      run.ledger.set(address, entry);
+      await run.chain.write(address, entry);
+      await run.chain.read(address);
+      run.totals.usdc += entry.token?.amount ?? 0n;
+      run.totals.lamports += entry.lamports;
+    }
+    return run;
+  }
+
+  async step(planner: Planner, picks: number[]): Promise<void> {
+    // Where there is nothing of the kind to do, an execution is brought forward, so that there is next time.
+    const todo = planner(this, new Draw(picks)) ?? settleExecution(this, new Draw(picks));
+    if (!todo) {
+      this.tally.idle += 1;
+      return;
+    }
+    try {
+      if ('happen' in todo) await this.happen(todo);
+      else await this.transact(todo);
+      checkInvariants(this.chain, this.ledger.now, this.totals, this.fees);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n  steps:\n    ${this.story.join('\n    ')}\n`);
+    }
+  }
+
+  private async happen({ name, happen }: Happening): Promise<void> {
+    const now = this.ledger.now;
+    const touched = this.ledger.record(() => happen(this.ledger));
+    this.story.push(`${name} ${now === this.ledger.now ? [...touched].join(' ') : `until ${this.ledger.now}`}`);
+    if (now !== this.ledger.now) await this.chain.vm.setClock(this.ledger.now);
+    for (const address of touched) {
+      await this.chain.write(address, this.ledger.get(address));
+      await this.chain.read(address);
+    }
+    this.tally.count(name, 'ok');
+  }
+
+  private async transact(plan: Plan): Promise<void> {
+    const { name, instructions } = plan;
+    const keys = instructions.flatMap((instruction) => instruction.keys.map(({ pubkey }) => text(pubkey)));
+    const touched = new Set([text(FEE_PAYER.publicKey), ...keys.filter((address) => !isExternal(address))]);
+    const refusal = this.ledger.attempt(() => {
+      plan.rule(this.ledger);
+      this.sabotage?.(this.ledger, plan);
+    });
+    const fee = networkFee(instructions);
+    const payer = this.ledger.get(text(FEE_PAYER.publicKey));
+    this.ledger.set(text(FEE_PAYER.publicKey), { ...payer, lamports: payer.lamports - fee });
+    this.fees += fee;
+    const outcome = await this.chain.send(instructions);
+    this.tally.transactions += 1;
+    this.tally.count(name, outcome.error?.name ?? 'ok');
+    const [expected, found] = [refusal ?? 'ok', outcome.error?.name ?? 'ok'];
+    this.story.push(`${name} -> ${found}`);
+    if (expected !== found) {
+      throw new Error(`${name}: the model says ${expected}, the program ${found}\n${outcome.logs.join('\n')}`);
+    }
+    const events = outcome.ok ? outcome.events.map((event) => event.name) : [];
+    const wanted = outcome.ok ? [plan.event] : [];
+    if (`${events}` !== `${wanted}`) throw new Error(`${name}: expected the event ${wanted}, found ${events}`);
+    await this.compare(name, touched);
+  }
+
+  private async compare(name: string, touched: Set<Address>): Promise<void> {
+    const changes: Change[] = [];
+    const differences: string[] = [];
+    for (const address of touched) {
+      const before: Entry = this.chain.last(address);
+      const after = await this.chain.read(address);
+      if (before !== after) changes.push({ address, before, after });
+      const different = difference(this.ledger, address, after);
+      if (different) differences.push(different);
+    }
+    if (differences.length > 0) throw new Error(`${name}: chain and model differ\n  ${differences.join('\n  ')}`);
+    checkChanges(changes);
+  }
+
+  /** Every account that was ever named, once more. */
+  async compareAll(): Promise<void> {
+    await this.compare('at the end', new Set([...this.ledger.entries()].map(([address]) => address)));
+  }
+}
+
+/** Run a sequence. Throws where program and model, or the chain and an invariant, disagree. */
+export async function runSequence(sequence: Sequence, tally: Tally, sabotage: Sabotage | null = null): Promise<void> {
+  const run = await Run.create(tally, sabotage);
+  await run.step(initializeConfig, sequence.settings);
+  for (const { kind, picks } of [...BEGINNING, ...sequence.steps]) await run.step(plannerOf(kind), picks);
+  await run.compareAll();
+  tally.sequences += 1;
+}
+
+export interface Failure {
+  seed: number;
+  sequence: Sequence;
+  message: string;
+}
+
+/** One sequence of so many steps from a seed. When it fails, the smallest one found that still does. */
+export async function trySeed(
+  seed: number,
+  steps: number,
+  tally: Tally,
+  sabotage: Sabotage | null = null,
+): Promise<Failure | null> {
+  const property = fc.asyncProperty(sequences(steps), (sequence) => runSequence(sequence, tally, sabotage));
+  const details = await fc.check(property, { seed, numRuns: 1, unbiased: true });
+  if (!details.failed) return null;
+  const [sequence] = details.counterexample!;
+  const message = (details.errorInstance as Error | null)?.message ?? 'it was interrupted';
+  return { seed, sequence: sequence!, message };
+}

@@ -1,0 +1,103 @@
+/** Every kind of step, how often it comes, and how fast-check makes sequences of them. */
+import fc from 'fast-check';
+import { LARGEST_PICK, PICKS } from './draw.ts';
+import * as config from './steps/config.ts';
+import * as disputes from './steps/disputes.ts';
+import * as executions from './steps/executions.ts';
+import * as grants from './steps/grants.ts';
+import * as happenings from './steps/happenings.ts';
+import * as listings from './steps/listings.ts';
+import type { Planner } from './steps/plan.ts';
+
+/** Planners by the name of their step, with their weights; the first is what others shrink to. */
+const KINDS: Record<string, [weight: number, planner: Planner]> = {
+  wait: [12, happenings.wait],
+  openExecution: [9, executions.openExecution],
+  openExecutionWithGrant: [12, executions.openExecutionWithGrant],
+  settleExecution: [14, executions.settleExecution],
+  refundExecution: [7, executions.refundExecution],
+  closeExecution: [2, executions.closeExecution],
+  openDispute: [9, disputes.openDispute],
+  resolveDispute: [7, disputes.resolveDispute],
+  lapseDispute: [2, disputes.lapseDispute],
+  claimDisputeAward: [4, disputes.claimDisputeAward],
+  listAgent: [4, listings.listAgent],
+  updateListing: [4, listings.updateListing],
+  setListingStatus: [4, listings.setListingStatus],
+  rotateSigningKey: [3, listings.rotateSigningKey],
+  delistAgent: [1, listings.delistAgent],
+  topUpCollateral: [3, listings.topUpCollateral],
+  returnCollateral: [2, listings.returnCollateral],
+  createGrant: [3, grants.createGrant],
+  updateGrant: [2, grants.updateGrant],
+  revokeGrant: [1, grants.revokeGrant],
+  closeGrant: [2, grants.closeGrant],
+  approve: [4, grants.approve],
+  updateConfig: [2, config.updateConfig],
+  proposeAdmin: [1, config.proposeAdmin],
+  acceptAdmin: [1, config.acceptAdmin],
+  setRelayAuthority: [1, config.setRelayAuthority],
+  withdrawTreasury: [2, config.withdrawTreasury],
+  setCreatorVerified: [1, config.setCreatorVerified],
+  initializeConfig: [1, config.initializeConfig],
+  freeze: [5, happenings.freeze],
+  remake: [3, happenings.remake],
+  giveAway: [1, happenings.giveAway],
+  dust: [2, happenings.dust],
+  lamports: [2, happenings.lamports],
+  poverty: [2, happenings.poverty],
+};
+
+/** A step before it meets a chain: what kind of thing, and numbers for its choices. */
+export interface Step {
+  kind: string;
+  picks: number[];
+}
+
+/** The numbers that choose the marketplace's first settings, and the steps after its beginning. */
+export interface Sequence {
+  settings: number[];
+  steps: Step[];
+}
+
+export function plannerOf(kind: string): Planner {
+  const found = KINDS[kind];
+  if (!found) throw new RangeError(`there is no step ${kind}`);
+  return found[1];
+}
+
+/** What every sequence begins with, made of plain choices: two listings, a grant and its approval. */
+export const BEGINNING: Step[] = ['listAgent', 'createGrant', 'approve'].map((kind) => ({ kind, picks: [0] }));
+
+const picks = fc.array(fc.nat(LARGEST_PICK), { minLength: PICKS, maxLength: PICKS });
+const kinds = Object.entries(KINDS).flatMap(([kind, [weight]]) => Array.from({ length: weight }, () => kind));
+const step: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom(...kinds), picks });
+
+/** Lists of a fixed length that shrink to any shorter one; fast-check's own shrink only down to their least length. */
+class Shrinkable<Item> extends fc.Arbitrary<Item[]> {
+  private readonly whole: fc.Arbitrary<Item[]>;
+  private readonly shorter: fc.Arbitrary<Item[]>;
+
+  constructor(item: fc.Arbitrary<Item>, length: number) {
+    super();
+    this.whole = fc.array(item, { minLength: length, maxLength: length, size: 'max' });
+    this.shorter = fc.array(item, { maxLength: length, size: 'max' });
+  }
+
+  generate(random: fc.Random, bias: number | undefined): fc.Value<Item[]> {
+    return new fc.Value(this.whole.generate(random, bias).value, undefined);
+  }
+
+  canShrinkWithoutContext(value: unknown): value is Item[] {
+    return this.shorter.canShrinkWithoutContext(value);
+  }
+
+  shrink(value: Item[], context: unknown): fc.Stream<fc.Value<Item[]>> {
+    return this.shorter.shrink(value, context);
+  }
+}
+
+export function sequences(length: number): fc.Arbitrary<Sequence> {
+  return fc.record({ settings: picks, steps: new Shrinkable(step, length) });
+}
+

@@ -1,0 +1,114 @@
+/** Steps of disputes: opened by callers, answered by the admin, lapsed and claimed by anyone. */
+import * as program from '../../../../app/sdk/program.ts';
+import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, wallet } from '../cast.ts';
+import type { Draw } from '../draw.ts';
+import { key, type Ledger } from '../ledger.ts';
+import { config } from '../rules/config.ts';
+import * as rules from '../rules/disputes.ts';
+import type { ExecutionRecord } from '../rules/executions.ts';
+import { available, collateralOf } from '../rules/listings.ts';
+import { receivesFor } from '../rules/token.ts';
+import { settleExecution, someRecord } from './executions.ts';
+import { fromHex, plan, type Planner, somePayer } from './plan.ts';
+
+const EVIDENCE = new Uint8Array(32).fill(0xee);
+const REASON = new Uint8Array(32).fill(0x0e);
+
+export const openDispute: Planner = (scene, draw) => {
+  const { ledger } = scene;
+  const disputable = ({ status, settledAt, disputeWindowSeconds, executionId }: ExecutionRecord) =>
+    status === 'completed' &&
+    ledger.now < settledAt + BigInt(disputeWindowSeconds) &&
+    !ledger.find('Dispute', rules.disputeOf(fromHex(executionId)));
+  const record = someRecord(ledger, draw, disputable);
+  if (!record) return settleExecution(scene, draw);
+  const caller = draw.maybe(5) ? draw.of([STRANGER, ...CALLERS]) : key(record.caller);
+  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
+  const input = {
+    ...{ caller, payer: somePayer(ledger, draw, caller) },
+    executionId: fromHex(record.executionId),
+    listing: key(draw.maybe(4) ? draw.of(listings) : record.listing),
+    evidenceHash: EVIDENCE,
+    evidenceUri: draw.maybe(4) ? 'e'.repeat(201) : draw.of(['https://example.com/evidence', '', 'e'.repeat(200)]),
+  };
+  return plan('open_dispute', 'DisputeOpened', program.openDispute(input), (target) =>
+    rules.openDispute(target, input),
+  );
+};
+
+/** A dispute with its record, most often one that is wanted. */
+function someDispute(ledger: Ledger, draw: Draw, wanted: (dispute: rules.Dispute) => boolean) {
+  const dispute = draw.prefer(ledger.all('Dispute'), ([, candidate]) => wanted(candidate))?.[1];
+  return dispute && { dispute, record: ledger.find('ExecutionRecord', dispute.record)! };
+}
+
+/** How much of the collateral an upheld dispute takes: all sides of every edge. */
+function someAmount(ledger: Ledger, draw: Draw, { listing, price }: rules.Dispute): bigint {
+  const collateral = ledger.find('CreatorCollateral', collateralOf(listing))!;
+  const left = available(collateral);
+  const spare = left - (collateral.disputedAmount - price);
+  const edges = [price, price / 2n, 0n, 1n, price + 1n, left, spare, spare + 1n, left / 2n];
+  const sane = edges.filter((amount) => amount >= 0n && amount <= left);
+  return draw.maybe(5) ? left + 1n : draw.of(sane);
+}
+
+export const resolveDispute: Planner = (scene, draw) => {
+  const { ledger } = scene;
+  const found = someDispute(ledger, draw, ({ outcome }) => outcome === 'open');
+  if (!found) return openDispute(scene, draw);
+  const { dispute, record } = found;
+  const upheld = !draw.maybe(30);
+  const { creator } = ledger.find('AgentListing', dispute.listing)!;
+  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
+  const input = {
+    admin: draw.maybe(4) ? draw.of([STRANGER, ...ADMINS]) : key(config(ledger).admin),
+    executionId: fromHex(record.executionId),
+    listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
+    caller: draw.maybe(4) ? draw.of(CALLERS) : key(dispute.caller),
+    creator: draw.maybe(4) ? draw.of(CREATORS) : key(creator),
+    rentSponsor: draw.maybe(4) ? STRANGER : key(dispute.rentSponsor),
+    ...{ usdcMint: MINT, upheld, reasonHash: REASON },
+    amount: upheld ? someAmount(ledger, draw, dispute) : draw.maybe(5) ? 1n : 0n,
+  };
+  return plan('resolve_dispute', 'DisputeResolved', program.resolveDispute(input), (target) =>
+    rules.resolveDispute(target, input),
+  );
+};
+
+export const lapseDispute: Planner = ({ ledger }, draw) => {
+  const forgotten = ({ outcome, openedAt }: rules.Dispute) =>
+    outcome === 'open' && ledger.now >= openedAt + BigInt(program.constants.disputeLapseSeconds);
+  const found = someDispute(ledger, draw, forgotten);
+  if (!found) return null;
+  const { dispute, record } = found;
+  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
+  const input = {
+    executionId: fromHex(record.executionId),
+    listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
+    rentSponsor: draw.maybe(6) ? STRANGER : key(dispute.rentSponsor),
+  };
+  return plan('lapse_dispute', 'DisputeLapsed', program.lapseDispute(input), (target) =>
+    rules.lapseDispute(target, input),
+  );
+};
+
+export const claimDisputeAward: Planner = ({ ledger }, draw) => {
+  const payable = ({ owed, caller }: rules.Dispute) => owed > 0n && receivesFor(ledger, wallet(key(caller)), caller);
+  const found = someDispute(ledger, draw, draw.maybe(30) ? ({ owed }) => owed > 0n : payable);
+  if (!found) return null;
+  const { dispute, record } = found;
+  const { rentSponsor } = ledger.find('CreatorCollateral', collateralOf(dispute.listing))!;
+  const caller = key(dispute.caller);
+  const authority = draw.of([STRANGER, caller]);
+  const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
+  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
+  const input = {
+    ...{ authority, executionId: fromHex(record.executionId) },
+    listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
+    destination: key(draw.maybe(6) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own)),
+    rentSponsor: draw.maybe(6) ? STRANGER : key(rentSponsor),
+  };
+  return plan('claim_dispute_award', 'DisputeAwardClaimed', program.claimDisputeAward(input), (target) =>
+    rules.claimDisputeAward(target, input),
+  );
+};

@@ -1,0 +1,105 @@
+/** Steps of wallets with API keys: grants, and the approval without which they are worth nothing. */
+import type { PublicKey } from '@solana/web3.js';
+import * as program from '../../../../app/sdk/program.ts';
+import { USDC } from '../../../harness/world.ts';
+import { CALLERS, STRANGER, wallet } from '../cast.ts';
+import type { Draw } from '../draw.ts';
+import { key, type Ledger, text } from '../ledger.ts';
+import { config } from '../rules/config.ts';
+import * as rules from '../rules/grants.ts';
+import { bytesOf, fromHex, type Happening, plan, type Planner, somePayer } from './plan.ts';
+
+const YEAR = 31_536_000n;
+const KEY_IDS = [1, 2].map((index) => bytesOf(index, 16));
+
+function someLimits(draw: Draw, now: bigint): program.GrantLimits {
+  const limits = {
+    perExecutionMax: draw.of([50n * USDC, 1_234_567n, 1_999_999n]),
+    periodMax: draw.of([100n * USDC, 2_469_134n, 5_000_000n]),
+    totalMax: draw.of([1_000n * USDC, 3_703_701n, 12_000_000n]),
+    periodSeconds: draw.of([86_400, 1, 600]),
+    expiresAt: now + draw.of([30n * 86_400n, 1n, 3_600n, YEAR]),
+  };
+  const faults = {
+    none: {},
+    each: { perExecutionMax: 0n },
+    period: { periodMax: 0n },
+    total: { totalMax: 0n },
+    instant: { periodSeconds: 0 },
+    past: { expiresAt: now },
+    long: { expiresAt: now + YEAR + 1n },
+  };
+  const names = Object.keys(faults) as (keyof typeof faults)[];
+  return { ...limits, ...faults[draw.maybe(10) ? draw.of(names) : 'none'] };
+}
+
+const freeIds = (ledger: Ledger, owner: PublicKey) =>
+  KEY_IDS.filter((id) => !ledger.find('KeyGrant', text(program.findGrant(owner, id))));
+
+export const createGrant: Planner = ({ ledger }, draw) => {
+  const owner = draw.lean(CALLERS, (candidate) => freeIds(ledger, candidate).length > 0);
+  const [free] = freeIds(ledger, owner);
+  if (!free && !draw.maybe(20)) return null;
+  const keyId = draw.maybe(4) ? new Uint8Array(16) : (free ?? KEY_IDS[0]!);
+  const payer = somePayer(ledger, draw, owner);
+  const input = { wallet: owner, payer, keyId, limits: someLimits(draw, ledger.now) };
+  return plan('create_grant', 'GrantCreated', program.createGrant(input), (target) => rules.createGrant(target, input));
+};
+
+/** A grant, most often one that still lives. */
+export function someGrant(ledger: Ledger, draw: Draw, wanted: (grant: rules.Grant) => boolean = () => true) {
+  const live = (grant: rules.Grant) => !grant.revoked && ledger.now < grant.expiresAt && wanted(grant);
+  return draw.prefer(ledger.all('KeyGrant'), ([, grant]) => live(grant))?.[1];
+}
+
+export const revokeGrant: Planner = ({ ledger }, draw) => {
+  const grant = someGrant(ledger, draw);
+  if (!grant) return null;
+  const { relayAuthority } = config(ledger);
+  const authority = key(draw.maybe(10) ? text(STRANGER) : draw.of([grant.wallet, relayAuthority]));
+  const input = { authority, wallet: key(grant.wallet), keyId: fromHex(grant.keyId) };
+  return plan('revoke_grant', 'GrantRevoked', program.revokeGrant(input), (target) => rules.revokeGrant(target, input));
+};
+
+/** The wallet that signs; now and then another one, for a grant whose address does not follow from it. */
+function someSigner(draw: Draw, owner: string): PublicKey {
+  return draw.maybe(8) ? draw.of([STRANGER, ...CALLERS]) : key(owner);
+}
+
+export const updateGrant: Planner = ({ ledger }, draw) => {
+  const grant = someGrant(ledger, draw);
+  if (!grant) return null;
+  const limits = { ...someLimits(draw, ledger.now), periodSeconds: grant.periodSeconds };
+  const input = { wallet: key(grant.wallet), keyId: fromHex(grant.keyId), limits };
+  const signer = someSigner(draw, grant.wallet);
+  const instruction = program.updateGrant(input);
+  instruction.keys[0]!.pubkey = signer;
+  return plan('update_grant', 'GrantUpdated', instruction, (target) =>
+    rules.updateGrant(target, input, text(signer)),
+  );
+};
+
+export const closeGrant: Planner = ({ ledger }, draw) => {
+  const found = draw.prefer(ledger.all('KeyGrant'), ([, { revoked, expiresAt }]) => revoked || expiresAt <= ledger.now);
+  if (!found) return null;
+  const [, grant] = found;
+  const rentSponsor = draw.maybe(8) ? STRANGER : key(grant.rentSponsor);
+  const input = { wallet: key(grant.wallet), keyId: fromHex(grant.keyId), rentSponsor };
+  const signer = someSigner(draw, grant.wallet);
+  const instruction = program.closeGrant(input);
+  instruction.keys[0]!.pubkey = signer;
+  return plan('close_grant', 'GrantClosed', instruction, (target) => rules.closeGrant(target, input, text(signer)));
+};
+
+/** A wallet's approval, made, lowered, taken back or given to somebody else. */
+export const approve: Planner = ({ ledger }, draw): Happening | null => {
+  const owner = draw.of(CALLERS);
+  const account = wallet(owner);
+  if (ledger.get(account).token?.owner !== text(owner)) return null;
+  const amount = draw.of([500n * USDC, 1_234_567n, 2_000_000n, 0n]);
+  const delegate = amount === 0n ? null : text(draw.maybe(10) ? STRANGER : program.findSpender(owner));
+  return {
+    name: 'approve',
+    happen: (target) => target.changeToken(account, { delegate, delegatedAmount: amount }),
+  };
+};

@@ -1,0 +1,146 @@
+/** What happens around the program: time passes, accounts are frozen, closed and made again, strangers send things. */
+import * as program from '../../../../app/sdk/program.ts';
+import { CALLERS, CREATORS, purse, STRANGER, wallet } from '../cast.ts';
+import type { Draw } from '../draw.ts';
+import { type Address, type Ledger, rent, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
+import { TREASURY } from '../rules/config.ts';
+import { bytesOf, type Happening, type Planner } from './plan.ts';
+import { deriveExecutionId } from '../../../../app/sdk/receipt.ts';
+
+const { refundedRecordSeconds, disputeLapseSeconds } = program.constants;
+
+/** Every moment at which something becomes possible or impossible. */
+function edges(ledger: Ledger): bigint[] {
+  const moments: bigint[] = [];
+  for (const [, record] of ledger.all('ExecutionRecord')) {
+    if (record.status === 'open') moments.push(record.refundAt, record.deadline);
+    if (record.status === 'completed') moments.push(record.settledAt + BigInt(record.disputeWindowSeconds));
+    if (record.status === 'refunded') moments.push(record.openedAt + BigInt(refundedRecordSeconds));
+  }
+  for (const [, dispute] of ledger.all('Dispute')) {
+    if (dispute.outcome === 'open') moments.push(dispute.openedAt + BigInt(disputeLapseSeconds));
+  }
+  for (const [, collateral] of ledger.all('CreatorCollateral')) {
+    if (!collateral.returned && collateral.returnableAt > 0n) moments.push(collateral.returnableAt);
+  }
+  for (const [, grant] of ledger.all('KeyGrant')) {
+    if (!grant.revoked) moments.push(grant.expiresAt, grant.periodStart + BigInt(grant.periodSeconds));
+  }
+  return moments.sort((left, right) => (left < right ? -1 : 1));
+}
+
+/** Some seconds, or up to a second before, at or after one of the next moments that matter. */
+export const wait: Planner = ({ ledger }, draw): Happening => {
+  const { now } = ledger;
+  const ahead = edges(ledger).filter((moment) => moment > now);
+  const near = ahead[draw.of([0, 1, 2, 4, 8])];
+  const jump = near === undefined || draw.maybe(40) ? now + draw.of([1n, 30n, 300n]) : near + draw.of([0n, -1n, 1n]);
+  const then = jump > now ? jump : now + 1n;
+  return {
+    name: 'wait',
+    happen: (target) => {
+      target.now = then;
+    },
+  };
+};
+
+/** Accounts that the mint's authority can freeze: everybody's, the program's own too. */
+function freezable(ledger: Ledger): Address[] {
+  return [...ledger.entries()].filter(([, { token }]) => token !== undefined).map(([address]) => address);
+}
+
+export const freeze: Planner = ({ ledger }, draw): Happening => {
+  const frozen = freezable(ledger).filter((address) => ledger.token(address).frozen);
+  const thaws = frozen.length > 0 && !draw.maybe(30);
+  const parties = [...CALLERS, ...CREATORS].map(wallet).filter((address) => ledger.get(address).token);
+  const account = thaws ? draw.of(frozen) : draw.of(draw.maybe(40) ? freezable(ledger) : [...parties, TREASURY]);
+  return { name: thaws ? 'thaw' : 'freeze', happen: (target) => target.changeToken(account, { frozen: !thaws }) };
+};
+
+/** A party moves its money to its other account and closes this one; or makes it again, with some of the money. */
+export const remake: Planner = ({ ledger }, draw): Happening | null => {
+  const owner = draw.of([...CALLERS, ...CREATORS]);
+  const [account, other] = [wallet(owner), purse(owner)];
+  const { token } = ledger.get(account);
+  if (token) {
+    if (token.frozen || ledger.token(other).frozen || token.owner !== text(owner)) return null;
+    return {
+      name: 'close account',
+      happen: (target) => {
+        target.changeToken(other, { amount: target.token(other).amount + token.amount });
+        target.changeToken(account, { amount: 0n });
+        target.closeToken(account, text(owner));
+      },
+    };
+  }
+  const back = ledger.token(other).amount / 2n;
+  return {
+    name: 'make account',
+    happen: (target) => {
+      target.createToken(account, text(STRANGER), text(owner));
+      target.changeToken(other, { amount: target.token(other).amount - back });
+      target.changeToken(account, { amount: back });
+    },
+  };
+};
+
+/** A token account changes its owner, as the Token program allows; or comes back. */
+export const giveAway: Planner = ({ ledger }, draw): Happening | null => {
+  const owner = draw.of([...CALLERS, ...CREATORS]);
+  const account = draw.of([wallet(owner), purse(owner)]);
+  const { token } = ledger.get(account);
+  if (!token || token.frozen) return null;
+  const next = token.owner === text(owner) ? STRANGER : owner;
+  const fields = { owner: text(next), delegate: null, delegatedAmount: 0n };
+  return { name: 'change owner', happen: (target) => target.changeToken(account, fields) };
+};
+
+/** A stranger sends USDC where nobody expects it. */
+export const dust: Planner = ({ ledger }, draw): Happening | null => {
+  const source = wallet(STRANGER);
+  const own = freezable(ledger).filter((address) => ledger.get(ledger.token(address).owner).state || isVault(ledger, address));
+  const places = [...own, TREASURY].filter((address) => !ledger.token(address).frozen);
+  if (places.length === 0) return null;
+  const [to, amount] = [draw.of(places), draw.of([1n, 777n, 50_000_000n])];
+  return { name: 'dust', happen: (target) => target.transfer(source, to, amount, text(STRANGER)) };
+};
+
+/** Vaults and the treasury own themselves. */
+const isVault = (ledger: Ledger, address: Address) => ledger.token(address).owner === address;
+
+/** Addresses of the program where nothing is yet, but could be soon. */
+function soon(nonces: number, draw: Draw): Address {
+  const caller = draw.of(CALLERS);
+  const record = program.findExecution(deriveExecutionId(caller.toBytes(), bytesOf(nonces + 1, 16)));
+  const listing = program.findListing(draw.of(CREATORS), bytesOf(draw.of([2, 3]), 16));
+  const places = [
+    record,
+    program.findEscrow(record),
+    program.findDispute(record),
+    listing,
+    program.findCollateral(listing),
+    program.findCollateralVault(listing),
+    program.findGrant(caller, bytesOf(2, 16)),
+    program.findCreator(draw.of(CREATORS)),
+  ];
+  return text(draw.of(places));
+}
+
+/** A stranger sends lamports to an address of the program, made already or not. */
+export const lamports: Planner = ({ ledger, nonces }, draw): Happening => {
+  const ours = [...ledger.entries()].filter(([, { state }]) => state !== undefined).map(([address]) => address);
+  const to = draw.maybe(50) ? draw.of(ours) : soon(nonces, draw);
+  const amounts = [rent(0), 1n + rent(0), rent(TOKEN_ACCOUNT_BYTES), 10_000_000n];
+  const amount = draw.of(amounts);
+  return { name: 'lamports', happen: (target) => target.moveLamports(text(STRANGER), to, amount) };
+};
+
+/** A creator or caller spends all its lamports, or earns some again. */
+export const poverty: Planner = ({ ledger }, draw): Happening => {
+  const party = text(draw.of([...CREATORS, ...CALLERS]));
+  const has = ledger.get(party).lamports;
+  const [from, to] = has > 0n ? [party, text(STRANGER)] : [text(STRANGER), party];
+  const amount = has > 0n ? has : 1_000_000_000n;
+  return { name: has > 0n ? 'spend lamports' : 'earn lamports', happen: (target) => target.moveLamports(from, to, amount) };
+};
+

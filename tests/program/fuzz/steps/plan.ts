@@ -1,0 +1,98 @@
+/** What a step has decided to do: instructions for the chain, and the rule by which the model knows their outcome. */
+import { type Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { relayed } from '../../../harness/caller.ts';
+import { signed } from '../../../harness/world.ts';
+import { FEE_PAYER, PDA_CALLER, SPONSOR } from '../cast.ts';
+import type { Draw } from '../draw.ts';
+import { type Ledger, text } from '../ledger.ts';
+import { demandSound, type Proof } from '../rules/proof.ts';
+
+/** A transaction with one instruction of the program. */
+export interface Plan {
+  /** The instruction. */
+  name: string;
+  instructions: TransactionInstruction[];
+  /** Changes the ledger as the program must change the chain, or refuses with the program's error. */
+  rule: (ledger: Ledger) => void;
+  /** The one event of a success. */
+  event: string;
+  /** The signature check before it. */
+  proof: Proof;
+}
+
+/** Something that happens without the program: time, the mint's freeze authority, what people do with their accounts. */
+export interface Happening {
+  name: string;
+  happen: (ledger: Ledger) => void;
+}
+
+/** What a sequence has used so far. */
+export interface Scene {
+  ledger: Ledger;
+  /** Nonces of opens that were tried; the next one is new. */
+  nonces: number;
+}
+
+/** Turns a step's numbers into something to do now; null where there is nothing of the kind to do. */
+export type Planner = (scene: Scene, draw: Draw) => Plan | Happening | null;
+
+export function plan(
+  name: string,
+  event: string,
+  instruction: TransactionInstruction,
+  rule: (ledger: Ledger) => void,
+  proof: Proof = 'nothing',
+): Plan {
+  const byPda = instruction.keys.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(PDA_CALLER));
+  const instructions = [...before(proof), byPda ? relayed(instruction) : instruction];
+  const sound = (ledger: Ledger) => {
+    demandSound(proof);
+    rule(ledger);
+  };
+  return { name, instructions, rule: sound, event, proof };
+}
+
+/** Signatures take long, and a sequence asks for the same few. */
+const checks = new Map<string, TransactionInstruction>();
+
+function before(proof: Proof): TransactionInstruction[] {
+  if (proof === 'nothing') return [];
+  if (proof === 'other program') {
+    const { publicKey } = FEE_PAYER;
+    return [SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: 0 })];
+  }
+  const { by, message, broken = false } = proof;
+  const name = `${by.publicKey.toBase58()} ${Buffer.from(message).toString('hex')} ${broken}`;
+  const made = checks.get(name) ?? check(by, message, broken);
+  checks.set(name, made);
+  return [made];
+}
+
+/** Where the signature lies in the one layout that the program takes. */
+const SIGNATURE_OFFSET = 48;
+
+function check(by: Keypair, message: Uint8Array, broken: boolean): TransactionInstruction {
+  const instruction = signed(by, message);
+  if (broken) instruction.data.writeUInt8(instruction.data.readUInt8(SIGNATURE_OFFSET) ^ 1, SIGNATURE_OFFSET);
+  return instruction;
+}
+
+/** Who pays rent: the party itself where it can, or the sponsor. */
+export function somePayer(ledger: Ledger, draw: Draw, party: PublicKey): PublicKey {
+  const able = !party.equals(PDA_CALLER) && ledger.get(text(party)).lamports >= ENOUGH_LAMPORTS;
+  return draw.of(able ? [party, SPONSOR] : [SPONSOR]);
+}
+
+/** More than any step asks of a payer; the largest bond is one SOL. */
+const ENOUGH_LAMPORTS = 2_000_000_000n;
+
+export const ZERO_KEY = PublicKey.default;
+/** `length` bytes that spell a number. */
+export function bytesOf(value: number, length: number): Uint8Array {
+  const bytes = Buffer.alloc(length);
+  bytes.writeUInt32LE(value);
+  return Uint8Array.from(bytes);
+}
+
+/** Bytes of a hex text, as the ledger keeps them. */
+export const fromHex = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));

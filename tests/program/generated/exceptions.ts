@@ -1,0 +1,295 @@
+/**
+ * The mutations that are not refused by a named error, each with what happens instead and why that is right. One that
+ * applies to nothing fails the suite, and so does one whose case behaves otherwise.
+ */
+import { PRICE } from '../../harness/world.ts';
+import { SLASH } from './moments.ts';
+import type { Mutation } from './mutations.ts';
+import { type Target, TYPES } from './targets.ts';
+
+/**
+ * `succeeds`: every lamport and token goes where it goes else, or to what stands in its place. `succeeds, rent aside`:
+ * the same, but for rent between the payer and the account. `refused below`: by a program that ours calls, or by the
+ * runtime. `tokens`: it succeeds, and these accounts gain or lose tokens, and no other.
+ */
+export type Effect = 'succeeds' | 'succeeds, rent aside' | 'refused below' | { tokens: Record<string, bigint> };
+
+/** What is done to an account. */
+interface Changes {
+  mutation: Mutation;
+  /** The variants by name; all of the mutation's when left out. */
+  variants?: string[];
+}
+
+export interface Exception extends Changes {
+  /** `moment.account` or `instruction.account`, `*` for any instruction; `@authority` and `@payer` are all signers. */
+  where: string[];
+  effect: Effect;
+  reason: string;
+}
+
+const MAKERS = [
+  'initialize_config',
+  'set_creator_verified the first time',
+  'list_agent',
+  'rotate_signing_key to a new key',
+  'create_grant',
+  'open_execution',
+  'open_execution_with_grant',
+  'open_dispute',
+].map((title) => `${title}.payer`);
+const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_key back to an earlier key.payer'];
+const RENT_RECEIVERS = ['*.rent_sponsor', 'resolve_dispute.creator'];
+/** Token accounts in our keeping whose balance the instruction moves. */
+const KEPT = ['settle_execution.escrow', 'refund_execution.escrow', 'return_collateral.collateral_vault'];
+const MOVED = [...KEPT, 'claim_dispute_award.collateral_vault', 'withdraw_treasury.treasury'];
+/** A token account that cannot receive. */
+const UNUSABLE: Changes[] = [
+  { mutation: 'wrong owner' },
+  { mutation: 'closed' },
+  { mutation: 'other mint', variants: ["Token-2022's", 'of another mint'] },
+  { mutation: 'type cosplay', variants: ['bytes of a mint'] },
+];
+
+/** A grant that paid for what is refunded. */
+const GRANTS = ['by the relay', 'by anyone from refund_at on'].map((when) => `refund_execution ${when}.grant`);
+const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
+const MINTS = ['list_agent.usdc_mint', 'open_execution.usdc_mint', 'open_execution_with_grant.usdc_mint'];
+const MINT_CHANGES: Changes[] = [
+  { mutation: 'wrong owner' },
+  { mutation: 'closed' },
+  { mutation: 'other mint', variants: ["Token-2022's"] },
+  { mutation: 'type cosplay', variants: ['bytes of a token account'] },
+];
+const MINT_REASON =
+  "It stands at the config's address; what is there only the token program reads, when it makes an account.";
+
+export const EXCEPTIONS: Exception[] = [
+  ...(['wrong owner', 'closed'] as const).flatMap((mutation): Exception[] => [
+    {
+      where: ['@authority'],
+      mutation,
+      effect: 'succeeds',
+      reason: 'A signature is all that is asked of an authority, so that addresses of other programs can act too.',
+    },
+    {
+      where: RENT_RECEIVERS,
+      mutation,
+      effect: 'succeeds',
+      reason: 'It only receives lamports, and any address can.',
+    },
+    {
+      where: MAKERS,
+      mutation,
+      effect: 'refused below',
+      reason: 'Whether an account can pay rent only the system program knows, which is asked to move it.',
+    },
+    { where: REMAKERS, mutation, effect: 'succeeds', reason: 'There is no rent to pay.' },
+  ]),
+  {
+    where: ['@payer'],
+    mutation: "another user's",
+    effect: 'succeeds',
+    reason: 'Anybody who signs may pay the rent.',
+  },
+  {
+    where: ['@payer'],
+    mutation: 'duplicated',
+    variants: ['admin', 'authority', 'caller', 'creator', 'relay_authority', 'wallet'].map(
+      (name) => `${name} in its place`,
+    ),
+    effect: 'succeeds',
+    reason: 'Anybody who signs may pay the rent, also who acts.',
+  },
+  {
+    where: ['refund_execution by anyone from refund_at on.authority', 'claim_dispute_award by anyone.authority'],
+    mutation: "another user's",
+    effect: 'succeeds',
+    reason: 'Anybody may send the money to its owner.',
+  },
+  {
+    where: ['initialize_config.usdc_mint'],
+    mutation: 'other mint',
+    variants: ['another mint'],
+    effect: 'succeeds',
+    reason: 'The upgrade authority says which mint it is, once.',
+  },
+  {
+    where: ['initialize_config.usdc_mint', 'list_agent.source', 'list_agent.payout', 'update_listing.payout'],
+    mutation: 'wrong PDA',
+    effect: 'succeeds',
+    reason: "Any mint at first, then any USDC account of the creator's will do.",
+  },
+  ...(['source', 'payout'] as const).map(
+    (name): Exception => ({
+      where: [`list_agent.${name}`],
+      mutation: 'duplicated',
+      variants: [name === 'source' ? 'payout in its place' : 'source in its place'],
+      effect: 'succeeds',
+      reason: 'One account of the creator may both pay the deposit and be paid.',
+    }),
+  ),
+  {
+    where: [
+      'top_up_collateral.source',
+      'open_execution.source',
+      'withdraw_treasury.destination',
+      'claim_dispute_award by the caller to another account, the last of a returned collateral.destination',
+    ],
+    mutation: 'wrong PDA',
+    effect: 'succeeds',
+    reason: 'Any USDC account of who signs will do; of the treasury, any at all.',
+  },
+  {
+    where: ['withdraw_treasury.destination'],
+    mutation: "another user's",
+    effect: 'succeeds',
+    reason: 'The admin sends fees to any USDC account.',
+  },
+  {
+    where: ['settle_execution.payout'],
+    mutation: "another user's",
+    variants: ['given to a stranger'],
+    effect: 'succeeds',
+    reason: "The listing names the account; whom its creator gives it to later is the creator's own business.",
+  },
+  {
+    where: ['open_execution_with_grant.spender'],
+    mutation: 'wrong owner',
+    effect: 'succeeds',
+    reason: 'It is only an address, which signs as the delegate.',
+  },
+  {
+    where: GRANTS,
+    mutation: 'wrong PDA',
+    effect: 'succeeds',
+    reason: 'A grant can stand at its own address only, so that it is known by what it says it is.',
+  },
+  ...(['wrong owner', 'closed'] as const).map(
+    (mutation): Exception => ({ where: GRANTS, mutation, effect: 'succeeds', reason: GONE_GRANT }),
+  ),
+  {
+    where: GRANTS,
+    mutation: 'type cosplay',
+    variants: TYPES.filter((type) => type !== 'KeyGrant').map((type) => `its bytes as ${type}`),
+    effect: 'succeeds',
+    reason: GONE_GRANT,
+  },
+  ...(['wrong owner', 'wrong PDA', 'duplicated', "another user's", 'type cosplay'] as const).map(
+    (mutation): Exception => ({
+      where: ['refund_execution of what the wallet opened itself.grant'],
+      mutation,
+      effect: 'succeeds',
+      reason: 'Where no grant paid, none gets anything back, whatever stands in its place.',
+    }),
+  ),
+  {
+    where: ['set_creator_verified the first time.profile'],
+    mutation: 'type cosplay',
+    variants: ['its bytes as CreatorProfile'],
+    effect: 'succeeds, rent aside',
+    reason: 'A profile that exists is written over, whatever it says.',
+  },
+  {
+    where: ['set_creator_verified a second time.profile', 'rotate_signing_key back to an earlier key.signing_key'],
+    mutation: 'closed',
+    variants: ['gone', 'emptied, its lamports left'],
+    effect: 'succeeds, rent aside',
+    reason: 'It is made where there is none.',
+  },
+  {
+    where: ['set_creator_verified a second time.profile', 'rotate_signing_key back to an earlier key.signing_key'],
+    mutation: 'wrong owner',
+    variants: ["the system program's"],
+    effect: 'refused below',
+    reason:
+      'Nothing can have data at such an address and belong to the system program, which refuses to make it again.',
+  },
+  ...UNUSABLE.flatMap((change): Exception[] => [
+    {
+      where: ['settle_execution.treasury'],
+      ...change,
+      effect: { tokens: { escrow: -PRICE, payout: PRICE } },
+      reason: 'A treasury that cannot receive never keeps a creator from being paid: there is no fee.',
+    },
+    {
+      where: ['resolve_dispute for the caller.destination'],
+      ...change,
+      effect: { tokens: { collateral_vault: PRICE - SLASH, treasury: SLASH - PRICE } },
+      reason: "The caller's part stays in the vault, owed, until its account can receive.",
+    },
+    {
+      where: ['resolve_dispute for the caller.treasury'],
+      ...change,
+      effect: { tokens: { collateral_vault: -PRICE, destination: PRICE } },
+      reason: 'What cannot reach the treasury is not taken from the creator.',
+    },
+    {
+      where: ['resolve_dispute against the caller.destination', 'resolve_dispute against the caller.treasury'],
+      ...change,
+      effect: 'succeeds',
+      reason: 'No token moves when a dispute is rejected.',
+    },
+  ]),
+  ...MINT_CHANGES.map(
+    (change): Exception => ({ where: MINTS, ...change, effect: 'refused below', reason: MINT_REASON }),
+  ),
+  {
+    where: ['resolve_dispute for the caller.destination'],
+    mutation: "another user's",
+    variants: ['given to a stranger'],
+    effect: { tokens: { collateral_vault: PRICE - SLASH, treasury: SLASH - PRICE } },
+    reason: "An account that is no longer the caller's is not paid; the award stays owed.",
+  },
+  {
+    where: [
+      'settle_execution.treasury',
+      'resolve_dispute for the caller.treasury',
+      'resolve_dispute against the caller.treasury',
+      'resolve_dispute against the caller.destination',
+      'resolve_dispute against the caller.collateral_vault',
+      'top_up_collateral.collateral_vault',
+    ],
+    mutation: "another user's",
+    variants: ['given to a stranger'],
+    effect: 'succeeds',
+    reason:
+      'Only this program could give its own account away, and it has no instruction for that; nothing leaves it here.',
+  },
+  {
+    where: [...MOVED, 'resolve_dispute for the caller.collateral_vault'],
+    mutation: "another user's",
+    variants: ['given to a stranger'],
+    effect: 'refused below',
+    reason: 'Only this program could give its own account away; then the token program would not move what is in it.',
+  },
+  {
+    where: MOVED,
+    mutation: 'other mint',
+    variants: ['of another mint'],
+    effect: 'refused below',
+    reason: "A token account's mint never changes; the token program refuses to mix two.",
+  },
+  {
+    where: ['resolve_dispute for the caller.collateral_vault'],
+    mutation: 'other mint',
+    variants: ['of another mint'],
+    effect: { tokens: {} },
+    reason: "A token account's mint never changes; a vault that cannot move its tokens keeps the award as owed.",
+  },
+  {
+    where: ['resolve_dispute against the caller.collateral_vault'],
+    mutation: 'other mint',
+    variants: ['of another mint'],
+    effect: 'succeeds',
+    reason: 'No token moves when a dispute is rejected.',
+  },
+];
+
+/** Whether one of an exception's places names this account. */
+export function names(place: string, target: Target): boolean {
+  if (place === '@authority') return target.signer && !target.writable;
+  if (place === '@payer') return target.signer && target.writable;
+  const [moment, account] = place.split('.');
+  return (moment === '*' || moment === target.instruction || moment === target.title) && account === target.name;
+}

@@ -1,0 +1,95 @@
+/**
+ * Every account of every instruction of the IDL, made wrong in every way: each such transaction must fail with a named
+ * error of ours or Anchor's and leave every account as it was to the byte, while the untouched twin succeeds before and
+ * after. What may differ by design stands in exceptions.ts.
+ */
+import { expect } from 'chai';
+import * as program from '../../../app/sdk/program.ts';
+import { EXCEPTIONS, type Exception, names } from './exceptions.ts';
+import { MUTATIONS, type Mutation, type Variant } from './mutations.ts';
+import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { type Gain, prepare, strike, succeed } from './stage.ts';
+import { type Scene, type Target, targetsOf, titleOf } from './targets.ts';
+
+/** One account made wrong in all variants of one mutation. */
+interface Case {
+  target: Target;
+  mutation: Mutation;
+  variants: Variant[];
+}
+
+const suites = SCENARIOS.map((scenario) => ({ scenario, cases: casesOf(scenario) }));
+const cases = suites.flatMap((suite) => suite.cases);
+const attacks = cases.reduce((sum, { variants }) => sum + variants.length, 0);
+
+describe(`generated attacks: ${attacks} transactions in ${cases.length} tests`, () => {
+  it('know a moment of success for every instruction of the IDL', () => {
+    const known = new Set(SCENARIOS.map(({ instruction }) => instruction));
+    expect(program.idl.instructions.map(({ name }) => name).filter((name) => !known.has(name))).to.deep.equal([]);
+  });
+
+  it('have no stale and no double exception', () => {
+    const uses = new Map(EXCEPTIONS.flatMap((exception) => labels(exception)).map((label) => [label, 0]));
+    for (const { target, mutation, variants } of cases) {
+      for (const { name } of variants) {
+        const found = EXCEPTIONS.flatMap((exception) => applying(exception, target, mutation, name));
+        expect(found.length, `${target.title}.${target.name}, ${mutation}, ${name}: ${found}`).to.be.at.most(1);
+        for (const label of found) uses.set(label, uses.get(label)! + 1);
+      }
+    }
+    expect([...uses].filter(([, count]) => count === 0).map(([label]) => label)).to.deep.equal([]);
+  });
+
+  for (const suite of suites) describe(titleOf(suite.scenario), () => attack(suite.scenario, suite.cases));
+});
+
+function attack(scenario: Scenario, cases: Case[]): void {
+  let scene: Scene;
+  /** What each account of the instruction gains when nothing is wrong, in their order. */
+  let gains: Gain[];
+
+  before(async () => {
+    scene = await prepare(scenario);
+    gains = await succeed(scene, scene.mine);
+  });
+
+  for (const { target, mutation, variants } of cases) {
+    const ways = variants.length === 1 ? variants[0]!.name : `${variants.length} ways`;
+    it(`${target.name}, ${mutation}: ${ways}`, async () => {
+      const faults: string[] = [];
+      for (const variant of variants) {
+        const effect = EXCEPTIONS.find(
+          (exception) => applying(exception, target, mutation, variant.name).length > 0,
+        )?.effect;
+        const fault = await strike(scene, target, variant.change(scene, target), gains, effect);
+        if (fault) faults.push(`${target.title}.${target.name}, ${mutation}, ${variant.name}: ${fault}`);
+      }
+      expect(faults.join('\n')).to.equal('');
+      expect(await scene.baseline.changes(scene.w.vm)).to.deep.equal([]);
+    });
+  }
+
+  it('untouched, it succeeds for either user', async () => {
+    expect(await succeed(scene, scene.mine)).to.deep.equal(gains);
+    await succeed(scene, scene.theirs);
+  });
+}
+
+function casesOf(scenario: Scenario): Case[] {
+  const mutations = Object.entries(MUTATIONS) as [Mutation, (target: Target) => Variant[]][];
+  return targetsOf(scenario)
+    .flatMap((target) => mutations.map(([mutation, apply]) => ({ target, mutation, variants: apply(target) })))
+    .filter(({ variants }) => variants.length > 0);
+}
+
+/** An exception's places, each with its variants: all of them must apply to something. */
+function labels({ where, mutation, variants }: Exception): string[] {
+  return where.flatMap((place) => (variants ?? ['*']).map((variant) => `${place}, ${mutation}, ${variant}`));
+}
+
+function applying(exception: Exception, target: Target, mutation: Mutation, variant: string): string[] {
+  if (exception.mutation !== mutation) return [];
+  if (exception.variants && !exception.variants.includes(variant)) return [];
+  const places = exception.where.filter((place) => names(place, target));
+  return places.map((place) => `${place}, ${mutation}, ${exception.variants ? variant : '*'}`);
+}

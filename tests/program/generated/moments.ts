@@ -1,0 +1,87 @@
+/** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
+import * as program from '../../../app/sdk/program.ts';
+import { type Execution, NO_KEY, USDC, type World } from '../../harness/world.ts';
+import type { Side } from './parties.ts';
+
+/** What an upheld dispute slashes: more than the price, so that the treasury has its part. */
+export const SLASH = 3n * USDC;
+
+/** An open execution by the caller's own wallet, the payer as rent sponsor. */
+export async function open(w: World, side: Side): Promise<Execution> {
+  const { caller, payer, listing } = side;
+  const input = w.openInput({ caller: caller.publicKey, payer: payer.publicKey, listing });
+  await w.must([program.openExecution(input)], [caller, payer]);
+  return executionOf(w, side, input.nonce, NO_KEY);
+}
+
+/** An open execution by the relay with the caller's grant, the payer as rent sponsor. */
+export async function openWithGrant(w: World, side: Side): Promise<Execution> {
+  const { caller, payer, listing } = side;
+  const input = w.openGrantInput({ wallet: caller.publicKey, payer: payer.publicKey, listing });
+  await w.must([program.openExecutionWithGrant(input)], [w.relay, payer]);
+  return executionOf(w, side, input.nonce, w.keyId);
+}
+
+function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array): Execution {
+  const { caller, creator, payer, listing, signingKey } = side;
+  const execution = w.execution(nonce, caller.publicKey, keyId, payer.publicKey);
+  return { ...execution, listing, signingKey, payout: w.wallet(creator) };
+}
+
+export async function settled(w: World, side: Side): Promise<Execution> {
+  const execution = await open(w, side);
+  await w.must(w.settleInstructions(execution), [w.relay]);
+  return execution;
+}
+
+/** A settled execution's dispute, for the payer to pay. */
+export function dispute({ executionId }: Execution, { caller, payer, listing }: Side): program.OpenDisputeInput {
+  const evidence = { evidenceHash: new Uint8Array(32).fill(6), evidenceUri: 'https://example.com/evidence' };
+  return { caller: caller.publicKey, payer: payer.publicKey, executionId, listing, ...evidence };
+}
+
+export async function disputed(w: World, side: Side): Promise<Execution> {
+  const execution = await settled(w, side);
+  await w.must([program.openDispute(dispute(execution, side))], [side.caller, side.payer]);
+  return execution;
+}
+
+/** The admin's answer. */
+export function answer(
+  w: World,
+  { executionId }: Execution,
+  { caller, creator, payer, listing }: Side,
+  upheld: boolean,
+): program.ResolveDisputeInput {
+  return {
+    admin: w.admin.publicKey,
+    executionId,
+    listing,
+    caller: caller.publicKey,
+    creator: creator.publicKey,
+    rentSponsor: payer.publicKey,
+    usdcMint: w.usdcMint,
+    upheld,
+    amount: upheld ? SLASH : 0n,
+    reasonHash: new Uint8Array(32).fill(4),
+  };
+}
+
+/** A dispute upheld while the caller's account was frozen, which now works again. */
+export async function owed(w: World, side: Side): Promise<Execution> {
+  const execution = await disputed(w, side);
+  const owner = side.caller.publicKey;
+  const account = (await w.vm.getAccount(w.wallet(owner)))!;
+  w.vm.setTokenAccount(w.wallet(owner), { mint: w.usdcMint, owner, frozen: true });
+  await w.must([program.resolveDispute(answer(w, execution, side, true))], [w.admin]);
+  w.vm.setAccount(w.wallet(owner), account);
+  return execution;
+}
+
+/** A delisted agent's collateral at the second from which it can go back. */
+export async function returnable(w: World, { creator, listing }: Side): Promise<program.ReturnCollateralInput> {
+  await w.must([program.delistAgent({ creator: creator.publicKey, listing })], [creator]);
+  const { returnableAt } = await w.read('CreatorCollateral', program.findCollateral(listing));
+  await w.vm.setClock(returnableAt);
+  return { creator: creator.publicKey, listing, usdcMint: w.usdcMint, rentSponsor: creator.publicKey };
+}

@@ -1,0 +1,97 @@
+/**
+ * Two of everybody: the demo creator, caller and payer with their listing and grant, and another creator, caller and
+ * payer with theirs, so that an account of one can be put where the other's belongs. One account of each type besides.
+ */
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import * as program from '../../../app/sdk/program.ts';
+import { namedKeypair } from '../../harness/vm.ts';
+import { USDC, type World, world } from '../../harness/world.ts';
+import { answer, disputed, open } from './moments.ts';
+
+/** One creator with a listing, one caller with a grant, and who pays the rent of what they make. */
+export interface Side {
+  creator: Keypair;
+  caller: Keypair;
+  payer: Keypair;
+  listing: PublicKey;
+  signingKey: Keypair;
+  /** A second USDC account of the creator. */
+  savings: PublicKey;
+  /** Names what is made anew for this side. */
+  label: string;
+}
+
+export interface Market {
+  w: World;
+  mine: Side;
+  theirs: Side;
+  /** An account of each type that belongs to neither side's next instruction. */
+  samples: Map<string, PublicKey>;
+}
+
+/** Signs, has SOL and USDC, and no part in anything. */
+export const NOBODY = namedKeypair('nobody');
+
+/** Two sides in a world that has lamports and USDC only. */
+export async function sides(w: World): Promise<{ mine: Side; theirs: Side }> {
+  const side = (label: string, creator: Keypair, caller: Keypair, signingKey: Keypair): Side => ({
+    creator,
+    caller,
+    payer: namedKeypair(`${label} payer`),
+    listing: program.findListing(creator.publicKey, w.listingId),
+    signingKey,
+    savings: namedKeypair(`${label} savings`).publicKey,
+    label,
+  });
+  const mine = side('my', w.creator, w.caller, w.signingKey);
+  const theirs = side('their', w.otherCreator, w.stranger, namedKeypair('their signing key'));
+  for (const { creator, payer, savings } of [mine, theirs]) {
+    await w.vm.airdrop(payer.publicKey, 100_000_000_000n);
+    w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner: creator.publicKey, amount: 100n * USDC });
+  }
+  await w.vm.airdrop(w.vm.upgradeAuthority.publicKey, 100_000_000_000n);
+  await w.vm.airdrop(NOBODY.publicKey, 100_000_000_000n);
+  w.vm.setWallet(NOBODY.publicKey, w.usdcMint, 1_000n * USDC);
+  return { mine, theirs };
+}
+
+/** A running marketplace with both sides in it. */
+export async function market(): Promise<Market> {
+  const w = await world();
+  const { mine, theirs } = await sides(w);
+  const { creator, caller, payer, signingKey, listing } = theirs;
+  const listed = w.listInput({ creator: creator.publicKey, signingKey: signingKey.publicKey });
+  await w.must(w.listInstructions(listed, signingKey), [creator]);
+  const wallet = caller.publicKey;
+  const grant = { ...w.grantInput(), wallet, payer: payer.publicKey };
+  const approval = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: 500n * USDC });
+  await w.must([program.createGrant(grant), approval], [caller, payer]);
+
+  const badge = { admin: w.admin.publicKey, payer: payer.publicKey, creator: NOBODY.publicKey, verified: true };
+  await w.must([program.setCreatorVerified(badge)], [w.admin, payer]);
+  const ended = await disputed(w, theirs);
+  await w.must([program.resolveDispute(answer(w, ended, theirs, false))], [w.admin]);
+  const samples = new Map<string, PublicKey>([
+    ['Config', program.findConfig()],
+    ['CreatorProfile', program.findCreator(NOBODY.publicKey)],
+    ['AgentListing', listing],
+    ['SigningKey', program.findSigningKey(signingKey.publicKey)],
+    ['CreatorCollateral', program.findCollateral(listing)],
+    ['KeyGrant', program.findGrant(wallet, w.keyId)],
+    ['ExecutionRecord', (await open(w, theirs)).record],
+    ['Dispute', program.findDispute(ended.record)],
+  ]);
+  return { w, mine, theirs, samples };
+}
+
+/** Accounts with the first bytes of each type and nothing in them, for a world that has no real ones. */
+export function fabricated(w: World): Map<string, PublicKey> {
+  const samples = new Map<string, PublicKey>();
+  for (const { name, discriminator } of program.idl.accounts!) {
+    const address = namedKeypair(`a ${name}`).publicKey;
+    const data = Buffer.concat([Buffer.from(discriminator), Buffer.alloc(504)]);
+    w.vm.setAccount(address, { lamports: w.vm.rent(data.length), owner: program.PROGRAM_ID, data });
+    samples.set(name, address);
+  }
+  return samples;
+}

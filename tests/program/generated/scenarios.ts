@@ -1,0 +1,276 @@
+/**
+ * For every instruction the moment at which it succeeds, for either of two sides. The accounts of an instruction are all
+ * different, so that each flag stands for itself. Whoever adds an instruction adds its moment here; the suite fails else.
+ */
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import * as program from '../../../app/sdk/program.ts';
+import { namedKeypair } from '../../harness/vm.ts';
+import { type Execution, FEE, signed, USDC, type World } from '../../harness/world.ts';
+import * as moments from './moments.ts';
+import type { Side } from './parties.ts';
+
+export interface Scenario {
+  instruction: string;
+  /** Tells two moments of one instruction apart. */
+  when?: string;
+  /** Accounts that are not there yet: the instruction makes them, or does without. */
+  absent?: string[];
+  /** Accounts that are the same for both sides. */
+  shared?: string[];
+  /** True when it happens before there is a marketplace. */
+  early?: boolean;
+  /** Bring the world there; the last instruction is the one to attack, those before it are its proof. */
+  prepare(w: World, side: Side): Promise<TransactionInstruction[]>;
+}
+
+const bytes16 = (text: string) => namedKeypair(text).publicKey.toBytes().slice(0, 16);
+
+export const SCENARIOS: Scenario[] = [
+  {
+    instruction: 'initialize_config',
+    absent: ['config', 'treasury'],
+    shared: ['authority', 'config', 'treasury'],
+    early: true,
+    prepare: async (w, { payer }) => [program.initializeConfig(w.configInput({ payer: payer.publicKey }))],
+  },
+  {
+    instruction: 'set_creator_verified',
+    when: 'the first time',
+    absent: ['profile'],
+    prepare: async (w, side) => [program.setCreatorVerified(badge(w, side))],
+  },
+  {
+    instruction: 'set_creator_verified',
+    when: 'a second time',
+    prepare: async (w, side) => {
+      const input = badge(w, side);
+      await w.must([program.setCreatorVerified(input)], [w.admin, side.payer]);
+      return [program.setCreatorVerified({ ...input, verified: false })];
+    },
+  },
+  {
+    instruction: 'update_config',
+    prepare: async (w) => [program.updateConfig({ admin: w.admin.publicKey, feeBps: 50 })],
+  },
+  {
+    instruction: 'propose_admin',
+    prepare: async (w) => [program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin: w.relay.publicKey })],
+  },
+  {
+    instruction: 'accept_admin',
+    prepare: async (w) => {
+      const pendingAdmin = w.relay.publicKey;
+      await w.must([program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin })], [w.admin]);
+      return [program.acceptAdmin({ pendingAdmin })];
+    },
+  },
+  {
+    instruction: 'set_relay_authority',
+    prepare: async (w, { payer }) => [
+      program.setRelayAuthority({ admin: w.admin.publicKey, relayAuthority: payer.publicKey }),
+    ],
+  },
+  {
+    instruction: 'withdraw_treasury',
+    prepare: async (w, side) => {
+      await moments.settled(w, side);
+      return [program.withdrawTreasury({ admin: w.admin.publicKey, destination: side.savings, amount: FEE / 2n })];
+    },
+  },
+  {
+    instruction: 'list_agent',
+    absent: ['listing', 'signing_key', 'collateral', 'collateral_vault'],
+    prepare: async (w, { creator, payer, savings, label }) => {
+      const signingKey = namedKeypair(`${label} second signing key`);
+      const change = { creator: creator.publicKey, payer: payer.publicKey, payout: savings };
+      const input = { ...change, listingId: bytes16(`${label} second listing`), signingKey: signingKey.publicKey };
+      return w.listInstructions(w.listInput(input), signingKey);
+    },
+  },
+  {
+    instruction: 'update_listing',
+    prepare: async (w, { creator, listing, savings }) => {
+      const terms = { ...w.listInput().terms, tagMask: 0b10 };
+      return [program.updateListing({ creator: creator.publicKey, listing, payout: savings, terms })];
+    },
+  },
+  {
+    instruction: 'set_listing_status',
+    prepare: async (_, { creator, listing }) => [
+      program.setListingStatus({ creator: creator.publicKey, listing, status: 'paused' }),
+    ],
+  },
+  {
+    instruction: 'rotate_signing_key',
+    when: 'to a new key',
+    absent: ['signing_key'],
+    prepare: async (_, side) => rotation(side, namedKeypair(`${side.label} next signing key`)),
+  },
+  {
+    instruction: 'rotate_signing_key',
+    when: 'back to an earlier key',
+    prepare: async (w, side) => {
+      await w.must(rotation(side, namedKeypair(`${side.label} next signing key`)), [side.creator, side.payer]);
+      return rotation(side, side.signingKey);
+    },
+  },
+  {
+    instruction: 'top_up_collateral',
+    prepare: async (_, { creator, listing, savings }) => [
+      program.topUpCollateral({ creator: creator.publicKey, listing, source: savings, amount: USDC / 2n }),
+    ],
+  },
+  {
+    instruction: 'delist_agent',
+    prepare: async (_, { creator, listing }) => [program.delistAgent({ creator: creator.publicKey, listing })],
+  },
+  {
+    instruction: 'return_collateral',
+    prepare: async (w, side) => [program.returnCollateral(await moments.returnable(w, side))],
+  },
+  {
+    instruction: 'create_grant',
+    absent: ['grant'],
+    prepare: async (w, { caller, payer, label }) => {
+      const input = w.grantInput({}, bytes16(`${label} second key`));
+      return [program.createGrant({ ...input, wallet: caller.publicKey, payer: payer.publicKey })];
+    },
+  },
+  {
+    instruction: 'revoke_grant',
+    prepare: async (w, { caller }) => {
+      const wallet = caller.publicKey;
+      return [program.revokeGrant({ authority: wallet, wallet, keyId: w.keyId })];
+    },
+  },
+  {
+    instruction: 'update_grant',
+    prepare: async (w, { caller }) => {
+      const { limits } = w.grantInput({ totalMax: 30n * USDC });
+      return [program.updateGrant({ wallet: caller.publicKey, keyId: w.keyId, limits })];
+    },
+  },
+  {
+    instruction: 'close_grant',
+    prepare: async (w, { caller, payer, label }) => {
+      const [wallet, rentSponsor] = [caller.publicKey, payer.publicKey];
+      const input = { ...w.grantInput({}, bytes16(`${label} second key`)), wallet, payer: rentSponsor };
+      await w.must([program.createGrant(input)], [caller, payer]);
+      return [program.closeGrant({ wallet, keyId: input.keyId, rentSponsor })];
+    },
+  },
+  {
+    instruction: 'open_execution',
+    absent: ['record', 'escrow'],
+    prepare: async (w, { caller, payer, listing }) => [
+      program.openExecution(w.openInput({ caller: caller.publicKey, payer: payer.publicKey, listing })),
+    ],
+  },
+  {
+    instruction: 'open_execution_with_grant',
+    absent: ['record', 'escrow'],
+    prepare: async (w, { caller, payer, listing }) => [
+      program.openExecutionWithGrant(w.openGrantInput({ wallet: caller.publicKey, payer: payer.publicKey, listing })),
+    ],
+  },
+  {
+    instruction: 'settle_execution',
+    prepare: async (w, side) => w.settleInstructions(await moments.openWithGrant(w, side)),
+  },
+  {
+    instruction: 'refund_execution',
+    when: 'by the relay',
+    shared: ['authority'],
+    prepare: async (w, side) => [w.refundInstruction(await moments.openWithGrant(w, side))],
+  },
+  {
+    instruction: 'refund_execution',
+    when: 'of what the wallet opened itself',
+    absent: ['grant'],
+    shared: ['authority'],
+    prepare: async (w, side) => [w.refundInstruction(await moments.open(w, side))],
+  },
+  {
+    instruction: 'refund_execution',
+    when: 'by anyone from refund_at on',
+    prepare: async (w, side) => {
+      const execution = await moments.openWithGrant(w, side);
+      const { refundAt } = await w.read('ExecutionRecord', execution.record);
+      await w.vm.setClock(refundAt);
+      return [w.refundInstruction(execution, { authority: side.creator.publicKey })];
+    },
+  },
+  {
+    instruction: 'close_execution',
+    prepare: async (w, side) => {
+      const execution = await moments.open(w, side);
+      await w.must([w.refundInstruction(execution)], [w.relay]);
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.refundedRecordSeconds));
+      return [program.closeExecution(execution)];
+    },
+  },
+  {
+    instruction: 'open_dispute',
+    absent: ['dispute'],
+    prepare: async (w, side) => [program.openDispute(moments.dispute(await moments.settled(w, side), side))],
+  },
+  {
+    instruction: 'resolve_dispute',
+    when: 'for the caller',
+    prepare: async (w, side) => [
+      program.resolveDispute(moments.answer(w, await moments.disputed(w, side), side, true)),
+    ],
+  },
+  {
+    instruction: 'resolve_dispute',
+    when: 'against the caller',
+    prepare: async (w, side) => [
+      program.resolveDispute(moments.answer(w, await moments.disputed(w, side), side, false)),
+    ],
+  },
+  {
+    instruction: 'claim_dispute_award',
+    when: 'by anyone',
+    prepare: async (w, side) => {
+      const execution = await moments.owed(w, side);
+      return [claim(side, execution, side.payer, w.wallet(side.caller))];
+    },
+  },
+  {
+    instruction: 'claim_dispute_award',
+    when: 'by the caller to another account, the last of a returned collateral',
+    prepare: async (w, side) => {
+      const execution = await moments.owed(w, side);
+      await w.must([program.returnCollateral(await moments.returnable(w, side))], []);
+      const owner = side.caller.publicKey;
+      const savings = namedKeypair(`${side.label} caller's savings`).publicKey;
+      w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner });
+      return [claim(side, execution, side.caller, savings)];
+    },
+  },
+  {
+    instruction: 'lapse_dispute',
+    prepare: async (w, side) => {
+      const { executionId } = await moments.disputed(w, side);
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.disputeLapseSeconds));
+      return [program.lapseDispute({ executionId, listing: side.listing, rentSponsor: side.payer.publicKey })];
+    },
+  },
+];
+
+/** A claim of what is owed; the listing's creator paid the vault's rent. */
+function claim(side: Side, { executionId }: Execution, authority: Keypair, destination: PublicKey) {
+  const { creator, listing } = side;
+  const rentSponsor = creator.publicKey;
+  return program.claimDisputeAward({ authority: authority.publicKey, executionId, listing, destination, rentSponsor });
+}
+
+/** A rotation to a key with the proof of its possession before it. */
+function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionInstruction[] {
+  const input = { creator: creator.publicKey, payer: payer.publicKey, listing, signingKey: key.publicKey };
+  return [signed(key, program.registerMessage(listing)), program.rotateSigningKey(input)];
+}
+
+function badge(w: World, { creator, payer }: Side): program.SetCreatorVerifiedInput {
+  return { admin: w.admin.publicKey, payer: payer.publicKey, creator: creator.publicKey, verified: true };
+}

@@ -1,0 +1,57 @@
+/** Every byte, owner and lamport of many accounts at one moment: to compare with later, and to go back to. */
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
+import { addressOf, type RawAccount, type Vm } from '../../harness/vm.ts';
+
+export class Snapshot {
+  private constructor(private readonly accounts: Map<string, { address: PublicKey; account: RawAccount | null }>) {}
+
+  static async take(vm: Vm, addresses: Iterable<PublicKey>): Promise<Snapshot> {
+    const accounts = new Map<string, { address: PublicKey; account: RawAccount | null }>();
+    for (const address of addresses) {
+      const name = addressOf(address);
+      if (!accounts.has(name)) accounts.set(name, { address, account: await vm.getAccount(address) });
+    }
+    return new Snapshot(accounts);
+  }
+
+  /** As it was; null where nothing was. Throws for an address that was not photographed. */
+  get(address: PublicKey): RawAccount | null {
+    const kept = this.accounts.get(addressOf(address));
+    if (!kept) throw new RangeError(`${addressOf(address)} is not in the snapshot`);
+    return kept.account;
+  }
+
+  /** The addresses of accounts that are no longer as they were. */
+  async changes(vm: Vm): Promise<string[]> {
+    const changed: string[] = [];
+    for (const [name, { address, account }] of this.accounts) {
+      if (!same(await vm.getAccount(address), account)) changed.push(name);
+    }
+    return changed;
+  }
+
+  /** Write every account as it was. */
+  restore(vm: Vm): void {
+    for (const { address } of this.accounts.values()) this.restoreOne(vm, address);
+  }
+
+  /** Write one account as it was. */
+  restoreOne(vm: Vm, address: PublicKey): void {
+    const account = this.get(address);
+    if (account) vm.setAccount(address, account);
+    else vm.closeAccount(address);
+  }
+}
+
+/** Whether two readings of one account are alike to the byte. */
+export function same(a: RawAccount | null, b: RawAccount | null): boolean {
+  if (!a || !b) return isNothing(a) && isNothing(b);
+  return a.lamports === b.lamports && a.owner.equals(b.owner) && Buffer.from(a.data).equals(Buffer.from(b.data));
+}
+
+/** The VMs differ in how they show an address without lamports. */
+function isNothing(account: RawAccount | null): boolean {
+  return (
+    !account || (account.lamports === 0n && account.data.length === 0 && account.owner.equals(SystemProgram.programId))
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * What there is to attack, read from the IDL: every account of every instruction, with its flags and what stands there. A
+ * name that is not known here fails the suite, so that a new kind of account is thought about.
+ */
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import idlJson from '../../../app/sdk/idl/marketplace.json' with { type: 'json' };
+import type { World } from '../../harness/world.ts';
+import type { Scenario } from './scenarios.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What an account's place holds. */
+export type Kind = 'wallet' | 'state' | 'token' | 'mint' | 'delegate' | 'program' | 'sysvar' | 'programData';
+
+/** Names of accounts in the IDL by what they are; a state by the name of its type. */
+const STATES: Record<string, string> = {
+  config: 'Config',
+  profile: 'CreatorProfile',
+  listing: 'AgentListing',
+  signing_key: 'SigningKey',
+  collateral: 'CreatorCollateral',
+  grant: 'KeyGrant',
+  record: 'ExecutionRecord',
+  dispute: 'Dispute',
+};
+const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
+  wallet: [
+    'admin',
+    'authority',
+    'caller',
+    'creator',
+    'payer',
+    'pending_admin',
+    'relay_authority',
+    'rent_sponsor',
+    'wallet',
+  ],
+  token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury'],
+  mint: ['usdc_mint'],
+  delegate: ['spender'],
+  program: ['system_program', 'token_program'],
+  sysvar: ['instructions'],
+  programData: ['program_data'],
+};
+/** There is one of each, whoever acts. */
+const SINGLE = ['admin', 'config', 'pending_admin', 'program_data', 'relay_authority', 'treasury', 'usdc_mint'];
+
+/** The account types of the program. */
+export const TYPES: string[] = idlJson.accounts.map(({ name }) => name);
+
+/** One account of one instruction. */
+export interface Target {
+  /** The instruction, and the moment where it has several. */
+  title: string;
+  instruction: string;
+  name: string;
+  index: number;
+  kind: Kind;
+  /** The account type, of a state. */
+  type: string | null;
+  signer: boolean;
+  writable: boolean;
+  /** There is nothing at its address before. */
+  absent: boolean;
+  /** The same account for every user. */
+  single: boolean;
+  /** Names of the instruction's other accounts. */
+  siblings: string[];
+}
+
+/** An instruction at the moment at which it succeeds, and everything to attack it with. */
+export interface Scene {
+  w: World;
+  /** The last is attacked, those before it are its proof. */
+  mine: TransactionInstruction[];
+  /** The same as another, equally real user sends it. */
+  theirs: TransactionInstruction[];
+  /** An account of each type. */
+  samples: Map<string, PublicKey>;
+  /** Everybody who can sign. */
+  keys: Map<string, Keypair>;
+  baseline: Snapshot;
+}
+
+export function titleOf({ instruction, when }: Scenario): string {
+  return when ? `${instruction} ${when}` : instruction;
+}
+
+/** Everything to attack in a scenario. Throws for an instruction or account that nobody has thought about. */
+export function targetsOf(scenario: Scenario): Target[] {
+  const { instruction, absent = [], shared = [] } = scenario;
+  const definition = idlJson.instructions.find(({ name }) => name === instruction);
+  if (!definition) throw new RangeError(`the program has no instruction ${instruction}`);
+  const names = definition.accounts.map(({ name }) => name);
+  for (const name of [...absent, ...shared]) {
+    if (!names.includes(name)) throw new RangeError(`${instruction} has no account ${name}`);
+  }
+  return definition.accounts.map((account, index) => {
+    const { name } = account;
+    const kind = kindOf(name);
+    const fixed = kind === 'program' || kind === 'sysvar' || SINGLE.includes(name) || shared.includes(name);
+    return {
+      title: titleOf(scenario),
+      instruction,
+      name,
+      index,
+      kind,
+      type: STATES[name] ?? null,
+      signer: 'signer' in account && account.signer === true,
+      writable: 'writable' in account && account.writable === true,
+      absent: absent.includes(name),
+      single: fixed,
+      siblings: names.filter((other) => other !== name),
+    };
+  });
+}
+
+/** Names of the instruction's accounts, in their order. */
+export function accountNames({ name, index, siblings }: Target): string[] {
+  return [...siblings.slice(0, index), name, ...siblings.slice(index)];
+}
+
+function kindOf(name: string): Kind {
+  if (name in STATES) return 'state';
+  for (const [kind, names] of Object.entries(KINDS)) if (names.includes(name)) return kind as Kind;
+  throw new RangeError(`nobody has said what the account ${name} is`);
+}

@@ -1,0 +1,305 @@
+/**
+ * Builders for the marketplace's owner, delisting, grants and disputes: arguments and accounts against bytes, seeds and
+ * flags that are written here by hand, not read from the IDL.
+ */
+import { createHash } from 'node:crypto';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+
+const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+const SYSTEM = new PublicKey('11111111111111111111111111111111');
+const INSTRUCTIONS = new PublicKey('Sysvar1nstructions1111111111111111111111111');
+const key = (fill: number) => new PublicKey(new Uint8Array(32).fill(fill));
+const filled = (length: number, fill: number) => new Uint8Array(length).fill(fill);
+const u16 = (value: number) => Buffer.from(Uint16Array.of(value).buffer);
+const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
+const u64 = (value: bigint) => Buffer.from(BigUint64Array.of(BigInt.asUintN(64, value)).buffer);
+const pda = (...seeds: (string | Uint8Array)[]) =>
+  PublicKey.findProgramAddressSync(
+    seeds.map((seed) => Buffer.from(seed as string)),
+    program.PROGRAM_ID,
+  )[0];
+const MAX = 2n ** 64n - 1n;
+
+const [admin, creator, payer, caller, sponsor, account, mint] = [1, 2, 3, 4, 5, 6, 7].map(key) as [
+  PublicKey,
+  PublicKey,
+  PublicKey,
+  PublicKey,
+  PublicKey,
+  PublicKey,
+  PublicKey,
+];
+const listing = key(20);
+const executionId = filled(16, 21);
+const keyId = filled(16, 22);
+const config = pda('config');
+const treasury = pda('treasury');
+const collateral = pda('collateral', listing.toBytes());
+const vault = pda('collateral_vault', listing.toBytes());
+const record = pda('execution', executionId);
+const dispute = pda('dispute', record.toBytes());
+const grant = pda('grant', caller.toBytes(), keyId);
+const limits = { perExecutionMax: 1n, periodMax: 2n, totalMax: MAX, periodSeconds: 3, expiresAt: 4n };
+
+/** Accounts by what may happen to them: read, signs, written, both. */
+type Flagged = [PublicKey, '' | 'S' | 'W' | 'SW'];
+
+const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Array[], accounts: Flagged[]][] = [
+  [
+    'propose_admin',
+    program.proposeAdmin({ admin, pendingAdmin: account }),
+    [account.toBytes()],
+    [
+      [admin, 'S'],
+      [config, 'W'],
+    ],
+  ],
+  [
+    'accept_admin',
+    program.acceptAdmin({ pendingAdmin: account }),
+    [],
+    [
+      [account, 'S'],
+      [config, 'W'],
+    ],
+  ],
+  [
+    'set_relay_authority',
+    program.setRelayAuthority({ admin, relayAuthority: account }),
+    [account.toBytes()],
+    [
+      [admin, 'S'],
+      [config, 'W'],
+    ],
+  ],
+  [
+    'withdraw_treasury',
+    program.withdrawTreasury({ admin, destination: account, amount: MAX }),
+    [u64(MAX)],
+    [
+      [admin, 'S'],
+      [config, ''],
+      [treasury, 'W'],
+      [account, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'rotate_signing_key',
+    program.rotateSigningKey({ creator, payer, listing, signingKey: key(9) }),
+    [key(9).toBytes()],
+    [
+      [creator, 'S'],
+      [payer, 'SW'],
+      [listing, 'W'],
+      [pda('key', key(9).toBytes()), 'W'],
+      [INSTRUCTIONS, ''],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'delist_agent',
+    program.delistAgent({ creator, listing }),
+    [],
+    [
+      [creator, 'S'],
+      [config, ''],
+      [listing, 'W'],
+      [collateral, 'W'],
+    ],
+  ],
+  [
+    'top_up_collateral',
+    program.topUpCollateral({ creator, listing, source: account, amount: 5n }),
+    [u64(5n)],
+    [
+      [creator, 'S'],
+      [listing, ''],
+      [collateral, 'W'],
+      [vault, 'W'],
+      [account, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'return_collateral',
+    program.returnCollateral({ creator, listing, usdcMint: mint, rentSponsor: sponsor }),
+    [],
+    [
+      [config, ''],
+      [listing, ''],
+      [collateral, 'W'],
+      [vault, 'W'],
+      [program.findTokenAccount(creator, mint), 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'update_grant',
+    program.updateGrant({ wallet: caller, keyId, limits }),
+    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n)],
+    [
+      [caller, 'S'],
+      [grant, 'W'],
+    ],
+  ],
+  [
+    'close_grant',
+    program.closeGrant({ wallet: caller, keyId, rentSponsor: sponsor }),
+    [],
+    [
+      [caller, 'S'],
+      [grant, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
+  [
+    'close_execution',
+    program.closeExecution({ executionId, rentSponsor: sponsor }),
+    [],
+    [
+      [record, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
+  [
+    'open_dispute',
+    program.openDispute({ caller, payer, executionId, listing, evidenceHash: filled(32, 8), evidenceUri: 'aé' }),
+    [filled(32, 8), u32(3), Buffer.from('aé')],
+    [
+      [caller, 'S'],
+      [payer, 'SW'],
+      [config, ''],
+      [record, 'W'],
+      [collateral, 'W'],
+      [dispute, 'W'],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'resolve_dispute',
+    program.resolveDispute({
+      admin,
+      executionId,
+      listing,
+      caller,
+      creator,
+      rentSponsor: sponsor,
+      usdcMint: mint,
+      upheld: true,
+      amount: MAX,
+      reasonHash: filled(32, 9),
+    }),
+    [Buffer.of(1), u64(MAX), filled(32, 9)],
+    [
+      [admin, 'S'],
+      [config, ''],
+      [record, 'W'],
+      [dispute, 'W'],
+      [listing, 'W'],
+      [collateral, 'W'],
+      [vault, 'W'],
+      [program.findTokenAccount(caller, mint), 'W'],
+      [treasury, 'W'],
+      [creator, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'claim_dispute_award',
+    program.claimDisputeAward({ authority: payer, executionId, listing, destination: account, rentSponsor: sponsor }),
+    [],
+    [
+      [payer, 'S'],
+      [config, ''],
+      [dispute, 'W'],
+      [collateral, 'W'],
+      [vault, 'W'],
+      [account, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'lapse_dispute',
+    program.lapseDispute({ executionId, listing, rentSponsor: sponsor }),
+    [],
+    [
+      [record, 'W'],
+      [dispute, 'W'],
+      [collateral, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
+];
+
+const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, args: Uint8Array[]][] = [
+  ['nothing', {}, [filled(9, 0)]],
+  [
+    'false and zero, which are values too',
+    { opensPaused: false, exposureMultiple: 0 },
+    [Buffer.of(1, 0), filled(6, 0), Buffer.of(1), u32(0), Buffer.of(0)],
+  ],
+  [
+    'everything',
+    {
+      opensPaused: true,
+      feeBps: 100,
+      minPrice: 2n,
+      disputeBondLamports: MAX,
+      disputeWindowSeconds: 3,
+      refundGraceSeconds: 4,
+      maxTimeoutSeconds: 5,
+      exposureMultiple: 6,
+      tiers: [
+        { maxPrice: 7n, deposit: 8n },
+        { maxPrice: 9n, deposit: 10n },
+      ],
+    },
+    [
+      Buffer.of(1, 1),
+      ...[u16(100), u64(2n), u64(MAX), ...[3, 4, 5, 6].map(u32)].flatMap((value) => [Buffer.of(1), value]),
+      Buffer.of(1),
+      u32(2),
+      ...[7n, 8n, 9n, 10n].map(u64),
+    ],
+  ],
+];
+
+function expectBytes(name: string, instruction: TransactionInstruction, args: Uint8Array[], accounts: Flagged[]): void {
+  const discriminator = createHash('sha256').update(`global:${name}`).digest().subarray(0, 8);
+  expect(instruction.programId.toBase58()).to.equal(program.PROGRAM_ID.toBase58());
+  expect(instruction.data).to.deep.equal(Buffer.concat([discriminator, ...args]));
+  const metas = instruction.keys.map((meta) => [
+    meta.pubkey.toBase58(),
+    `${meta.isSigner ? 'S' : ''}${meta.isWritable ? 'W' : ''}`,
+  ]);
+  expect(metas).to.deep.equal(accounts.map(([address, flags]) => [address.toBase58(), flags]));
+}
+
+describe('sdk, instructions of owner, listing, grant and dispute', () => {
+  for (const [name, instruction, args, accounts] of TABLE) {
+    it(`builds ${name} byte by byte`, () => expectBytes(name, instruction, args, accounts));
+  }
+
+  for (const [what, input, args] of UPDATES) {
+    it(`builds update_config of ${what}`, () => {
+      expectBytes('update_config', program.updateConfig({ admin, ...input }), args, [
+        [admin, 'S'],
+        [config, 'W'],
+      ]);
+    });
+  }
+
+  it('has a builder for every instruction of the program', () => {
+    const builders = new Set(Object.keys(program));
+    const missing = program.idl.instructions
+      .map(({ name }) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+      .filter((name) => !builders.has(name));
+    expect(missing).to.deep.equal([]);
+  });
+});
