@@ -102,6 +102,7 @@ export interface KeyGrant {
   revoked: boolean;
   bump: number;
   spenderBump: number;
+  sourceBump: number;
   wallet: PublicKey;
   keyId: Uint8Array;
   /** Who paid this account's rent. */
@@ -223,7 +224,7 @@ export const EXECUTION_STATUS_BYTE: Record<ExecutionStatus, number> = {
 export const LISTING_OFFSETS = { status: 9, creator: 11, listingId: 43, payout: 59, signingKey: 91 } as const;
 
 /** Byte offsets of a KeyGrant's fields. */
-export const GRANT_OFFSETS = { revoked: 9, wallet: 12, keyId: 44, rentSponsor: 60 } as const;
+export const GRANT_OFFSETS = { revoked: 9, wallet: 13, keyId: 45, rentSponsor: 61 } as const;
 
 /** Byte offsets of a Dispute's fields. */
 export const DISPUTE_OFFSETS = { outcome: 9, record: 11, listing: 43, caller: 75, rentSponsor: 107 } as const;

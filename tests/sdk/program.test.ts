@@ -171,13 +171,14 @@ describe('decodeAccount', () => {
     const numbers = [50n, 60n, 150n].map(u64);
     const rest = [200n, 100n, 100n, 5n, 6n, 7n, 8n].map(u64);
     const ids = [filled(32, 3), filled(16, 4), filled(32, 5)];
-    const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2, 9), ...ids];
+    const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2, 9, 8), ...ids];
     const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest]);
     expect(program.decodeAccount('KeyGrant', grant)).to.deep.equal({
       version: 1,
       revoked: true,
       bump: 2,
       spenderBump: 9,
+      sourceBump: 8,
       wallet: key(3),
       keyId: filled(16, 4),
       rentSponsor: key(5),
@@ -197,7 +198,7 @@ describe('decodeAccount', () => {
     expect([at.revoked, at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset])).to.deep.equal([
       1, 3, 4, 5,
     ]);
-    expect([at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset - 1])).to.deep.equal([9, 3, 4]);
+    expect([at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset - 1])).to.deep.equal([8, 3, 4]);
   });
 
   it('reads the book of a collateral', () => {

@@ -83,12 +83,21 @@ export function startingAccounts(): [Address, Entry][] {
 
 /** Names for addresses in messages. */
 export const NICKNAMES = new Map<Address, string>([
-  ...Object.entries({ adminA, adminB, relayA, relayB, creatorA, creatorB, callerA, callerB, stranger, sponsor }).flatMap(
-    ([name, { publicKey }]): [Address, string][] => [
-      [text(publicKey), name],
-      [wallet(publicKey), `${name}.wallet`],
-    ],
-  ),
+  ...Object.entries({
+    adminA,
+    adminB,
+    relayA,
+    relayB,
+    creatorA,
+    creatorB,
+    callerA,
+    callerB,
+    stranger,
+    sponsor,
+  }).flatMap(([name, { publicKey }]): [Address, string][] => [
+    [text(publicKey), name],
+    [wallet(publicKey), `${name}.wallet`],
+  ]),
   ...OWNERS.map((owner): [Address, string] => [purse(owner), `purse of ${text(owner).slice(0, 4)}`]),
   [text(PDA_CALLER), 'callerPda'],
   [wallet(PDA_CALLER), 'callerPda.wallet'],
@@ -100,4 +109,3 @@ export const NICKNAMES = new Map<Address, string>([
 export function nickname(address: Address): string {
   return NICKNAMES.get(address) ?? `${address.slice(0, 6)}…`;
 }
-

@@ -3,17 +3,17 @@
  * step that made it; a campaign is many sequences, each from a seed of its own.
  */
 import fc from 'fast-check';
-import { Chain, difference, networkFee } from './chain.ts';
+import { START } from '../../harness/vm.ts';
 import { FEE_PAYER, startingAccounts } from './cast.ts';
+import { Chain, difference, networkFee } from './chain.ts';
+import { Draw } from './draw.ts';
+import { isExternal } from './external.ts';
 import { type Change, checkChanges, checkInvariants, type Totals } from './invariants.ts';
 import { type Address, type Entry, Ledger, text } from './ledger.ts';
-import { Draw } from './draw.ts';
-import { BEGINNING, plannerOf, type Sequence, sequences } from './steps.ts';
 import { initializeConfig } from './steps/config.ts';
 import { settleExecution } from './steps/executions.ts';
 import type { Happening, Plan, Planner, Scene } from './steps/plan.ts';
-import { START } from '../../harness/vm.ts';
-import { isExternal } from './external.ts';
+import { BEGINNING, plannerOf, type Sequence, sequences } from './steps.ts';
 
 /** How often each instruction ended how: `ok`, or the error's name. */
 export class Tally {
@@ -154,6 +154,9 @@ export interface Failure {
   message: string;
 }
 
+/** How long a failing sequence may be made smaller. */
+const SHRINKING_MS = 30_000;
+
 /** One sequence of so many steps from a seed. When it fails, the smallest one found that still does. */
 export async function trySeed(
   seed: number,
@@ -162,7 +165,8 @@ export async function trySeed(
   sabotage: Sabotage | null = null,
 ): Promise<Failure | null> {
   const property = fc.asyncProperty(sequences(steps), (sequence) => runSequence(sequence, tally, sabotage));
-  const details = await fc.check(property, { seed, numRuns: 1, unbiased: true });
+  const details = await fc.check(property, { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS });
+  if (!details.failed && details.interrupted) throw new Error(`the sequence of seed ${seed} does not end`);
   if (!details.failed) return null;
   const [sequence] = details.counterexample!;
   const message = (details.errorInstance as Error | null)?.message ?? 'it was interrupted';

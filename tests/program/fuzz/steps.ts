@@ -25,9 +25,9 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   updateListing: [4, listings.updateListing],
   setListingStatus: [4, listings.setListingStatus],
   rotateSigningKey: [3, listings.rotateSigningKey],
-  delistAgent: [1, listings.delistAgent],
+  delistAgent: [2, listings.delistAgent],
   topUpCollateral: [3, listings.topUpCollateral],
-  returnCollateral: [2, listings.returnCollateral],
+  returnCollateral: [3, listings.returnCollateral],
   createGrant: [3, grants.createGrant],
   updateGrant: [2, grants.updateGrant],
   revokeGrant: [1, grants.revokeGrant],
@@ -100,4 +100,3 @@ class Shrinkable<Item> extends fc.Arbitrary<Item[]> {
 export function sequences(length: number): fc.Arbitrary<Sequence> {
   return fc.record({ settings: picks, steps: new Shrinkable(step, length) });
 }
-

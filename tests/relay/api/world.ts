@@ -408,6 +408,7 @@ export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): Key
     revoked: false,
     bump: 255,
     spenderBump: 254,
+    sourceBump: 253,
     wallet: authority,
     keyId: Buffer.from(key.keyId, 'hex'),
     rentSponsor: authority,

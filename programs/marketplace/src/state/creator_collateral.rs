@@ -65,6 +65,7 @@ impl CreatorCollateral {
         if multiple == 0 {
             return Ok(());
         }
+        self.book_invariant()?;
         if now.saturating_sub(self.exposure_window_start) >= i64::from(window_seconds) {
             self.exposure_window_start = now;
             self.exposure_opened = 0;

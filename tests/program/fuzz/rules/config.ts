@@ -46,7 +46,11 @@ function padded(tiers: program.CollateralTier[]): program.CollateralTier[] {
   return [...tiers, ...Array.from({ length: 4 - tiers.length }, () => ({ maxPrice: 0n, deposit: 0n }))];
 }
 
-export function initializeConfig(ledger: Ledger, input: program.InitializeConfigInput, upgradeAuthority: Address): void {
+export function initializeConfig(
+  ledger: Ledger,
+  input: program.InitializeConfigInput,
+  upgradeAuthority: Address,
+): void {
   demand(text(input.authority) === upgradeAuthority, 'NotUpgradeAuthority');
   const [admin, relayAuthority] = [text(input.admin), text(input.relayAuthority)];
   demand(admin !== NOBODY && relayAuthority !== NOBODY, 'InvalidAuthority');

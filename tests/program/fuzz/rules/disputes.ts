@@ -21,7 +21,7 @@ export function openDispute(ledger: Ledger, input: program.OpenDisputeInput): vo
   const collateral = ledger.state('CreatorCollateral', book);
   const [caller, payer] = [text(input.caller), text(input.payer)];
   demand(record.caller === caller, 'NotCaller');
-  demand(record.listing === text(input.listing), 'ConstraintSeeds');
+  demand(record.listing === text(input.listing), 'WrongListing');
   const dispute = disputeOf(input.executionId);
   demand(!ledger.find('Dispute', dispute), 'DisputeExists');
   demand(input.evidenceUri.length <= 200, 'UriTooLong');
@@ -107,7 +107,7 @@ export function lapseDispute(ledger: Ledger, input: program.LapseDisputeInput): 
   const dispute = ledger.state('Dispute', address);
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
   demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.listing === text(input.listing), 'ConstraintSeeds');
+  demand(record.listing === text(input.listing), 'WrongListing');
   demand(dispute.outcome === 'open', 'DisputeNotOpen');
   demand(ledger.now >= dispute.openedAt + MONTH, 'LapseTooEarly');
   end(ledger, address, 'lapsed', ZERO_HASH);
@@ -121,7 +121,7 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   const book = collateralOf(text(input.listing));
   const collateral = ledger.state('CreatorCollateral', book);
   const destination = text(input.destination);
-  demand(dispute.listing === text(input.listing), 'ConstraintSeeds');
+  demand(dispute.listing === text(input.listing), 'WrongListing');
   demand(collateral.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   const associated = text(program.findTokenAccount(key(dispute.caller), key(usdcMint)));
   demand(text(input.authority) === dispute.caller || destination === associated, 'WrongDestination');

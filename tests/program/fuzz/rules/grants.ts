@@ -44,7 +44,8 @@ export function updateGrant(ledger: Ledger, input: program.UpdateGrantInput, sig
   demand(grant.wallet === signer, 'NotGrantWallet');
   demandLimits(input.limits, ledger.now);
   demand(!grant.revoked, 'GrantRevoked');
-  ledger.change('KeyGrant', address, input.limits);
+  const rolled = input.limits.periodSeconds === grant.periodSeconds ? {} : restarted(grant, ledger.now);
+  ledger.change('KeyGrant', address, { ...input.limits, ...rolled });
 }
 
 export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signer: string): void {
@@ -54,6 +55,12 @@ export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signe
   demand(grant.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(ledger.now > grant.lastOpenedAt, 'GrantInUse');
   ledger.close(address, grant.rentSponsor);
+}
+
+/** Periods of another length begin at once; what the present one has spent counts in the first of them. */
+function restarted({ periodStart, periodSeconds, periodSpent }: Grant, now: bigint): Partial<Grant> {
+  const over = now - periodStart >= BigInt(periodSeconds);
+  return { periodStart: now, periodSpent: over ? 0n : periodSpent };
 }
 
 /** The grant after an open at this price. */

@@ -55,6 +55,8 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   demandOwned(ledger, text(input.payout), creator, 'InvalidPayout');
   demandTerms(terms, settings);
   const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = terms;
+  const deposited = tierDeposit(settings, price)!;
+  demand(ledger.token(source).amount >= deposited, 'InsufficientBalance');
   ledger.create('AgentListing', address, payer, {
     ...{ version: 1, status: 'active', bump: 0, creator, listingId: hex(input.listingId), payout: text(input.payout) },
     ...{ signingKey, price, timeoutSeconds, minTimeoutSeconds, listingVersion: 1, tagMask, metadataUri },
@@ -63,7 +65,6 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   tieKey(ledger, signingKey, address, payer);
   const vault = vaultOf(address);
   ledger.createToken(vault, payer, vault);
-  const deposited = tierDeposit(settings, price)!;
   ledger.transfer(source, vault, deposited, creator);
   ledger.create('CreatorCollateral', collateralOf(address), payer, {
     ...{ version: 1, returned: false, bump: 0, vaultBump: 0, listing: address, rentSponsor: payer, deposited },

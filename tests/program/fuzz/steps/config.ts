@@ -5,7 +5,7 @@ import { ADMINS, CREATORS, MINT, purse, RELAYS, SPONSOR, STRANGER, UPGRADE_AUTHO
 import type { Draw } from '../draw.ts';
 import { key, type Ledger, text } from '../ledger.ts';
 import * as rules from '../rules/config.ts';
-import { type Plan, plan, type Planner, ZERO_KEY } from './plan.ts';
+import { type Plan, type Planner, plan, ZERO_KEY } from './plan.ts';
 
 const DAY = 86_400;
 

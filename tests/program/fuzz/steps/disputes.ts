@@ -9,9 +9,10 @@ import type { ExecutionRecord } from '../rules/executions.ts';
 import { available, collateralOf } from '../rules/listings.ts';
 import { receivesFor } from '../rules/token.ts';
 import { settleExecution, someRecord } from './executions.ts';
-import { fromHex, plan, type Planner, somePayer } from './plan.ts';
+import { fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
 const EVIDENCE = new Uint8Array(32).fill(0xee);
+const LAPSE = BigInt(program.constants.disputeLapseSeconds);
 const REASON = new Uint8Array(32).fill(0x0e);
 
 export const openDispute: Planner = (scene, draw) => {
@@ -76,10 +77,14 @@ export const resolveDispute: Planner = (scene, draw) => {
 };
 
 export const lapseDispute: Planner = ({ ledger }, draw) => {
-  const forgotten = ({ outcome, openedAt }: rules.Dispute) =>
-    outcome === 'open' && ledger.now >= openedAt + BigInt(program.constants.disputeLapseSeconds);
+  const forgotten = ({ outcome, openedAt }: rules.Dispute) => outcome === 'open' && ledger.now >= openedAt + LAPSE;
   const found = someDispute(ledger, draw, forgotten);
-  if (!found) return null;
+  const open = [...ledger.all('Dispute')].filter(([, { outcome }]) => outcome === 'open');
+  if (!found)
+    return until(
+      ledger,
+      open.map(([, { openedAt }]) => openedAt + LAPSE),
+    );
   const { dispute, record } = found;
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {

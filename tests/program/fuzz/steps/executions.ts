@@ -7,12 +7,12 @@ import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config } from '../rules/config.ts';
 import * as rules from '../rules/executions.ts';
-import { collateralOf, available, type Listing } from '../rules/listings.ts';
+import { available, collateralOf, type Listing } from '../rules/listings.ts';
 import { type Proof, result } from '../rules/proof.ts';
 import { frozenOrGone, receivesFor } from '../rules/token.ts';
 import { someGrant } from './grants.ts';
 import { listAgent, setListingStatus, signerOf, someListing } from './listings.ts';
-import { bytesOf, fromHex, plan, type Planner, type Scene, somePayer } from './plan.ts';
+import { bytesOf, fromHex, type Planner, plan, type Scene, somePayer } from './plan.ts';
 
 const RESULTS = [0xab, 0xcd].map((byte) => new Uint8Array(32).fill(byte));
 const REQUEST = new Uint8Array(32).fill(5);

@@ -7,7 +7,7 @@ import type { Draw } from '../draw.ts';
 import { key, type Ledger, text } from '../ledger.ts';
 import { config } from '../rules/config.ts';
 import * as rules from '../rules/grants.ts';
-import { bytesOf, fromHex, type Happening, plan, type Planner, somePayer } from './plan.ts';
+import { bytesOf, fromHex, type Happening, type Planner, plan, somePayer } from './plan.ts';
 
 const YEAR = 31_536_000n;
 const KEY_IDS = [1, 2].map((index) => bytesOf(index, 16));
@@ -69,14 +69,12 @@ function someSigner(draw: Draw, owner: string): PublicKey {
 export const updateGrant: Planner = ({ ledger }, draw) => {
   const grant = someGrant(ledger, draw);
   if (!grant) return null;
-  const limits = { ...someLimits(draw, ledger.now), periodSeconds: grant.periodSeconds };
+  const limits = someLimits(draw, ledger.now);
   const input = { wallet: key(grant.wallet), keyId: fromHex(grant.keyId), limits };
   const signer = someSigner(draw, grant.wallet);
   const instruction = program.updateGrant(input);
   instruction.keys[0]!.pubkey = signer;
-  return plan('update_grant', 'GrantUpdated', instruction, (target) =>
-    rules.updateGrant(target, input, text(signer)),
-  );
+  return plan('update_grant', 'GrantUpdated', instruction, (target) => rules.updateGrant(target, input, text(signer)));
 };
 
 export const closeGrant: Planner = ({ ledger }, draw) => {

@@ -1,11 +1,11 @@
 /** What happens around the program: time passes, accounts are frozen, closed and made again, strangers send things. */
 import * as program from '../../../../app/sdk/program.ts';
+import { deriveExecutionId } from '../../../../app/sdk/receipt.ts';
 import { CALLERS, CREATORS, purse, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, type Ledger, rent, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { TREASURY } from '../rules/config.ts';
 import { bytesOf, type Happening, type Planner } from './plan.ts';
-import { deriveExecutionId } from '../../../../app/sdk/receipt.ts';
 
 const { refundedRecordSeconds, disputeLapseSeconds } = program.constants;
 
@@ -98,7 +98,9 @@ export const giveAway: Planner = ({ ledger }, draw): Happening | null => {
 /** A stranger sends USDC where nobody expects it. */
 export const dust: Planner = ({ ledger }, draw): Happening | null => {
   const source = wallet(STRANGER);
-  const own = freezable(ledger).filter((address) => ledger.get(ledger.token(address).owner).state || isVault(ledger, address));
+  const own = freezable(ledger).filter(
+    (address) => ledger.get(ledger.token(address).owner).state || isVault(ledger, address),
+  );
   const places = [...own, TREASURY].filter((address) => !ledger.token(address).frozen);
   if (places.length === 0) return null;
   const [to, amount] = [draw.of(places), draw.of([1n, 777n, 50_000_000n])];
@@ -141,6 +143,8 @@ export const poverty: Planner = ({ ledger }, draw): Happening => {
   const has = ledger.get(party).lamports;
   const [from, to] = has > 0n ? [party, text(STRANGER)] : [text(STRANGER), party];
   const amount = has > 0n ? has : 1_000_000_000n;
-  return { name: has > 0n ? 'spend lamports' : 'earn lamports', happen: (target) => target.moveLamports(from, to, amount) };
+  return {
+    name: has > 0n ? 'spend lamports' : 'earn lamports',
+    happen: (target) => target.moveLamports(from, to, amount),
+  };
 };
-

@@ -9,7 +9,7 @@ import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, tierDeposit } from '../rules/config.ts';
 import * as rules from '../rules/listings.ts';
 import { type Proof, possession } from '../rules/proof.ts';
-import { bytesOf, fromHex, plan, type Planner, somePayer } from './plan.ts';
+import { bytesOf, fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
 const PRICES = [1_234_567n, 10_000n, 19_999n, 1_000_000n, 2_000_000n, 2_000_001n, 5_000_000n, 9_999_999n, 33_333_333n];
 const LISTINGS_EACH = 3;
@@ -192,7 +192,12 @@ export const returnCollateral: Planner = ({ ledger }, draw) => {
     return !returned && returnableAt !== 0n && ledger.now >= returnableAt;
   };
   const found = someListing(ledger, draw, due);
-  if (!found) return null;
+  const waiting = [...ledger.all('CreatorCollateral')].filter(([, { returned }]) => !returned);
+  if (!found)
+    return until(
+      ledger,
+      waiting.map(([, { returnableAt }]) => returnableAt),
+    );
   const [address, listing] = found;
   const { rentSponsor } = ledger.find('CreatorCollateral', rules.collateralOf(address))!;
   const input = {

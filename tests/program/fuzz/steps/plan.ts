@@ -86,6 +86,18 @@ export function somePayer(ledger: Ledger, draw: Draw, party: PublicKey): PublicK
 /** More than any step asks of a payer; the largest bond is one SOL. */
 const ENOUGH_LAMPORTS = 2_000_000_000n;
 
+/** Waits for the first of these moments; null where none is ahead. */
+export function until(ledger: Ledger, moments: bigint[]): Happening | null {
+  const [next] = moments.filter((moment) => moment > ledger.now).sort((left, right) => (left < right ? -1 : 1));
+  if (next === undefined) return null;
+  return {
+    name: 'wait',
+    happen: (target) => {
+      target.now = next;
+    },
+  };
+}
+
 export const ZERO_KEY = PublicKey.default;
 /** `length` bytes that spell a number. */
 export function bytesOf(value: number, length: number): Uint8Array {
