@@ -328,8 +328,11 @@ export function signed(key: Keypair, message: Uint8Array): TransactionInstructio
   return program.ed25519Instruction({ publicKey: key.publicKey.toBytes(), message, signature });
 }
 
-/** Enums as Anchor encodes them; of all fields only `status` is one. */
+/** Enums as Anchor encodes them; of all fields only `status` and `outcome` are some. */
 function withVariants(value: object): object {
-  if (!('status' in value) || typeof value.status !== 'string') return value;
-  return { ...value, status: { [value.status.charAt(0).toUpperCase() + value.status.slice(1)]: {} } };
+  const variants = Object.entries(value).map(([key, field]) => {
+    const isEnum = (key === 'status' || key === 'outcome') && typeof field === 'string';
+    return [key, isEnum ? { [field.charAt(0).toUpperCase() + field.slice(1)]: {} } : field];
+  });
+  return Object.fromEntries(variants);
 }

@@ -6,7 +6,7 @@ import { plain } from '../harness/plain.ts';
 import { START } from '../harness/vm.ts';
 import { type World, world } from '../harness/world.ts';
 
-const GRANT_BYTES = 8 + 3 + 32 + 16 + 3 * 8 + 4 + 6 * 8;
+const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8;
 const YEAR = 31_536_000n;
 
 describe('create_grant', () => {
@@ -34,14 +34,21 @@ describe('create_grant', () => {
         version: 1,
         revoked: false,
         bump,
+        spenderBump: PublicKey.findProgramAddressSync(
+          [Buffer.from('spender'), wallet.toBytes()],
+          program.PROGRAM_ID,
+        )[1],
+        sourceBump: 255,
         wallet,
         keyId,
+        rentSponsor: w.relay.publicKey,
         ...input.limits,
         createdAt: START,
         periodStart: START,
         periodSpent: 0n,
         totalSpent: 0n,
         executionCount: 0n,
+        lastOpenedAt: 0n,
       }),
     );
     expect(plain(outcome.events)).to.deep.equal([
@@ -78,7 +85,7 @@ describe('create_grant', () => {
 
   it('rejects: a second grant of the same key', async () => {
     await w.must([create()], [w.caller]);
-    await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'system:0');
+    await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'AccountExists');
   });
 
   it('rejects: a wallet that does not sign, though the relay pays', async () => {
@@ -89,7 +96,7 @@ describe('create_grant', () => {
 
   it("rejects: another wallet's grant address", async () => {
     const forged = create();
-    forged.keys[2]!.pubkey = program.findGrant(w.stranger.publicKey, keyId);
+    forged.keys[3]!.pubkey = program.findGrant(w.stranger.publicKey, keyId);
     await w.rejects([forged], [w.caller], 'ConstraintSeeds');
   });
 });

@@ -193,14 +193,14 @@ describe('initialize_config', () => {
   it('rejects: a second marketplace', async () => {
     await send();
     const outcome = await w.vm.send([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
-    expect(outcome.error?.name).to.equal('system:0');
+    expect(outcome.error?.name).to.equal('AccountExists');
   });
 
   it('rejects: a config or treasury at another address', async () => {
     for (const at of [2, 3]) {
       const instruction = program.initializeConfig(w.configInput());
       instruction.keys[at]!.pubkey = namedKeypair('elsewhere').publicKey;
-      await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'ConstraintSeeds');
+      await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'ConstraintAddress');
     }
   });
 

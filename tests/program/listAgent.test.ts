@@ -9,7 +9,7 @@ import { emptyWorld, signed, TERMS, TIERS, USDC, type World } from '../harness/w
 
 const LISTING_BYTES = 8 + 3 + 32 + 16 + 32 + 32 + 8 + 3 * 4 + 2 + 32 + 8 + 4 + 200;
 const KEY_BYTES = 8 + 2 + 64;
-const COLLATERAL_BYTES = 8 + 4 + 32 + 5 * 8 + 2 * 8 + 4;
+const COLLATERAL_BYTES = 8 + 4 + 64 + 5 * 8 + 2 * 8 + 4;
 
 /** The eight small-order points by y, and encodings at or above the prime 2^255 - 19. */
 const WEAK_KEYS = [
@@ -80,6 +80,7 @@ describe('list_agent', () => {
         bump: collateralBump,
         vaultBump,
         listing,
+        rentSponsor: w.relay.publicKey,
         deposited: 10n * USDC,
         slashed: 0n,
         owed: 0n,
@@ -214,7 +215,7 @@ describe('list_agent', () => {
     await rejects({ source: w.vm.setWallet(w.creator.publicKey, otherMint, 500n * USDC) }, 'InvalidDepositSource');
     await rejects({ usdcMint: otherMint }, 'WrongMint');
     w.vm.setWallet(w.creator.publicKey, w.usdcMint, 10n * USDC - 1n);
-    await rejects({}, 'token:1');
+    await rejects({}, 'InsufficientBalance');
   });
 
   it('rejects: a signing key that already has a listing, its own creator too', async () => {
@@ -226,7 +227,7 @@ describe('list_agent', () => {
 
   it('rejects: a second listing at the same address', async () => {
     await w.must(w.listInstructions(), [w.creator]);
-    await rejects({}, 'system:0');
+    await rejects({}, 'AccountExists');
   });
 
   it('rejects: a key of small order or in a second encoding', async () => {

@@ -154,12 +154,12 @@ describe('open_execution', () => {
 
   it('rejects: an id that is taken, while it runs, after it settled and after it was refunded', async () => {
     const first = await w.open();
-    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'system:0');
+    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
     await w.must(w.settleInstructions(first), [w.relay]);
-    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'system:0');
+    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
     const second = await w.open();
     await w.must([w.refundInstruction(second)], [w.relay]);
-    await rejects({ nonce: second.nonce, executionId: second.executionId }, 'system:0');
+    await rejects({ nonce: second.nonce, executionId: second.executionId }, 'AccountExists');
   });
 
   it("rejects: another's account, another token, too little, a frozen one", async () => {
@@ -186,7 +186,7 @@ describe('open_execution', () => {
     const copy = namedKeypair('copy').publicKey;
     w.vm.setAccount(copy, (await w.vm.getAccount(w.listing))!);
     for (const [at, address, error] of [
-      [3, copy, 'ConstraintSeeds'],
+      [3, copy, 'WrongAddress'],
       [3, program.findConfig(), 'AccountDiscriminatorMismatch'],
       [4, program.findConfig(), 'AccountDiscriminatorMismatch'],
       [6, elsewhere, 'ConstraintSeeds'],

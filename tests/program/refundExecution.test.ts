@@ -170,13 +170,13 @@ describe('refund_execution', () => {
   it("rejects: another's rent, another's escrow, another grant, an authority that does not sign", async () => {
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
     const other = await w.open();
-    for (const [at, address] of [
-      [3, other.escrow],
-      [5, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66))],
+    for (const [at, address, error] of [
+      [3, other.escrow, 'WrongAddress'],
+      [5, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66)), 'WrongGrant'],
     ] as const) {
       const forged = refund();
       forged.keys[at]!.pubkey = address;
-      await w.rejects([forged], [w.relay], 'ConstraintSeeds');
+      await w.rejects([forged], [w.relay], error);
     }
     const unsigned = refund();
     unsigned.keys[0]!.isSigner = false;

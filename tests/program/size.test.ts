@@ -2,10 +2,24 @@
 import { ComputeBudgetProgram, type Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program.ts';
-import { FEE, PRICE, TERMS, type World, world } from '../harness/world.ts';
+import { namedKeypair } from '../harness/vm.ts';
+import { FEE, PRICE, signed, TERMS, TIERS, type World, world } from '../harness/world.ts';
 
 const LIMIT = 1_232;
 const HUGE = 2n ** 64n - 1n;
+const executionId = new Uint8Array(16).fill(8);
+const pendingAdmin = namedKeypair('next admin').publicKey;
+const settings = {
+  opensPaused: true,
+  feeBps: 100,
+  minPrice: HUGE,
+  disputeBondLamports: HUGE,
+  disputeWindowSeconds: 1,
+  refundGraceSeconds: 1,
+  maxTimeoutSeconds: 1,
+  exposureMultiple: 1,
+  tiers: TIERS,
+};
 
 describe('transaction size', () => {
   let w: World;
@@ -96,6 +110,96 @@ describe('transaction size', () => {
         [w.refundInstruction(w.execution(new Uint8Array(16), w.caller.publicKey, w.keyId, w.stranger.publicKey))],
         w.relay,
       ],
+    ],
+    ['update_config', (w) => [[program.updateConfig({ admin: w.admin.publicKey, ...settings })], w.admin]],
+    ['propose_admin', (w) => [[program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin })], w.admin]],
+    ['accept_admin', (w) => [[program.acceptAdmin({ pendingAdmin: w.stranger.publicKey })], w.stranger]],
+    [
+      'set_relay_authority',
+      (w) => [[program.setRelayAuthority({ admin: w.admin.publicKey, relayAuthority: pendingAdmin })], w.admin],
+    ],
+    [
+      'withdraw_treasury',
+      (w) => [[program.withdrawTreasury({ admin: w.admin.publicKey, destination: w.payout, amount: HUGE })], w.admin],
+    ],
+    [
+      'rotate_signing_key',
+      (w) => {
+        const key = w.stranger;
+        const accounts = { creator: w.creator.publicKey, payer: w.vm.feePayer.publicKey, listing: w.listing };
+        const rotate = program.rotateSigningKey({ ...accounts, signingKey: key.publicKey });
+        return [[signed(key, program.registerMessage(w.listing)), rotate], w.creator];
+      },
+    ],
+    ['delist_agent', (w) => [[program.delistAgent({ creator: w.creator.publicKey, listing: w.listing })], w.creator]],
+    [
+      'top_up_collateral',
+      (w) => {
+        const source = w.wallet(w.stranger);
+        const input = { creator: w.creator.publicKey, listing: w.listing, source, amount: HUGE };
+        return [[program.topUpCollateral(input)], w.creator];
+      },
+    ],
+    [
+      'return_collateral',
+      (w) => {
+        const { listing, usdcMint } = w;
+        const rentSponsor = w.stranger.publicKey;
+        return [
+          [program.returnCollateral({ creator: w.creator.publicKey, listing, usdcMint, rentSponsor })],
+          w.vm.feePayer,
+        ];
+      },
+    ],
+    [
+      'update_grant',
+      (w) => {
+        const { limits } = w.grantInput();
+        return [[program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits })], w.caller];
+      },
+    ],
+    [
+      'close_grant',
+      (w) => {
+        const rentSponsor = w.stranger.publicKey;
+        return [[program.closeGrant({ wallet: w.caller.publicKey, keyId: w.keyId, rentSponsor })], w.caller];
+      },
+    ],
+    [
+      'close_execution',
+      (w) => [[program.closeExecution({ executionId, rentSponsor: w.stranger.publicKey })], w.vm.feePayer],
+    ],
+    [
+      'open_dispute',
+      (w) => {
+        const people = { caller: w.caller.publicKey, payer: w.vm.feePayer.publicKey };
+        const evidence = { evidenceHash: new Uint8Array(32).fill(1), evidenceUri: 'x'.repeat(200) };
+        return [[program.openDispute({ ...people, executionId, listing: w.listing, ...evidence })], w.caller];
+      },
+    ],
+    [
+      'resolve_dispute',
+      (w) => {
+        const people = { admin: w.admin.publicKey, caller: w.caller.publicKey, creator: w.creator.publicKey };
+        const accounts = { executionId, listing: w.listing, usdcMint: w.usdcMint, rentSponsor: w.stranger.publicKey };
+        const ruling = { upheld: true, amount: HUGE, reasonHash: new Uint8Array(32).fill(1) };
+        return [[program.resolveDispute({ ...people, ...accounts, ...ruling })], w.admin];
+      },
+    ],
+    [
+      'claim_dispute_award',
+      (w) => {
+        const destination = w.wallet(w.caller);
+        const accounts = { executionId, listing: w.listing, destination, rentSponsor: w.stranger.publicKey };
+        return [[program.claimDisputeAward({ authority: w.relay.publicKey, ...accounts })], w.relay];
+      },
+    ],
+    [
+      'lapse_dispute',
+      (w) => {
+        const accounts = { executionId, listing: w.listing, rentSponsor: w.stranger.publicKey };
+        return [[program.lapseDispute(accounts)], w.vm.feePayer];
+      },
     ],
   ];
 

@@ -147,6 +147,6 @@ describe('update_listing', () => {
     await w.must(w.listInstructions(other, signingKey), [w.otherCreator]);
     const forged = update({ tagMask: 0b10 });
     forged.keys[3]!.pubkey = program.findCollateral(program.findListing(w.otherCreator.publicKey, w.listingId));
-    await w.rejects([forged], [w.creator], 'ConstraintSeeds');
+    await w.rejects([forged], [w.creator], 'WrongListing');
   });
 });

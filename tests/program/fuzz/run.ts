@@ -97,6 +97,11 @@ class Run implements Scene {
     const { name, instructions } = plan;
     const keys = instructions.flatMap((instruction) => instruction.keys.map(({ pubkey }) => text(pubkey)));
     const touched = new Set([text(FEE_PAYER.publicKey), ...keys.filter((address) => !isExternal(address))]);
+    const outcome = await this.chain.send(instructions, touched);
+    if (!outcome) {
+      this.tally.idle += 1;
+      return;
+    }
     const refusal = this.ledger.attempt(() => {
       plan.rule(this.ledger);
       this.sabotage?.(this.ledger, plan);
@@ -105,7 +110,6 @@ class Run implements Scene {
     const payer = this.ledger.get(text(FEE_PAYER.publicKey));
     this.ledger.set(text(FEE_PAYER.publicKey), { ...payer, lamports: payer.lamports - fee });
     this.fees += fee;
-    const outcome = await this.chain.send(instructions);
     this.tally.transactions += 1;
     this.tally.count(name, outcome.error?.name ?? 'ok');
     const [expected, found] = [refusal ?? 'ok', outcome.error?.name ?? 'ok'];

@@ -65,7 +65,7 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   tieKey(ledger, signingKey, address, payer);
   const vault = vaultOf(address);
   ledger.createToken(vault, payer, vault);
-  ledger.transfer(source, vault, deposited, creator);
+  if (deposited > 0n) ledger.transfer(source, vault, deposited, creator);
   ledger.create('CreatorCollateral', collateralOf(address), payer, {
     ...{ version: 1, returned: false, bump: 0, vaultBump: 0, listing: address, rentSponsor: payer, deposited },
     ...{ slashed: 0n, owed: 0n, disputedAmount: 0n, exposureOpened: 0n, exposureWindowStart: 0n },

@@ -98,12 +98,12 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
     const { token } = ledger.get(wallet(key(owner)));
     const spends = token?.delegate === text(program.findSpender(key(owner))) && !token.frozen;
     if (!spends) return 0n;
-    return token.amount < token.delegatedAmount ? token.amount : token.delegatedAmount;
+    return Math.min(token.amount, token.delegatedAmount);
   };
   const grant = someGrant(ledger, draw, (candidate) => allowed(candidate.wallet) > 0n);
   if (!grant) return openExecution(scene, draw);
   const left = [grant.perExecutionMax, grant.totalMax - grant.totalSpent, allowed(grant.wallet)];
-  const most = left.reduce((least, amount) => (amount < least ? amount : least));
+  const most = left.reduce((least, amount) => Math.min(amount, least));
   const found = openListing(ledger, draw, most);
   if (!found) return openExecution(scene, draw);
   const [address, listing] = found;

@@ -102,7 +102,7 @@ export const dust: Planner = ({ ledger }, draw): Happening | null => {
     (address) => ledger.get(ledger.token(address).owner).state || isVault(ledger, address),
   );
   const places = [...own, TREASURY].filter((address) => !ledger.token(address).frozen);
-  if (places.length === 0) return null;
+  if (places.length === 0 || ledger.token(source).frozen) return null;
   const [to, amount] = [draw.of(places), draw.of([1n, 777n, 50_000_000n])];
   return { name: 'dust', happen: (target) => target.transfer(source, to, amount, text(STRANGER)) };
 };

@@ -1,0 +1,197 @@
+/** Disputes from open to outcome, award and lapse: every bond, slash and award to the unit, and who is refused when. */
+import type { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { namedKeypair, START } from '../harness/vm.ts';
+import { type Execution, PRICE, USDC, type World, world } from '../harness/world.ts';
+
+const BOND = 10_000_000n;
+const DISPUTE_BYTES = 8 + 3 + 6 * 32 + 7 * 8;
+const WINDOW = 259_200n;
+const LAPSE = 2_592_000n;
+const REASON = new Uint8Array(32).fill(3);
+
+describe('disputes', () => {
+  let w: World;
+  let execution: Execution;
+
+  beforeEach(async () => {
+    w = await world();
+    execution = await settled();
+  });
+
+  const settled = async (change: Partial<program.OpenExecutionInput> = {}) => {
+    const run = await w.open(change);
+    await w.must(w.settleInstructions(run), [w.relay]);
+    return run;
+  };
+  const openInput = (run = execution, by: Keypair = w.caller, evidenceUri = 'https://example.com/evidence') =>
+    program.openDispute({
+      caller: by.publicKey,
+      payer: by.publicKey,
+      executionId: run.executionId,
+      listing: run.listing,
+      evidenceHash: new Uint8Array(32).fill(2),
+      evidenceUri,
+    });
+  const dispute = (run = execution) => w.must([openInput(run)], [w.caller]);
+  const resolve = (change: Partial<program.ResolveDisputeInput> = {}, run = execution) =>
+    program.resolveDispute({
+      admin: w.admin.publicKey,
+      executionId: run.executionId,
+      listing: run.listing,
+      caller: run.caller,
+      creator: w.creator.publicKey,
+      rentSponsor: w.caller.publicKey,
+      usdcMint: w.usdcMint,
+      upheld: true,
+      amount: PRICE,
+      reasonHash: REASON,
+      ...change,
+    });
+  const lapse = (rentSponsor = w.caller.publicKey) =>
+    program.lapseDispute({ executionId: execution.executionId, listing: execution.listing, rentSponsor });
+  const claim = (by: Keypair, destination = w.wallet(w.caller)) =>
+    program.claimDisputeAward({
+      authority: by.publicKey,
+      executionId: execution.executionId,
+      listing: execution.listing,
+      destination,
+      rentSponsor: w.creator.publicKey,
+    });
+  const status = async (run = execution) => (await w.read('ExecutionRecord', run.record)).status;
+  const book = () => w.read('CreatorCollateral', program.findCollateral(w.listing));
+  const claimant = () => w.read('Dispute', program.findDispute(execution.record));
+
+  it('opens with rent and bond of the payer, and counts against the collateral', async () => {
+    const lamports = -(w.vm.rent(DISPUTE_BYTES) + BOND);
+    const outcome = await w.moves([openInput()], [w.caller], { caller: { lamports } });
+    expect(await status()).to.equal('disputed');
+    expect(await book()).to.include({ openDisputes: 1, disputedAmount: PRICE });
+    expect(await claimant()).to.include({ outcome: 'open', bond: BOND, price: PRICE, openedAt: START });
+    expect(outcome.events[0]?.data).to.include({ bond: BOND, evidenceUri: 'https://example.com/evidence' });
+  });
+
+  it('rejected: the bond goes to the creator, the record is completed again and cannot be disputed again', async () => {
+    await dispute();
+    const instruction = resolve({ upheld: false, amount: 0n });
+    await w.moves([instruction], [w.admin], { creator: { lamports: BOND } });
+    expect(await status()).to.equal('completed');
+    expect(await book()).to.include({ openDisputes: 0, disputedAmount: 0n, slashed: 0n });
+    expect(await claimant()).to.include({ outcome: 'rejected', bond: 0n });
+    await w.rejects([openInput()], [w.caller], 'DisputeExists');
+    await w.rejects([resolve()], [w.admin], 'DisputeNotOpen');
+  });
+
+  it('upheld in part: the caller gets the amount, the bond goes back, the listing is paused', async () => {
+    await dispute();
+    await w.moves([resolve({ amount: 500_000n })], [w.admin], {
+      caller: { usdc: 500_000n, lamports: BOND },
+      vault: { usdc: -500_000n },
+    });
+    expect(await status()).to.equal('disputeUpheld');
+    expect(await w.read('AgentListing', w.listing)).to.include({ status: 'paused' });
+    expect(await book()).to.include({ deposited: 10n * USDC, slashed: 500_000n, owed: 0n });
+  });
+
+  it('upheld above the price: the rest goes to the treasury', async () => {
+    await dispute();
+    await w.moves([resolve({ amount: 10n * USDC })], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      treasury: { usdc: 10n * USDC - PRICE },
+      vault: { usdc: -10n * USDC },
+    });
+  });
+
+  it('upheld with a frozen treasury: only the caller’s part is taken', async () => {
+    await dispute();
+    const held = (await w.vm.tokens(program.findTreasury()))!;
+    const treasury = program.findTreasury();
+    w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury, amount: held, frozen: true });
+    await w.moves([resolve({ amount: 5n * USDC })], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      vault: { usdc: -PRICE },
+    });
+    expect(await book()).to.include({ slashed: PRICE });
+  });
+
+  it('an award that the caller cannot receive waits, and anyone sends it later; the caller anywhere of its own', async () => {
+    await dispute();
+    const own = { mint: w.usdcMint, owner: w.caller.publicKey, amount: 5n };
+    w.vm.setTokenAccount(w.wallet(w.caller), { ...own, frozen: true });
+    await w.moves([resolve()], [w.admin], { caller: { lamports: BOND } });
+    expect(await claimant()).to.include({ owed: PRICE, amountToCaller: PRICE });
+    await w.rejects([claim(w.stranger)], [w.stranger], 'DestinationUnusable');
+    await w.rejects([claim(w.stranger, w.wallet(w.stranger))], [w.stranger], 'WrongDestination');
+    const savings = namedKeypair('savings').publicKey;
+    w.vm.setTokenAccount(savings, own);
+    w.watch('savings', savings);
+    await w.moves([claim(w.caller, savings)], [w.caller], { savings: { usdc: PRICE }, vault: { usdc: -PRICE } });
+    w.vm.setTokenAccount(w.wallet(w.caller), own);
+    await w.rejects([claim(w.stranger)], [w.stranger], 'NothingOwed');
+  });
+
+  it('lapses for anyone after thirty days, to the second', async () => {
+    await dispute();
+    await w.vm.setClock(START + LAPSE - 1n);
+    await w.rejects([lapse()], [], 'LapseTooEarly');
+    await w.vm.setClock(START + LAPSE);
+    await w.rejects([lapse(w.stranger.publicKey)], [], 'WrongRentSponsor');
+    await w.moves([lapse()], [], { caller: { lamports: BOND } });
+    expect(await status()).to.equal('completed');
+    expect(await claimant()).to.include({ outcome: 'lapsed', bond: 0n });
+    await w.rejects([lapse()], [], 'DisputeNotOpen');
+  });
+
+  it('rejects: strangers, executions that are not completed, the end of the window, a URI that is too long', async () => {
+    await w.rejects([openInput(execution, w.stranger)], [w.stranger], 'NotCaller');
+    await w.rejects([openInput(await w.open())], [w.caller], 'ExecutionNotCompleted');
+    await w.rejects([openInput(execution, w.caller, 'x'.repeat(201))], [w.caller], 'UriTooLong');
+    await w.vm.setClock(START + WINDOW);
+    await w.rejects([openInput()], [w.caller], 'DisputeWindowClosed');
+    await w.vm.setClock(START + WINDOW - 1n);
+    await dispute();
+  });
+
+  it('rejects: anybody but the admin, amounts out of range, another receiver, another creator, another rent sponsor', async () => {
+    await dispute();
+    for (const who of [w.relay, w.creator, w.caller]) {
+      await w.rejects([resolve({ admin: who.publicKey })], [who], 'NotAdmin');
+    }
+    await w.rejects([resolve({ upheld: false, amount: 1n })], [w.admin], 'InvalidAmount');
+    await w.rejects([resolve({ amount: 10n * USDC + 1n })], [w.admin], 'SlashAboveCollateral');
+    await w.rejects([resolve({ caller: w.stranger.publicKey })], [w.admin], 'WrongDestination');
+    await w.rejects([resolve({ creator: w.stranger.publicKey })], [w.admin], 'NotCreator');
+    await w.rejects([resolve({ rentSponsor: w.stranger.publicKey })], [w.admin], 'WrongRentSponsor');
+    await w.must([resolve()], [w.admin]);
+  });
+
+  it('never starves another open dispute for the treasury, and pays both callers', async () => {
+    const second = await settled();
+    await dispute();
+    await dispute(second);
+    await w.rejects([resolve({ amount: 10n * USDC - PRICE + 1n })], [w.admin], 'OtherDisputesStarved');
+    await w.must([resolve({ amount: 10n * USDC - PRICE })], [w.admin]);
+    await w.moves([resolve({}, second)], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      vault: { usdc: -PRICE },
+    });
+    expect(await w.vm.tokens(program.findCollateralVault(w.listing))).to.equal(0n);
+  });
+
+  it('keeps a bond that would leave its receiver below rent exemption, instead of failing', async () => {
+    await dispute();
+    const small = 100n;
+    await w.overwrite('Dispute', program.findDispute(execution.record), { bond: small });
+    w.vm.closeAccount(w.creator.publicKey);
+    await w.must([resolve({ upheld: false, amount: 0n })], [w.admin]);
+    expect(await claimant()).to.include({ outcome: 'rejected', bond: small });
+    expect(await w.vm.lamports(w.creator.publicKey)).to.equal(0n);
+  });
+
+  it('rejects: a dispute whose figures do not agree with its outcome', async () => {
+    await dispute();
+    await w.overwrite('Dispute', program.findDispute(execution.record), { amountToTreasury: 1n });
+    await w.rejects([resolve({ upheld: false, amount: 0n })], [w.admin], 'DisputeUnsound');
+  });
+});

@@ -1,0 +1,122 @@
+/** What the admin, a key's wallet and anybody may change or clear away, and who is refused. */
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program.ts';
+import { START } from '../harness/vm.ts';
+import { FEE, PRICE, USDC, type World, world } from '../harness/world.ts';
+
+const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8;
+const RECORD_BYTES = 290;
+const WEEK = 604_800n;
+
+describe('settings, grants and closing', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const update = (change: Omit<program.UpdateConfigInput, 'admin'>, admin = w.admin) =>
+    program.updateConfig({ admin: admin.publicKey, ...change });
+  const config = () => w.read('Config', program.findConfig());
+
+  it('changes only what is named; open executions keep their fee; the longest span never shrinks', async () => {
+    const run = await w.open();
+    const before = await config();
+    await w.must([update({ feeBps: 0, disputeWindowSeconds: 300_000 })], [w.admin]);
+    const span = 300_000 + 600 + 3_600;
+    expect(await config()).to.include({ feeBps: 0, disputeWindowSeconds: 300_000, longestSpanSeconds: span });
+    expect(await config()).to.include({ minPrice: before.minPrice, maxTimeoutSeconds: before.maxTimeoutSeconds });
+    await w.must([update({ disputeWindowSeconds: 259_200 })], [w.admin]);
+    expect(await config()).to.include({ longestSpanSeconds: span });
+    await w.moves(w.settleInstructions(run), [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      caller: { lamports: w.vm.rent(165) },
+    });
+  });
+
+  it('pauses opens while settling goes on, and lowers the longest timeout for listings of before', async () => {
+    const run = await w.open();
+    await w.must([update({ opensPaused: true })], [w.admin]);
+    await w.rejects([program.openExecution(w.openInput())], [w.caller], 'OpensPaused');
+    await w.must(w.settleInstructions(run), [w.relay]);
+    await w.must([update({ opensPaused: false, maxTimeoutSeconds: 60 })], [w.admin]);
+    await w.open({ timeoutSeconds: 60 });
+    await w.overwrite('AgentListing', w.listing, { timeoutSeconds: 61 });
+    await w.rejects([program.openExecution(w.openInput({ timeoutSeconds: 61 }))], [w.caller], 'TimeoutOutOfRange');
+  });
+
+  it('rejects: settings out of bounds, and anybody but the admin', async () => {
+    const refused: [Omit<program.UpdateConfigInput, 'admin'>, string][] = [
+      [{ feeBps: 101 }, 'FeeOutOfBounds'],
+      [{ minPrice: 9_999n }, 'MinPriceOutOfBounds'],
+      [{ disputeBondLamports: 1_000_000_001n }, 'BondOutOfBounds'],
+      [{ disputeWindowSeconds: 259_199 }, 'DisputeWindowOutOfBounds'],
+      [{ refundGraceSeconds: 299 }, 'RefundGraceOutOfBounds'],
+      [{ maxTimeoutSeconds: 86_401 }, 'MaxTimeoutOutOfBounds'],
+      [{ tiers: [] }, 'InvalidTiers'],
+    ];
+    for (const [change, error] of refused) await w.rejects([update(change)], [w.admin], error);
+    await w.rejects([update({ feeBps: 1 }, w.relay)], [w.relay], 'NotAdmin');
+  });
+
+  it('hands the admin’s part over in two steps, and the relay’s in one', async () => {
+    const next = w.stranger;
+    const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
+    await w.rejects([accept], [next], 'NotPendingAdmin');
+    await w.must([program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin: next.publicKey })], [w.admin]);
+    await w.must([accept], [next]);
+    await w.rejects([update({ feeBps: 1 })], [w.admin], 'NotAdmin');
+    const hand = (relayAuthority: PublicKey) => program.setRelayAuthority({ admin: next.publicKey, relayAuthority });
+    await w.rejects([hand(PublicKey.default)], [next], 'InvalidAuthority');
+    const run = await w.open();
+    await w.must([hand(w.otherCreator.publicKey)], [next]);
+    await w.rejects(w.settleInstructions(run), [w.relay], 'NotRelayAuthority');
+    const settle = w.settleInstructions(run, { relayAuthority: w.otherCreator.publicKey });
+    await w.must(settle, [w.otherCreator]);
+  });
+
+  it('withdraws fees to the unit', async () => {
+    await w.must(w.settleInstructions(await w.open()), [w.relay]);
+    const take = (amount: bigint, destination = w.wallet(w.stranger)) =>
+      program.withdrawTreasury({ admin: w.admin.publicKey, destination, amount });
+    await w.rejects([take(FEE + 1n)], [w.admin], 'InvalidAmount');
+    await w.rejects([take(0n)], [w.admin], 'InvalidAmount');
+    await w.rejects([take(1n, program.findTreasury())], [w.admin], 'DestinationUnusable');
+    await w.moves([take(FEE)], [w.admin], { treasury: { usdc: -FEE }, stranger: { usdc: FEE } });
+  });
+
+  it('changes a grant’s limits, even below its spend, and closes it one second after its last open', async () => {
+    const limits = { ...w.grantInput().limits, totalMax: PRICE - 1n };
+    const change = (wallet = w.caller) => program.updateGrant({ wallet: wallet.publicKey, keyId: w.keyId, limits });
+    const close = (rentSponsor = w.caller.publicKey) =>
+      program.closeGrant({ wallet: w.caller.publicKey, keyId: w.keyId, rentSponsor });
+    await w.openWithGrant();
+    await w.must([change()], [w.caller]);
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GrantTotalExceeded');
+    const stranger = change();
+    stranger.keys[0]!.pubkey = w.stranger.publicKey;
+    await w.rejects([stranger], [w.stranger], 'NotGrantWallet');
+    await w.rejects([close()], [w.caller], 'GrantInUse');
+    await w.vm.setClock(START + 1n);
+    await w.rejects([close(w.stranger.publicKey)], [w.caller], 'WrongRentSponsor');
+    await w.moves([close()], [w.caller], { caller: { lamports: w.vm.rent(GRANT_BYTES) } });
+    expect(await w.vm.getAccount(program.findGrant(w.caller.publicKey, w.keyId))).to.equal(null);
+  });
+
+  it('closes a refunded record for anyone a week after its open, its rent to who paid it', async () => {
+    const run = await w.open();
+    const close = (rentSponsor = run.rentSponsor) =>
+      program.closeExecution({ executionId: run.executionId, rentSponsor });
+    await w.vm.setClock(START + WEEK);
+    await w.rejects([close()], [], 'ExecutionNotRefunded');
+    await w.must([w.refundInstruction(run)], [w.relay]);
+    await w.vm.setClock(START + WEEK - 1n);
+    await w.rejects([close()], [], 'CloseTooEarly');
+    await w.vm.setClock(START + WEEK);
+    await w.rejects([close(w.stranger.publicKey)], [], 'WrongRentSponsor');
+    await w.moves([close()], [], { caller: { lamports: w.vm.rent(RECORD_BYTES) } });
+    expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC);
+  });
+});
