@@ -98,12 +98,12 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
     const { token } = ledger.get(wallet(key(owner)));
     const spends = token?.delegate === text(program.findSpender(key(owner))) && !token.frozen;
     if (!spends) return 0n;
-    return Math.min(token.amount, token.delegatedAmount);
+    return smaller(token.amount, token.delegatedAmount);
   };
   const grant = someGrant(ledger, draw, (candidate) => allowed(candidate.wallet) > 0n);
   if (!grant) return openExecution(scene, draw);
   const left = [grant.perExecutionMax, grant.totalMax - grant.totalSpent, allowed(grant.wallet)];
-  const most = left.reduce((least, amount) => Math.min(amount, least));
+  const most = left.reduce(smaller);
   const found = openListing(ledger, draw, most);
   if (!found) return openExecution(scene, draw);
   const [address, listing] = found;
@@ -192,3 +192,9 @@ export const closeExecution: Planner = ({ ledger }, draw) => {
     rules.closeExecution(target, input),
   );
 };
+
+/** The smaller of two amounts; Math.min takes no bigint. */
+function smaller(left: bigint, right: bigint): bigint {
+  const [least] = left < right ? [left] : [right];
+  return least;
+}
