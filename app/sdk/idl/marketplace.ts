@@ -4409,7 +4409,7 @@ export type Marketplace = {
           {
             "name": "returned",
             "docs": [
-              "True once everything went back to the creator and the vault was closed."
+              "True once all that was left went back to the creator; the vault stays while an award is owed."
             ],
             "type": "bool"
           },

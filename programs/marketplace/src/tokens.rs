@@ -22,19 +22,19 @@ pub fn balance(account: &AccountInfo) -> u64 {
     read(account).map_or(0, |account| account.amount)
 }
 
+/// The account, if it is one of this mint that is not frozen.
+fn usable(account: &AccountInfo, mint: &Pubkey) -> Option<TokenAccount> {
+    read(account).filter(|found| found.mint == *mint && found.state == AccountState::Initialized)
+}
+
 /// Whether the account is one of this mint that is not frozen.
 pub fn can_receive(account: &AccountInfo, mint: &Pubkey) -> bool {
-    read(account)
-        .is_some_and(|account| account.mint == *mint && account.state == AccountState::Initialized)
+    usable(account, mint).is_some()
 }
 
 /// Whether the account can receive, and its money would be the owner's.
 pub fn can_receive_for(account: &AccountInfo, mint: &Pubkey, owner: &Pubkey) -> bool {
-    read(account).is_some_and(|account| {
-        account.mint == *mint
-            && account.owner == *owner
-            && account.state == AccountState::Initialized
-    })
+    usable(account, mint).is_some_and(|found| found.owner == *owner)
 }
 
 /// Seeds of an owner's associated token account, an address of the associated token program.

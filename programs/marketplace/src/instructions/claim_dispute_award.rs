@@ -67,11 +67,7 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
     collateral.pay_owed(amount)?;
     let mover = Mover {
         authority: accounts.collateral_vault.to_account_info(),
-        seeds: &[
-            COLLATERAL_VAULT_SEED,
-            collateral.listing.as_ref(),
-            &[collateral.vault_bump],
-        ],
+        seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
     };
     // A vault that outlived its return holds awards and, at the last of them, whatever strangers sent to it.

@@ -105,14 +105,9 @@ impl ResolveDispute<'_> {
         if !vault_moves || !tokens::can_receive(&self.treasury, &mint) {
             to_treasury = 0;
         }
-        let listing = self.collateral.listing;
         let mover = Mover {
             authority: self.collateral_vault.to_account_info(),
-            seeds: &[
-                COLLATERAL_VAULT_SEED,
-                listing.as_ref(),
-                &[self.collateral.vault_bump],
-            ],
+            seeds: &self.collateral.vault_seeds(),
             token_program: &self.token_program,
         };
         let now_to_caller = to_caller.saturating_sub(owed);

@@ -58,17 +58,14 @@ impl ReturnCollateral<'_> {
 pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let accounts = ctx.accounts;
     let collateral = &mut accounts.collateral;
-    collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
+    let held = tokens::balance(&accounts.collateral_vault);
+    collateral.invariant(held)?;
     collateral.give_back(Clock::get()?.unix_timestamp)?;
     // Whatever a stranger sent to the vault goes along: nobody else could ever claim it.
-    let amount = tokens::balance(&accounts.collateral_vault).saturating_sub(collateral.owed);
+    let amount = held.saturating_sub(collateral.owed);
     let mover = Mover {
         authority: accounts.collateral_vault.to_account_info(),
-        seeds: &[
-            COLLATERAL_VAULT_SEED,
-            collateral.listing.as_ref(),
-            &[collateral.vault_bump],
-        ],
+        seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
     };
     mover.transfer(&accounts.collateral_vault, &accounts.destination, amount)?;

@@ -111,11 +111,7 @@ pub fn settle_execution_handler(
     let execution_id = accounts.record.execution_id;
     let mover = Mover {
         authority: accounts.record.to_account_info(),
-        seeds: &[
-            EXECUTION_SEED,
-            execution_id.as_ref(),
-            &[accounts.record.bump],
-        ],
+        seeds: &accounts.record.seeds(),
         token_program: &accounts.token_program,
     };
     mover.transfer(&accounts.escrow, &accounts.payout, to_creator)?;

@@ -2,6 +2,7 @@
 
 use anchor_lang::prelude::*;
 
+use crate::constants::COLLATERAL_VAULT_SEED;
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 
@@ -11,7 +12,7 @@ use crate::guard::fail;
 pub struct CreatorCollateral {
     /// Layout version, 1.
     pub version: u8,
-    /// True once everything went back to the creator and the vault was closed.
+    /// True once all that was left went back to the creator; the vault stays while an award is owed.
     pub returned: bool,
     /// Bump of this address.
     pub bump: u8,
@@ -40,6 +41,12 @@ pub struct CreatorCollateral {
 }
 
 impl CreatorCollateral {
+    /// What the vault signs with: it is its own authority.
+    pub fn vault_seeds(&self) -> [&[u8]; 3] {
+        let bump = std::slice::from_ref(&self.vault_bump);
+        [COLLATERAL_VAULT_SEED, self.listing.as_ref(), bump]
+    }
+
     /// What is left to slash or return.
     pub fn available(&self) -> u64 {
         self.deposited.saturating_sub(self.slashed)

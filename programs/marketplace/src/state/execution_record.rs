@@ -103,6 +103,12 @@ pub struct ExecutionRecord {
 }
 
 impl ExecutionRecord {
+    /// What this address signs with: it is its escrow's authority.
+    pub fn seeds(&self) -> [&[u8]; 3] {
+        let bump = std::slice::from_ref(&self.bump);
+        [EXECUTION_SEED, self.execution_id.as_ref(), bump]
+    }
+
     /// The id that a caller and a nonce make: nobody else can occupy it.
     pub fn derive_id(caller: &Pubkey, nonce: &[u8; 16]) -> [u8; 16] {
         let hash = hashv(&[EXECUTION_ID_DOMAIN, caller.as_ref(), nonce]).to_bytes();

@@ -195,6 +195,6 @@ export const closeExecution: Planner = ({ ledger }, draw) => {
 
 /** The smaller of two amounts; Math.min takes no bigint. */
 function smaller(left: bigint, right: bigint): bigint {
-  const [least] = left < right ? [left] : [right];
-  return least;
+  if (left < right) return left;
+  return right;
 }
