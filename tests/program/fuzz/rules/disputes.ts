@@ -121,8 +121,8 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   const book = collateralOf(text(input.listing));
   const collateral = ledger.state('CreatorCollateral', book);
   const destination = text(input.destination);
-  demand(dispute.listing === text(input.listing), 'WrongListing');
   demand(collateral.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(dispute.listing === text(input.listing), 'WrongListing');
   const associated = text(program.findTokenAccount(key(dispute.caller), key(usdcMint)));
   demand(text(input.authority) === dispute.caller || destination === associated, 'WrongDestination');
   demand(receivesFor(ledger, destination, dispute.caller), 'DestinationUnusable');
