@@ -5,123 +5,46 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import anchor from '@coral-xyz/anchor';
-import { getAssociatedTokenAddressSync } from '@solana/spl-token';
-import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { DemoFile } from '../app/local/demoFile.ts';
 import { startNode, type TestNode } from './harness/node.ts';
+import { tellOfDisputes } from './journey/disputes.ts';
+import { createVisitor, type Visitor } from './journey/visitor.ts';
 import { cleanUp, goneWithin, newDirectory, ROOT, type Start, startNetwork } from './local/start.ts';
 
 const CSV = readFileSync(join(ROOT, 'examples', 'cities.csv'), 'utf8');
 const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
 
-interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test is about
-  body: any;
-}
-
 describe('journey', function () {
   this.timeout(120_000);
   const dataDir = newDirectory();
   let start: Start;
-  let demo: DemoFile;
-  let connection: Connection;
+  let visitor: Visitor;
   after(cleanUp);
-
-  async function send(path: string, caller: number | null, body?: unknown): Promise<Answer> {
-    const response = await fetch(`${demo.base_url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...(caller === null ? {} : { authorization: `Bearer ${demo.callers[caller]!.api_key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await response.json() };
-  }
-  const agent = (name: string) => demo.agents.find((candidate) => candidate.name === name)!;
-  const execute = (name: string, body: unknown, caller = 0) =>
-    send(`/v1/agents/${agent(name).agent_id}/execute`, caller, body);
-
-  async function units(tokenAccount: PublicKey): Promise<bigint> {
-    return BigInt((await connection.getTokenAccountBalance(tokenAccount, 'confirmed')).value.amount);
-  }
-  const usdcOf = (wallet: string) =>
-    getAssociatedTokenAddressSync(new PublicKey(demo.usdc_mint), new PublicKey(wallet));
-
-  /** Base units of both callers, both creators and the treasury. */
-  async function balances() {
-    const creators = [...new Set(demo.agents.map(({ creator }) => creator))];
-    const wallets = [...demo.callers.map(({ wallet }) => wallet), ...creators];
-    const amounts = await Promise.all(wallets.map((wallet) => units(usdcOf(wallet))));
-    return {
-      ...Object.fromEntries(wallets.map((wallet, index) => [wallet, amounts[index]!])),
-      treasury: await units(new PublicKey(demo.treasury)),
-    } as Record<string, bigint>;
-  }
-
-  /** Nobody's balance but the payer's, the payee's and the treasury's moved, and those exactly. */
-  function assertPaid(
-    before: Record<string, bigint>,
-    after: Record<string, bigint>,
-    name: string,
-    price: bigint,
-    caller = 0,
-  ) {
-    const fee = price / 100n;
-    const expected = { ...before };
-    expected[demo.callers[caller]!.wallet]! -= price;
-    expected[agent(name).creator]! += price - fee;
-    expected.treasury! += fee;
-    expect(after).to.deep.equal(expected);
-  }
-
-  function seeds(...parts: (string | Uint8Array)[]): PublicKey {
-    const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
-    return PublicKey.findProgramAddressSync(bytes, new PublicKey(demo.program_id))[0];
-  }
-  const idBytes = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-
-  /** The record by Anchor and the published IDL, and nothing of ours. */
-  // biome-ignore lint/suspicious/noExplicitAny: an integrator without generated types
-  async function readRecord(executionId: string): Promise<any> {
-    const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'idl', 'marketplace.json'), 'utf8'));
-    const program = new anchor.Program(idl, { connection } as anchor.Provider);
-    // biome-ignore lint/suspicious/noExplicitAny: without types, accounts are not known by name
-    return (program.account as any).executionRecord.fetch(seeds('execution', idBytes(executionId)));
-  }
-  async function escrowExists(executionId: string): Promise<boolean> {
-    const escrow = seeds('escrow', seeds('execution', idBytes(executionId)).toBytes());
-    return (await connection.getAccountInfo(escrow, 'confirmed')) !== null;
-  }
 
   before(async () => {
     start = startNetwork(dataDir, { command: 'npm' });
-    demo = await start.ready;
-    connection = new Connection(demo.rpc_url, { commitment: 'confirmed', wsEndpoint: demo.ws_url });
+    visitor = createVisitor(await start.ready, dataDir);
   });
 
   // Mocha runs a block's own tests before its inner blocks: hence blocks throughout, in the order of the story.
   describe('the first calls', () => {
     it('the first call: 200, 99 to 1, and API, result and chain say the same', async () => {
-      const before = await balances();
+      const before = await visitor.balances();
       const query = 'SELECT city, population FROM csv ORDER BY population DESC LIMIT 2';
-      const { status, body } = await execute('csv-analyst', {
+      const { status, body } = await visitor.execute('csv-analyst', {
         task: 'Largest cities',
         parameters: { csv: CSV, query },
       });
       expect(status).to.equal(200);
       expect(JSON.parse(body.result).row_count).to.equal(2);
-      assertPaid(before, await balances(), 'csv-analyst', 250_000n);
+      visitor.assertPaid(before, await visitor.balances(), 'csv-analyst', 250_000n);
 
-      const record = await readRecord(body.execution_id);
+      const record = await visitor.readRecord(body.execution_id);
       expect(record.status).to.deep.equal({ completed: {} });
       expect(`sha256:${Buffer.from(record.resultHash).toString('hex')}`).to.equal(body.result_hash);
-      expect(record.caller.toBase58()).to.equal(demo.callers[0]!.wallet);
-      expect(await escrowExists(body.execution_id)).to.equal(false);
-      const full = (await send(`/v1/executions/${body.execution_id}`, 0)).body;
+      expect(record.caller.toBase58()).to.equal(visitor.demo.callers[0]!.wallet);
+      expect(await visitor.escrowExists(body.execution_id)).to.equal(false);
+      const full = (await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body;
       expect(full).to.include({
         status: 'completed',
         result: body.result,
@@ -134,12 +57,14 @@ describe('journey', function () {
     });
 
     it('text-report, for the other caller', async () => {
-      const before = await balances();
-      const { status, body } = await execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
+      const before = await visitor.balances();
+      const { status, body } = await visitor.execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
       expect(status).to.equal(200);
       expect(JSON.parse(body.result)).to.have.keys('statistics', 'reading', 'key_sentences', 'outline');
-      assertPaid(before, await balances(), 'text-report', 100_000n, 1);
-      expect((await send(`/v1/executions/${body.execution_id}`, 0)).body.error.code).to.equal('execution_not_found');
+      visitor.assertPaid(before, await visitor.balances(), 'text-report', 100_000n, 1);
+      expect((await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body.error.code).to.equal(
+        'execution_not_found',
+      );
     });
   });
 
@@ -150,11 +75,11 @@ describe('journey', function () {
     ];
     for (const [name, body, result, price] of paid) {
       it(`${name}: 200`, async () => {
-        const before = await balances();
-        const answer = await execute(name, body);
+        const before = await visitor.balances();
+        const answer = await visitor.execute(name, body);
         expect(answer.status).to.equal(200);
         expect(answer.body).to.include({ status: 'completed', result, cost_usdc: Number(price) / 1e6 });
-        assertPaid(before, await balances(), name, price);
+        visitor.assertPaid(before, await visitor.balances(), name, price);
       });
     }
 
@@ -184,36 +109,38 @@ describe('journey', function () {
     ];
     for (const [name, body, status, code, message] of refunded) {
       it(`${name}: ${status} ${code}, and everybody has what they had`, async () => {
-        const before = await balances();
-        const answer = await execute(name, body);
+        const before = await visitor.balances();
+        const answer = await visitor.execute(name, body);
         expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
         expect(answer.body.error.code).to.equal(code);
         expect(answer.body.error.message).to.match(message);
-        expect(await balances()).to.deep.equal(before);
+        expect(await visitor.balances()).to.deep.equal(before);
         const id = answer.body.error.execution_id;
-        expect((await readRecord(id)).status).to.deep.equal({ refunded: {} });
-        expect(await escrowExists(id)).to.equal(false);
-        const full = (await send(`/v1/executions/${id}`, 0)).body;
+        expect((await visitor.readRecord(id)).status).to.deep.equal({ refunded: {} });
+        expect(await visitor.escrowExists(id)).to.equal(false);
+        const full = (await visitor.send(`/v1/executions/${id}`, 0)).body;
         expect(full).to.include({ status: 'failed', cost_usdc: 0, result: null, ipfs_url: null });
       });
     }
 
     it('sandbox-paused: 422, and nothing is opened', async () => {
-      const before = await balances();
-      const total = (await send('/v1/executions?limit=1', 0)).body.total;
-      const answer = await execute('sandbox-paused', { task: 'x' });
+      const before = await visitor.balances();
+      const total = (await visitor.send('/v1/executions?limit=1', 0)).body.total;
+      const answer = await visitor.execute('sandbox-paused', { task: 'x' });
       expect(answer.status).to.equal(422);
       expect(answer.body.error).to.include({ code: 'agent_paused', execution_id: null });
-      expect(await balances()).to.deep.equal(before);
-      expect((await send('/v1/executions?limit=1', 0)).body.total).to.equal(total);
+      expect(await visitor.balances()).to.deep.equal(before);
+      expect((await visitor.send('/v1/executions?limit=1', 0)).body.total).to.equal(total);
     });
 
     it('parameters that do not fit the schema, and an agent that is none: nothing is opened', async () => {
-      const before = await balances();
-      expect((await execute('csv-analyst', { task: 'x', parameters: {} })).body.error.code).to.equal('invalid_request');
-      const unknown = await send(`/v1/agents/${demo.callers[0]!.wallet}/execute`, 0, { task: 'x' });
+      const before = await visitor.balances();
+      expect((await visitor.execute('csv-analyst', { task: 'x', parameters: {} })).body.error.code).to.equal(
+        'invalid_request',
+      );
+      const unknown = await visitor.send(`/v1/agents/${visitor.demo.callers[0]!.wallet}/execute`, 0, { task: 'x' });
       expect([unknown.status, unknown.body.error.code]).to.deep.equal([404, 'agent_not_found']);
-      expect(await balances()).to.deep.equal(before);
+      expect(await visitor.balances()).to.deep.equal(before);
     });
   });
 
@@ -224,47 +151,41 @@ describe('journey', function () {
         ['sandbox-slow', 2, 1],
         ['sandbox-wrong-id', 1, 0],
       ] as const) {
-        for (let tries = 0; ; tries += 1) {
-          const { body } = await send(`/v1/agents/${agent(name).agent_id}`, null);
-          if (body.total_executions === total || tries > 100) {
-            expect(body).to.include({ total_executions: total, successful_executions: successful });
-            expect(body.success_rate).to.equal(successful / total);
-            break;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
+        const path = `/v1/agents/${visitor.agent(name).agent_id}`;
+        const { body } = await visitor.sendUntil(path, null, (answer) => answer.body.total_executions === total);
+        expect(body).to.include({ successful_executions: successful, success_rate: successful / total });
       }
     });
 
     it('45 asynchronous calls at once are all paid, and paging shows each of them once', async () => {
-      const before = await balances();
+      const before = await visitor.balances();
       const ids = new Set<string>();
-      const first = (await send('/v1/executions?limit=1', 1)).body.total as number;
+      const first = (await visitor.send('/v1/executions?limit=1', 1)).body.total as number;
       await Promise.all(
         Array.from({ length: 45 }, async (_, index) => {
-          const { status, body } = await execute('sandbox-echo', { task: `call ${index}`, async: true }, 1);
+          const { status, body } = await visitor.execute('sandbox-echo', { task: `call ${index}`, async: true }, 1);
           expect([200, 202]).to.include(status);
           ids.add(body.execution_id);
         }),
       );
       expect(ids.size).to.equal(45);
       for (;;) {
-        const { body } = await send('/v1/executions?status=completed&limit=1', 1);
+        const { body } = await visitor.send('/v1/executions?status=completed&limit=1', 1);
         if (body.total === first + 45) break;
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
-      assertPaid(before, await balances(), 'sandbox-echo', 450_000n, 1);
+      visitor.assertPaid(before, await visitor.balances(), 'sandbox-echo', 450_000n, 1);
 
       for (const filter of [
         '',
         '&status=completed',
-        `&agent_id=${agent('sandbox-echo').agent_id}`,
+        `&agent_id=${visitor.agent('sandbox-echo').agent_id}`,
         '&from=2020-01-01T00:00:00Z',
       ]) {
         const seen: string[] = [];
         const times: string[] = [];
         for (let offset = 0; ; offset += 7) {
-          const { body } = await send(`/v1/executions?limit=7&offset=${offset}${filter}`, 1);
+          const { body } = await visitor.send(`/v1/executions?limit=7&offset=${offset}${filter}`, 1);
           for (const row of body.executions) {
             seen.push(row.execution_id);
             times.push(`${row.initiated_at} ${row.execution_id}`);
@@ -278,15 +199,17 @@ describe('journey', function () {
         expect([...ids].every((id) => seen.includes(id))).to.equal(true);
         expect(times).to.deep.equal([...times].sort().reverse());
       }
-      expect((await send('/v1/executions?to=2020-01-01T00:00:00Z', 1)).body).to.include({ total: 0 });
+      expect((await visitor.send('/v1/executions?to=2020-01-01T00:00:00Z', 1)).body).to.include({ total: 0 });
     });
 
     it('every sort and filter of agents pages over all of them, none twice', async () => {
-      const active = demo.agents.filter(({ name }) => name !== 'sandbox-paused').map(({ agent_id }) => agent_id);
+      const active = visitor.demo.agents
+        .filter(({ name }) => name !== 'sandbox-paused')
+        .map(({ agent_id }) => agent_id);
       for (const sort of ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at']) {
         const seen: string[] = [];
         for (let offset = 0; offset < active.length; offset += 5) {
-          const { body } = await send(`/v1/agents?sort=${sort}&limit=5&offset=${offset}`, null);
+          const { body } = await visitor.send(`/v1/agents?sort=${sort}&limit=5&offset=${offset}`, null);
           expect(body.total).to.equal(active.length);
           seen.push(...body.agents.map((row: { agent_id: string }) => row.agent_id));
         }
@@ -294,7 +217,9 @@ describe('journey', function () {
         expect(seen).to.have.length(active.length);
       }
       const names = async (filter: string) =>
-        (await send(`/v1/agents?limit=100&${filter}`, null)).body.agents.map((row: { name: string }) => row.name);
+        (await visitor.send(`/v1/agents?limit=100&${filter}`, null)).body.agents.map(
+          (row: { name: string }) => row.name,
+        );
       expect(await names('tags=data,sql')).to.deep.equal(['csv-analyst']);
       expect(await names('tags=sandbox')).to.have.length(active.length - 2);
       expect(await names('tags=nothing-has-this')).to.deep.equal([]);
@@ -325,7 +250,11 @@ describe('journey', function () {
       expect(Object.keys(printed)).to.deep.equal(Object.keys(body));
       expect(printed.result).to.equal(body.result);
     });
+  });
 
+  tellOfDisputes(() => visitor, dataDir);
+
+  describe('the end', () => {
     it('Ctrl-C ends everything within two seconds', async () => {
       start.signalGroup('SIGINT');
       await goneWithin(start, 2_000);
@@ -343,25 +272,28 @@ describe('journey', function () {
       const directory = newDirectory();
       const env = { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl };
       const first = startNetwork(directory, { env });
-      demo = await first.ready;
-      connection = node.connection;
-      const before = await balances();
-      const { body } = await execute('sandbox-slow', { task: 'survive', parameters: { seconds: 2 }, async: true });
+      visitor = createVisitor(await first.ready, directory);
+      const before = await visitor.balances();
+      const { body } = await visitor.execute('sandbox-slow', {
+        task: 'survive',
+        parameters: { seconds: 2 },
+        async: true,
+      });
       const id = body.execution_id;
-      expect(await escrowExists(id)).to.equal(true);
+      expect(await visitor.escrowExists(id)).to.equal(true);
       first.signalGroup('SIGKILL');
       await goneWithin(first, 2_000);
 
       const again = startNetwork(directory, { env });
-      demo = await again.ready;
+      visitor = createVisitor(await again.ready, directory);
       for (;;) {
-        const { body: row } = await send(`/v1/executions/${id}`, 0);
+        const { body: row } = await visitor.send(`/v1/executions/${id}`, 0);
         if (row.status === 'completed') break;
         expect(['pending', 'running']).to.include(row.status);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
-      assertPaid(before, await balances(), 'sandbox-slow', 20_000n);
-      expect((await readRecord(id)).status).to.deep.equal({ completed: {} });
+      visitor.assertPaid(before, await visitor.balances(), 'sandbox-slow', 20_000n);
+      expect((await visitor.readRecord(id)).status).to.deep.equal({ completed: {} });
       again.signalGroup('SIGTERM');
       await goneWithin(again, 2_000);
     });

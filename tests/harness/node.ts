@@ -66,9 +66,7 @@ export async function startNode(
       data[TOKEN_STATE_OFFSET] = frozen ? 2 : 1;
       await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { data: data.toString('hex') }]);
     },
-    async timeTravel(unixSeconds) {
-      await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
-    },
+    timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
     async now() {
       const clock = await callRpc<{ value: { data: [string, string] } }>(rpcUrl, 'getAccountInfo', [
         CLOCK_SYSVAR,
@@ -79,4 +77,9 @@ export async function startNode(
     rpc: (method, params) => callRpc(rpcUrl, method, params),
     stop: () => node.stop(),
   };
+}
+
+/** Moves the clock of the Surfpool there forward to this unix time. */
+export async function timeTravel(rpcUrl: string, unixSeconds: number): Promise<void> {
+  await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
 }

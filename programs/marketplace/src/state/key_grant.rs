@@ -177,6 +177,8 @@ impl KeyGrant {
         if opened_at >= self.period_start {
             self.period_spent = self.period_spent.saturating_sub(price);
         }
+        // What an earlier length of the period carried over may be this very price.
+        self.period_spent = self.period_spent.min(self.total_spent);
         true
     }
 
@@ -366,5 +368,22 @@ mod tests {
         assert!(grant.set_limits(&longer, 114).is_ok());
         assert_eq!((grant.period_start, grant.period_spent), (114, 0));
         assert!(grant.restore(50, 109) && grant.period_spent == 0);
+    }
+
+    #[test]
+    fn a_refund_of_spend_that_another_length_carried_over_leaves_the_grant_usable() {
+        let mut grant = grant();
+        assert!(grant.debit(50, 105).is_ok());
+        let longer = GrantLimits {
+            per_execution_max: 50,
+            period_max: 60,
+            total_max: 150,
+            period_seconds: 50,
+            expires_at: 200,
+        };
+        assert!(grant.set_limits(&longer, 108).is_ok());
+        assert!(grant.restore(50, 105));
+        assert_eq!((grant.period_spent, grant.total_spent), (0, 0));
+        assert!(grant.debit(50, 109).is_ok() && grant.invariant().is_ok());
     }
 }

@@ -83,7 +83,7 @@ export function spend(grant: Grant, price: bigint, now: bigint): Grant {
 export function restore(grant: Grant, price: bigint, openedAt: bigint): Grant | null {
   if (grant.revoked || grant.createdAt > openedAt) return null;
   const totalSpent = grant.totalSpent - price;
-  return openedAt >= grant.periodStart
-    ? { ...grant, totalSpent, periodSpent: grant.periodSpent - price }
-    : { ...grant, totalSpent };
+  const periodSpent = openedAt >= grant.periodStart ? grant.periodSpent - price : grant.periodSpent;
+  // A period never counts more than the whole: what another length carried over may be this very price.
+  return { ...grant, totalSpent, periodSpent: periodSpent < totalSpent ? periodSpent : totalSpent };
 }

@@ -1,0 +1,144 @@
+/**
+ * A visitor of a running network, who has its demo.json and nothing of ours but the published IDL: HTTP requests, a
+ * Solana RPC and the commands of the README. Balances are read from the token accounts themselves.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import anchor from '@coral-xyz/anchor';
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { Connection, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { cli } from '../cli/run.ts';
+import { ROOT } from '../local/start.ts';
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test is about
+  body: any;
+}
+
+/** Base units by wallet, and of `treasury`. */
+export type Balances = Record<string, bigint>;
+
+export type Visitor = ReturnType<typeof createVisitor>;
+
+const POLL_MS = 50;
+const PATIENCE_MS = 20_000;
+
+/** `dataDir` is that of the network, where the commands find it. */
+export function createVisitor(demo: DemoFile, dataDir: string) {
+  const connection = new Connection(demo.rpc_url, { commitment: 'confirmed', wsEndpoint: demo.ws_url });
+
+  /** One request with the key of the first or second demo caller, or without any. */
+  async function send(path: string, caller: number | null, body?: unknown): Promise<Answer> {
+    const response = await fetch(`${demo.base_url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(caller === null ? {} : { authorization: `Bearer ${demo.callers[caller]!.api_key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** Asks again until the answer is as wanted, because the index follows the chain; then returns it. */
+  async function sendUntil(
+    path: string,
+    caller: number | null,
+    isWanted: (answer: Answer) => boolean,
+  ): Promise<Answer> {
+    const patientUntil = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await send(path, caller);
+      if (isWanted(answer)) return answer;
+      if (performance.now() > patientUntil) throw new Error(`${path} still answers ${JSON.stringify(answer)}`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  const agent = (name: string) => demo.agents.find((candidate) => candidate.name === name)!;
+  const usdcOf = (wallet: string) =>
+    getAssociatedTokenAddressSync(new PublicKey(demo.usdc_mint), new PublicKey(wallet));
+
+  async function units(tokenAccount: PublicKey): Promise<bigint> {
+    return BigInt((await connection.getTokenAccountBalance(tokenAccount, 'confirmed')).value.amount);
+  }
+
+  function seeds(...parts: (string | Uint8Array)[]): PublicKey {
+    const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+    return PublicKey.findProgramAddressSync(bytes, new PublicKey(demo.program_id))[0];
+  }
+  const recordOf = (executionId: string) => seeds('execution', Buffer.from(executionId.replaceAll('-', ''), 'hex'));
+
+  async function exists(address: PublicKey): Promise<boolean> {
+    return (await connection.getAccountInfo(address, 'confirmed')) !== null;
+  }
+
+  return {
+    demo,
+    connection,
+    send,
+    sendUntil,
+    agent,
+    usdcOf,
+    units,
+    seeds,
+    recordOf,
+    exists,
+    execute: (name: string, body: unknown, caller = 0) =>
+      send(`/v1/agents/${agent(name).agent_id}/execute`, caller, body),
+
+    /** Of both callers, both creators and the treasury. */
+    async balances(): Promise<Balances> {
+      const creators = [...new Set(demo.agents.map(({ creator }) => creator))];
+      const wallets = [...demo.callers.map(({ wallet }) => wallet), ...creators];
+      const amounts = await Promise.all(wallets.map((wallet) => units(usdcOf(wallet))));
+      return {
+        ...Object.fromEntries(wallets.map((wallet, index) => [wallet, amounts[index]!])),
+        treasury: await units(new PublicKey(demo.treasury)),
+      };
+    },
+
+    /** Nobody's balance but the payer's, the payee's and the treasury's moved, and those exactly. */
+    assertPaid(before: Balances, after: Balances, name: string, price: bigint, caller = 0): void {
+      const fee = price / 100n;
+      const expected = { ...before };
+      expected[demo.callers[caller]!.wallet]! -= price;
+      expected[agent(name).creator]! += price - fee;
+      expected.treasury! += fee;
+      expect(after).to.deep.equal(expected);
+    },
+
+    async lamports(address: PublicKey): Promise<bigint> {
+      return BigInt(await connection.getBalance(address, 'confirmed'));
+    },
+
+    /** The record by Anchor and the published IDL. */
+    // biome-ignore lint/suspicious/noExplicitAny: an integrator without generated types
+    async readRecord(executionId: string): Promise<any> {
+      const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'idl', 'marketplace.json'), 'utf8'));
+      const program = new anchor.Program(idl, { connection } as anchor.Provider);
+      // biome-ignore lint/suspicious/noExplicitAny: without types, accounts are not known by name
+      return (program.account as any).executionRecord.fetch(recordOf(executionId));
+    },
+
+    escrowExists: (executionId: string): Promise<boolean> => exists(seeds('escrow', recordOf(executionId).toBytes())),
+
+    /** One command, as a person types it who has set nothing but DATA_DIR; null: it is one that nobody signs. */
+    async command(keypairPath: string | null, ...words: string[]) {
+      const signed = keypairPath === null ? [] : ['--keypair', keypairPath];
+      const { code, stdout, stderr } = await cli([...words, ...signed, '--json'], { DATA_DIR: dataDir });
+      expect(code, stderr).to.equal(0);
+      return JSON.parse(stdout);
+    },
+
+    /** What a command says that is refused. */
+    async refusal(keypairPath: string, ...words: string[]): Promise<string> {
+      const { code, stdout, stderr } = await cli([...words, '--keypair', keypairPath], { DATA_DIR: dataDir });
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      return stderr;
+    },
+  };
+}
