@@ -93,15 +93,22 @@ impl<'info> Mover<'_, 'info> {
         )
     }
 
-    /// Close an empty account; its rent goes to `rent_sponsor`.
+    /// Close an empty account; its rent goes to `rent_sponsor`. One that has become a program since cannot be
+    /// given lamports, and must not hold up the money of others: then `keeper`, an account of ours, has the rent.
     pub fn close(
         &self,
         account: &AccountInfo<'info>,
         rent_sponsor: &AccountInfo<'info>,
+        keeper: &AccountInfo<'info>,
     ) -> Result<()> {
+        let destination = if rent_sponsor.executable {
+            keeper
+        } else {
+            rent_sponsor
+        };
         let accounts = CloseAccount {
             account: account.clone(),
-            destination: rent_sponsor.clone(),
+            destination: destination.clone(),
             authority: self.authority.clone(),
         };
         let signer = [self.seeds];

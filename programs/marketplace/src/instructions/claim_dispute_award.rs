@@ -79,7 +79,8 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
     };
     mover.transfer(&accounts.collateral_vault, &accounts.destination, paid)?;
     if vault_closed {
-        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor)?;
+        let keeper = collateral.to_account_info();
+        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor, &keeper)?;
     }
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     let dispute = &accounts.dispute;

@@ -115,7 +115,7 @@ pub fn refund_execution_handler(
         token_program: &accounts.token_program,
     };
     mover.transfer(&accounts.escrow, &accounts.destination, amount)?;
-    mover.close(&accounts.escrow, &accounts.rent_sponsor)?;
+    mover.close(&accounts.escrow, &accounts.rent_sponsor, &mover.authority)?;
 
     let record = &accounts.record;
     record.invariant(0)?;

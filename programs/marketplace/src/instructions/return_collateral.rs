@@ -71,7 +71,8 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     mover.transfer(&accounts.collateral_vault, &accounts.destination, amount)?;
     let vault_closed = collateral.owed == 0;
     if vault_closed {
-        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor)?;
+        let keeper = collateral.to_account_info();
+        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor, &keeper)?;
     }
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     emit!(CollateralReturned {

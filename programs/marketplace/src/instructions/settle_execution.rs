@@ -116,7 +116,7 @@ pub fn settle_execution_handler(
     };
     mover.transfer(&accounts.escrow, &accounts.payout, to_creator)?;
     mover.transfer(&accounts.escrow, &accounts.treasury, to_treasury)?;
-    mover.close(&accounts.escrow, &accounts.rent_sponsor)?;
+    mover.close(&accounts.escrow, &accounts.rent_sponsor, &mover.authority)?;
 
     let record = &accounts.record;
     record.invariant(0)?;

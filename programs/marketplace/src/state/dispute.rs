@@ -106,12 +106,13 @@ impl Dispute {
     }
 }
 
-/// Pay the bond out; says how much. One that would leave its receiver below rent exemption, which fails the
-/// whole transaction, stays in the dispute's account, so that nobody can stop an outcome by being poor.
+/// Pay the bond out; says how much. One whose receiver would be left below rent exemption or has become a
+/// program, which fails the whole transaction, stays in the dispute's account, so that no receiver can stop an
+/// outcome.
 pub fn pay_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64> {
     let bond = dispute.bond;
     let after = to.lamports().saturating_add(bond);
-    if after < rent_exempt_minimum(to.data_len())? {
+    if to.executable || after < rent_exempt_minimum(to.data_len())? {
         return Ok(0);
     }
     dispute.sub_lamports(bond)?;
