@@ -13,7 +13,7 @@ import { ensureToolchain, type Toolchain, type ToolVersions } from './build/tool
 
 const HELP = `Usage: npm run build:program -- [options]
 
-Builds programs/marketplace and programs/test-caller, and the IDL.
+Builds the programs below programs/, and the marketplace's IDL.
   (none)       build with upstream Rust and write the committed artifacts and app/sdk/idl
   --check      build, change no committed file, and fail unless the committed ones are fresh
   --official   build with the Solana platform-tools (cargo build-sbf) into target/deploy only
@@ -24,7 +24,14 @@ The tools are installed when missing: a Rust nightly by rustup, sbpf-linker by c
 Debian; elsewhere install it first). The first build takes about three minutes.`;
 
 const TEST_CALLER: Program = { package: 'test-caller', crate: 'test_caller', folder: 'programs/test-caller' };
-const PROGRAMS = [MARKETPLACE, TEST_CALLER];
+/** Stands for what a tutorial's reader would build, so our flags are not for it. */
+const NAIVE_ESCROW: Program = {
+  package: 'naive-escrow',
+  crate: 'naive_escrow',
+  folder: 'programs/naive-escrow',
+  plain: true,
+};
+const PROGRAMS = [MARKETPLACE, TEST_CALLER, NAIVE_ESCROW];
 const IDL_FOLDER = join(ROOT, 'app/sdk/idl');
 const BUILD_JSON = join(ROOT, MARKETPLACE.folder, 'artifact/BUILD.json');
 

@@ -40,6 +40,11 @@ const SUITES: Suite[] = [
   { name: 'indexer', about: 'events to tables, on a real node', files: ['tests/indexer/**/*.test.ts'] },
   { name: 'api', about: 'the API over real tables', files: ['tests/relay/api/**/*.test.ts'] },
   { name: 'relay', about: 'paid calls and crashes, on a real node', files: ['tests/relay/*.test.ts'] },
+  {
+    name: 'integrator',
+    about: 'the program by Anchor and its IDL alone',
+    files: ['tests/integrator/**/*.test.ts'],
+  },
   { name: 'cli', about: 'the command line', files: ['tests/cli/**/*.test.ts'] },
   { name: 'local', about: 'npm start', files: ['tests/local/**/*.test.ts'] },
   { name: 'journey', about: 'everything together, as a newcomer meets it', files: ['tests/*.test.ts'] },

@@ -19,6 +19,8 @@ export interface Program {
   package: string;
   crate: string;
   folder: string;
+  /** Compiled as a new Anchor project is: at opt-level 3, without the flags that keep the marketplace small. */
+  plain?: boolean;
 }
 
 export const MARKETPLACE: Program = { package: 'marketplace', crate: 'marketplace', folder: 'programs/marketplace' };
@@ -32,7 +34,17 @@ export interface BuildPlace {
 
 const USUAL_PLACE: BuildPlace = { root: ROOT, work: BUILD_FOLDER, output: DEPLOY_FOLDER };
 
-function rustFlags(tools: Toolchain, root: string): string {
+/** What makes the program small, at the price of few compute units. */
+const SIZE_FLAGS = [
+  // Inlining of small functions only: more saves few compute units and makes the program a quarter larger.
+  '-Cllvm-args=-inline-threshold=25',
+  // rustc has inlined what matters; the linker's second round only makes the program a third larger.
+  '-Clink-arg=--llvm-args=-inline-threshold=0',
+  // Copies of up to 8 words in place, longer ones by memcpy: LLVM's own limit is 128, at 16 bytes of code for each.
+  '-Clink-arg=--llvm-args=-bpf-max-stores-per-memfunc=8',
+];
+
+function rustFlags(program: Program, tools: Toolchain, root: string): string {
   const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo');
   const flags = [
     // The Solana crates call the runtime's syscalls only for this system.
@@ -49,12 +61,7 @@ function rustFlags(tools: Toolchain, root: string): string {
     '-Cpanic=immediate-abort',
     '-Clink-arg=--arch=v0',
     '-Clink-arg=--llvm-args=-bpf-stack-size=4096',
-    // Inlining of small functions only: more saves few compute units and makes the program a quarter larger.
-    '-Cllvm-args=-inline-threshold=25',
-    // rustc has inlined what matters; the linker's second round only makes the program a third larger.
-    '-Clink-arg=--llvm-args=-inline-threshold=0',
-    // Copies of up to 8 words in place, longer ones by memcpy: LLVM's own limit is 128, at 16 bytes of code for each.
-    '-Clink-arg=--llvm-args=-bpf-max-stores-per-memfunc=8',
+    ...(program.plain ? [] : SIZE_FLAGS),
     `--remap-path-prefix=${root}=/program`,
     `--remap-path-prefix=${cargoHome}=/cargo`,
     `--remap-path-prefix=${tools.sysroot}=/rust`,
@@ -99,7 +106,9 @@ function forgetOtherLinking(folder: string, builtins: Buffer, tools: Toolchain):
 
 /** Builds the program into `target/deploy/CRATE.so`, or where else `place` says, and gives its bytes. */
 export async function compileProgram(program: Program, tools: Toolchain, place = USUAL_PLACE): Promise<Buffer> {
-  const { root, work, output } = place;
+  const { root, output } = place;
+  // A folder of its own: other flags are other dependencies.
+  const work = program.plain ? join(place.work, 'plain') : place.work;
   const builtins = await compileBuiltins(tools);
   forgetOtherLinking(work, readFileSync(builtins), tools);
   const linked = join(work, 'linked');
@@ -115,7 +124,8 @@ export async function compileProgram(program: Program, tools: Toolchain, place =
   await run('cargo', [`+${tools.nightly}`, ...cargo], {
     cwd: root,
     env: {
-      CARGO_ENCODED_RUSTFLAGS: rustFlags(tools, root),
+      CARGO_ENCODED_RUSTFLAGS: rustFlags(program, tools, root),
+      ...(program.plain && { CARGO_PROFILE_RELEASE_OPT_LEVEL: '3' }),
       RUSTC_BOOTSTRAP_SYNTHETIC_TARGET: '1',
       PATH: `${HERE}:${process.env.PATH}`,
       SBF_PROGRAM: program.crate,

@@ -5,11 +5,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './process.ts';
 
-const FOLDERS = ['programs/marketplace/src', 'programs/test-caller/src', 'scripts/build', 'scripts/idl'];
+const FOLDERS = [
+  'programs/marketplace/src',
+  'programs/naive-escrow/src',
+  'programs/test-caller/src',
+  'scripts/build',
+  'scripts/idl',
+];
 const FILES = [
   'Cargo.lock',
   'Cargo.toml',
   'programs/marketplace/Cargo.toml',
+  'programs/naive-escrow/Cargo.toml',
   'programs/test-caller/Cargo.toml',
   'scripts/buildProgram.ts',
 ];

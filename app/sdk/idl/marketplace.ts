@@ -85,28 +85,7 @@ export type Marketplace = {
         },
         {
           "name": "dispute",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  100,
-                  105,
-                  115,
-                  112,
-                  117,
-                  116,
-                  101
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "dispute.record",
-                "account": "dispute"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "collateral",
@@ -172,7 +151,62 @@ export type Marketplace = {
         },
         {
           "name": "destination",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "dispute.caller",
+                "account": "dispute"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "config.usdcMint",
+                "account": "config"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
           "name": "rentSponsor",
@@ -208,30 +242,7 @@ export type Marketplace = {
       "accounts": [
         {
           "name": "record",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  101,
-                  120,
-                  101,
-                  99,
-                  117,
-                  116,
-                  105,
-                  111,
-                  110
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "record.executionId",
-                "account": "executionRecord"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "rentSponsor",
@@ -273,31 +284,7 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  103,
-                  114,
-                  97,
-                  110,
-                  116
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "grant.wallet",
-                "account": "keyGrant"
-              },
-              {
-                "kind": "account",
-                "path": "grant.keyId",
-                "account": "keyGrant"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "rentSponsor",
@@ -421,33 +408,7 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "collateral",
@@ -569,30 +530,7 @@ export type Marketplace = {
       "accounts": [
         {
           "name": "record",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  101,
-                  120,
-                  101,
-                  99,
-                  117,
-                  116,
-                  105,
-                  111,
-                  110
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "record.executionId",
-                "account": "executionRecord"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "dispute",
@@ -806,10 +744,116 @@ export type Marketplace = {
         },
         {
           "name": "source",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "creator"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "usdcMint"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
-          "name": "payout"
+          "name": "payout",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "creator"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "usdcMint"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
           "name": "usdcMint",
@@ -884,30 +928,7 @@ export type Marketplace = {
         },
         {
           "name": "record",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  101,
-                  120,
-                  101,
-                  99,
-                  117,
-                  116,
-                  105,
-                  111,
-                  110
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "record.executionId",
-                "account": "executionRecord"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "collateral",
@@ -1098,7 +1119,60 @@ export type Marketplace = {
         },
         {
           "name": "source",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "caller"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "usdcMint"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
           "name": "usdcMint",
@@ -1196,31 +1270,7 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  103,
-                  114,
-                  97,
-                  110,
-                  116
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "grant.wallet",
-                "account": "keyGrant"
-              },
-              {
-                "kind": "account",
-                "path": "grant.keyId",
-                "account": "keyGrant"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "spender",
@@ -1484,7 +1534,62 @@ export type Marketplace = {
         },
         {
           "name": "destination",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "record.caller",
+                "account": "executionRecord"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "config.usdcMint",
+                "account": "config"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
           "name": "grant",
@@ -1578,30 +1683,7 @@ export type Marketplace = {
         },
         {
           "name": "record",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  101,
-                  120,
-                  101,
-                  99,
-                  117,
-                  116,
-                  105,
-                  111,
-                  110
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "record.executionId",
-                "account": "executionRecord"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "dispute",
@@ -1630,32 +1712,6 @@ export type Marketplace = {
         {
           "name": "listing",
           "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          },
           "relations": [
             "record"
           ]
@@ -1722,7 +1778,62 @@ export type Marketplace = {
         },
         {
           "name": "destination",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "record.caller",
+                "account": "executionRecord"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "config.usdcMint",
+                "account": "config"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
           "name": "treasury",
@@ -1784,33 +1895,7 @@ export type Marketplace = {
           "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
-          "name": "listing",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "name": "listing"
         },
         {
           "name": "collateral",
@@ -1874,7 +1959,62 @@ export type Marketplace = {
         },
         {
           "name": "destination",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "tokenProgram"
+              },
+              {
+                "kind": "account",
+                "path": "config.usdcMint",
+                "account": "config"
+              }
+            ],
+            "program": {
+              "kind": "const",
+              "value": [
+                140,
+                151,
+                37,
+                143,
+                78,
+                36,
+                137,
+                241,
+                187,
+                61,
+                16,
+                41,
+                20,
+                142,
+                13,
+                131,
+                11,
+                90,
+                19,
+                153,
+                218,
+                255,
+                16,
+                132,
+                4,
+                142,
+                123,
+                216,
+                219,
+                233,
+                248,
+                89
+              ]
+            }
+          }
         },
         {
           "name": "rentSponsor",
@@ -1922,31 +2062,7 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  103,
-                  114,
-                  97,
-                  110,
-                  116
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "grant.wallet",
-                "account": "keyGrant"
-              },
-              {
-                "kind": "account",
-                "path": "grant.keyId",
-                "account": "keyGrant"
-              }
-            ]
-          }
+          "writable": true
         }
       ],
       "args": []
@@ -1988,33 +2104,7 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "signingKey",
@@ -2174,33 +2264,7 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "collateral",
@@ -2425,33 +2489,7 @@ export type Marketplace = {
           ]
         },
         {
-          "name": "listing",
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "name": "listing"
         },
         {
           "name": "collateral",
@@ -2609,31 +2647,7 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  103,
-                  114,
-                  97,
-                  110,
-                  116
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "grant.wallet",
-                "account": "keyGrant"
-              },
-              {
-                "kind": "account",
-                "path": "grant.keyId",
-                "account": "keyGrant"
-              }
-            ]
-          }
+          "writable": true
         }
       ],
       "args": [
@@ -2679,33 +2693,7 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true,
-          "pda": {
-            "seeds": [
-              {
-                "kind": "const",
-                "value": [
-                  108,
-                  105,
-                  115,
-                  116,
-                  105,
-                  110,
-                  103
-                ]
-              },
-              {
-                "kind": "account",
-                "path": "listing.creator",
-                "account": "agentListing"
-              },
-              {
-                "kind": "account",
-                "path": "listing.listingId",
-                "account": "agentListing"
-              }
-            ]
-          }
+          "writable": true
         },
         {
           "name": "collateral",
@@ -2737,6 +2725,9 @@ export type Marketplace = {
           "name": "payout",
           "docs": [
             "The account that settlements pay from now on; may be the present one."
+          ],
+          "relations": [
+            "listing"
           ]
         }
       ],

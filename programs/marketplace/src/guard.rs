@@ -1,5 +1,5 @@
 //! The checks of every instruction and the errors they end in. `ensure!` takes the place of Anchor's `require!`:
-//! its error is the bare code, which clients name by the IDL, and not a text that is put together on chain.
+//! its error is the bare code, which clients name by the IDL, so that names and texts stay out of the binary.
 
 use anchor_lang::error::Error;
 use anchor_lang::prelude::ProgramError;

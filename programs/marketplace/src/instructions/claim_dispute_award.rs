@@ -18,7 +18,6 @@ pub struct ClaimDisputeAward<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, dispute.record.as_ref()], bump))]
     #[account(mut)]
     pub dispute: Box<Account<'info, Dispute>>,
     #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, dispute.listing.as_ref()], bump))]
@@ -30,6 +29,14 @@ pub struct ClaimDisputeAward<'info> {
     #[account(mut)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [dispute.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// CHECK: who paid the vault's rent, by has_one; only receives lamports.

@@ -3,8 +3,6 @@
 use anchor_lang::prelude::*;
 
 use crate::addresses::require_at_home;
-#[cfg(feature = "idl-build")]
-use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionClosed;
 use crate::guard::fail;
@@ -13,7 +11,6 @@ use crate::state::ExecutionRecord;
 /// Accounts of `close_execution`.
 #[derive(Accounts)]
 pub struct CloseExecution<'info> {
-    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
     #[account(mut,
         close = rent_sponsor,
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]

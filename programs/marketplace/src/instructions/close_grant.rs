@@ -3,8 +3,6 @@
 use anchor_lang::prelude::*;
 
 use crate::addresses::require_at_home;
-#[cfg(feature = "idl-build")]
-use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantClosed;
 use crate::guard::fail;
@@ -15,7 +13,6 @@ use crate::state::KeyGrant;
 pub struct CloseGrant<'info> {
     /// The grant's wallet.
     pub wallet: Signer<'info>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
     #[account(mut,
         close = rent_sponsor,
         has_one = wallet @ fail(MarketplaceError::NotGrantWallet),

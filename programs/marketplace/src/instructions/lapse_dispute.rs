@@ -13,7 +13,6 @@ use crate::state::{pay_bond, CreatorCollateral, Dispute, DisputeOutcome, Executi
 /// Accounts of `lapse_dispute`.
 #[derive(Accounts)]
 pub struct LapseDispute<'info> {
-    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
     #[account(mut)]
     pub record: Box<Account<'info, ExecutionRecord>>,
     #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, record.key().as_ref()], bump))]

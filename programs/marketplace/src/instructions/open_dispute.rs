@@ -29,7 +29,6 @@ pub struct OpenDispute<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
     #[account(mut,
         has_one = caller @ fail(MarketplaceError::NotCaller))]
     pub record: Box<Account<'info, ExecutionRecord>>,

@@ -33,7 +33,6 @@ pub struct OpenExecutionWithGrant<'info> {
     )]
     #[account(mut)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
     #[account(mut)]
     pub grant: Box<Account<'info, KeyGrant>>,
     /// CHECK: an address without data, by its seeds; it signs as the wallet's SPL delegate.

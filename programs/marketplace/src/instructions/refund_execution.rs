@@ -33,6 +33,14 @@ pub struct RefundExecution<'info> {
     #[account(mut)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [record.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// CHECK: the grant that paid, which may be closed or revoked and then gets nothing back; checked in

@@ -33,7 +33,6 @@ pub struct ResolveDispute<'info> {
     pub admin: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [EXECUTION_SEED, record.execution_id.as_ref()], bump))]
     #[account(mut,
         has_one = listing @ fail(MarketplaceError::WrongListing))]
     pub record: Box<Account<'info, ExecutionRecord>>,
@@ -41,7 +40,6 @@ pub struct ResolveDispute<'info> {
     #[account(mut,
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
     pub dispute: Box<Account<'info, Dispute>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
     #[account(mut,
         has_one = creator @ fail(MarketplaceError::NotCreator))]
     pub listing: Box<Account<'info, AgentListing>>,
@@ -53,6 +51,14 @@ pub struct ResolveDispute<'info> {
     #[account(mut)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, usable or not; its address is checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [record.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// CHECK: the treasury, by its address.

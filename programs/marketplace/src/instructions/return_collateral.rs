@@ -16,7 +16,6 @@ use crate::tokens::{self, Mover};
 pub struct ReturnCollateral<'info> {
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
     #[account(mut,
@@ -27,6 +26,14 @@ pub struct ReturnCollateral<'info> {
     #[account(mut)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the creator's associated token account; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [listing.creator.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// CHECK: who paid the vault's rent, by has_one; only receives lamports.

@@ -15,7 +15,6 @@ pub struct RevokeGrant<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
     #[account(mut)]
     pub grant: Box<Account<'info, KeyGrant>>,
 }

@@ -26,7 +26,6 @@ pub struct RotateSigningKey<'info> {
     /// Pays the rent of a key that is new.
     #[account(mut)]
     pub payer: Signer<'info>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
     #[account(mut,
         has_one = creator @ fail(MarketplaceError::NotCreator))]
     pub listing: Box<Account<'info, AgentListing>>,

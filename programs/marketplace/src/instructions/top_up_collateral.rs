@@ -24,7 +24,6 @@ pub struct TopUpCollateralArgs {
 pub struct TopUpCollateral<'info> {
     /// The creator's wallet; owns `source`.
     pub creator: Signer<'info>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
     #[account(has_one = creator @ fail(MarketplaceError::NotCreator))]
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]

@@ -3,8 +3,6 @@
 use anchor_lang::prelude::*;
 
 use crate::addresses::require_at_home;
-#[cfg(feature = "idl-build")]
-use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantUpdated;
 use crate::guard::fail;
@@ -22,7 +20,6 @@ pub struct UpdateGrantArgs {
 pub struct UpdateGrant<'info> {
     /// The grant's wallet.
     pub wallet: Signer<'info>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump))]
     #[account(mut,
         has_one = wallet @ fail(MarketplaceError::NotGrantWallet))]
     pub grant: Box<Account<'info, KeyGrant>>,

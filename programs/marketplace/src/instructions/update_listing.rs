@@ -23,9 +23,9 @@ pub struct UpdateListing<'info> {
     pub creator: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump))]
     #[account(mut,
         has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[cfg_attr(feature = "idl-build", account(has_one = payout))]
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
     pub collateral: Box<Account<'info, CreatorCollateral>>,

@@ -1,0 +1,79 @@
+/** What Anchor can find by itself and what an integrator has to name, read from the IDL alone. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type anchor from '@coral-xyz/anchor';
+import { expect } from 'chai';
+import { idl, NAMED } from './client.ts';
+
+type Account = anchor.Idl['instructions'][number]['accounts'][number] & {
+  address?: string;
+  signer?: boolean;
+  pda?: { seeds: { kind: string; path?: string }[] };
+  relations?: string[];
+};
+
+const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * The accounts that Anchor's resolver leaves open: it fills fixed addresses, the provider's wallet for signers, PDAs whose
+ * seeds are constants, arguments or accounts that it knows, and fields of accounts that it knows. An account that stands
+ * in its own seeds can never be found and is counted as one to be named.
+ */
+function toBeNamed(accounts: Account[]): string[] {
+  const known = new Set<string>();
+  const named: string[] = [];
+  const isKnown = (path: string) => known.has(path.split('.')[0]!);
+  const isFindable = (account: Account): boolean => {
+    if (account.address || account.signer) return true;
+    const { pda, relations } = account;
+    if (pda) return pda.seeds.every((seed) => seed.kind !== 'account' || isKnown(seed.path!));
+    return relations !== undefined && isKnown(relations[0]!);
+  };
+  const settle = () => {
+    for (let size = -1; size !== known.size; ) {
+      size = known.size;
+      for (const account of accounts) if (isFindable(account)) known.add(account.name);
+    }
+  };
+  const standsInItsSeeds = ({ name, pda }: Account) => pda?.seeds.some((seed) => seed.path?.split('.')[0] === name);
+  const hasNothing = ({ pda, relations }: Account) => !pda && !relations;
+  settle();
+  for (const account of accounts) {
+    if (known.has(account.name) || !(standsInItsSeeds(account) || hasNothing(account))) continue;
+    named.push(camelCase(account.name));
+    known.add(account.name);
+  }
+  settle();
+  expect(accounts.filter(({ name }) => !known.has(name)).map(({ name }) => name)).to.deep.equal([]);
+  return named.sort();
+}
+
+const accountsOf = (name: string) =>
+  idl.instructions.find((candidate) => camelCase(candidate.name) === name)!.accounts as Account[];
+
+describe('an integrator without the service: what the IDL leaves open', () => {
+  for (const [name, named] of Object.entries(NAMED)) {
+    it(`${name}: ${named.join(', ') || 'nothing'} of ${accountsOf(name).length} accounts`, () => {
+      expect(toBeNamed(accountsOf(name))).to.deep.equal(named);
+    });
+  }
+
+  it('covers every instruction that neither relay nor admin signs', () => {
+    const officials = ['admin', 'pending_admin', 'relay_authority'];
+    const open = idl.instructions.filter(({ name, accounts }) => {
+      return name !== 'initialize_config' && !accounts.some((account) => officials.includes(account.name));
+    });
+    expect(open.map(({ name }) => camelCase(name)).sort()).to.deep.equal(Object.keys(NAMED).sort());
+  });
+
+  it('the integrator’s code imports nothing of this repository but the IDL', () => {
+    for (const file of ['client.ts', '../../examples/refund.ts']) {
+      const text = readFileSync(join(import.meta.dirname, file), 'utf8');
+      const imports = [...text.matchAll(/^(?:import|\}) .*?['"]([^'"]+)['"]/gm)].map((match) => match[1]!);
+      expect(imports).to.include('@coral-xyz/anchor');
+      const allowed =
+        /^(node:\w+|@coral-xyz\/anchor|@solana\/(web3\.js|spl-token)|chai|(\.\.\/)+app\/sdk\/idl\/marketplace\.(json|ts))$/;
+      expect(imports.filter((name) => !allowed.test(name))).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * The program as somebody sees it who has never heard of this repository: Anchor, web3.js, SPL Token and the IDL's JSON,
+ * nothing else. Seeds and domains come from the IDL's constants, addresses and errors from Anchor.
+ */
+import { createHash } from 'node:crypto';
+import anchor from '@coral-xyz/anchor';
+import {
+  type Connection,
+  Ed25519Program,
+  type Keypair,
+  PublicKey,
+  type Signer,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { expect } from 'chai';
+import idlJson from '../../app/sdk/idl/marketplace.json' with { type: 'json' };
+
+export const idl = idlJson as anchor.Idl;
+export const PROGRAM_ID = new PublicKey(idl.address);
+
+/**
+ * The accounts that an integrator has to name, for each instruction that needs no relay; Anchor finds all others. Where
+ * somebody else than the provider's wallet signs or pays, that is named too.
+ */
+export const NAMED = {
+  listAgent: [],
+  updateListing: ['listing'],
+  setListingStatus: ['listing'],
+  rotateSigningKey: ['listing'],
+  topUpCollateral: ['listing', 'source'],
+  delistAgent: ['listing'],
+  returnCollateral: ['listing'],
+  createGrant: [],
+  updateGrant: ['grant'],
+  revokeGrant: ['grant'],
+  closeGrant: ['grant'],
+  openExecution: ['listing'],
+  refundExecution: ['record'],
+  closeExecution: ['record'],
+  openDispute: ['record'],
+  lapseDispute: ['record'],
+  claimDisputeAward: ['dispute'],
+} satisfies Record<string, string[]>;
+
+/** What only the relay or the admin may send, named likewise: the story needs their answers. */
+const OFFICIAL: Record<string, string[]> = {
+  settleExecution: ['record'],
+  resolveDispute: ['record'],
+};
+
+export type Instruction = keyof typeof NAMED | 'settleExecution' | 'resolveDispute';
+
+/** A `bytes` constant of the IDL, which prints it as a list of numbers. */
+export function constant(name: string): Buffer {
+  return Buffer.from(JSON.parse(idl.constants!.find((candidate) => candidate.name === name)!.value));
+}
+
+/** The address that a seed constant and what follows it make. */
+export function find(seed: string, ...parts: Uint8Array[]): PublicKey {
+  return PublicKey.findProgramAddressSync([constant(seed), ...parts], PROGRAM_ID)[0];
+}
+
+/** The id that caller and nonce make: a UUID of version 8 from their hash. */
+export function executionId(caller: PublicKey, nonce: Uint8Array): Buffer {
+  const hash = createHash('sha256').update(constant('EXECUTION_ID_DOMAIN')).update(caller.toBytes()).update(nonce);
+  const id = hash.digest().subarray(0, 16);
+  id[6] = (id[6]! & 0x0f) | 0x80;
+  id[8] = (id[8]! & 0x3f) | 0x80;
+  return id;
+}
+
+/** The instruction that proves possession of a signing key, to be sent right before the listing's. */
+export function possession(signingKey: Keypair, listing: PublicKey): TransactionInstruction {
+  const message = Buffer.concat([constant('REGISTER_DOMAIN'), listing.toBytes()]);
+  return Ed25519Program.createInstructionWithPrivateKey({ privateKey: signingKey.secretKey, message });
+}
+
+/** The instruction that carries a creator's signature over a result, to be sent right before its settling. */
+export function signed(signingKey: Keypair, resultHash: Uint8Array): TransactionInstruction {
+  const message = Buffer.from(`sha256:${Buffer.from(resultHash).toString('hex')}`);
+  return Ed25519Program.createInstructionWithPrivateKey({ privateKey: signingKey.secretKey, message });
+}
+
+/** The name in the IDL of the error that a transaction ended in; anything else that went wrong is thrown on. */
+export async function refusal(sending: Promise<unknown>): Promise<string> {
+  const error = await sending.then(
+    () => expect.fail('the transaction went through'),
+    (reason: Error & { logs?: string[] }) => reason,
+  );
+  // Anchor's own checks say their name; the program's give a code, which the logs end with.
+  if (error instanceof anchor.AnchorError) return error.error.errorCode.code;
+  const lastLine = error.logs?.at(-1);
+  if (!lastLine) throw error;
+  const named = anchor.translateError(new Error(lastLine), anchor.parseIdlErrors(idl));
+  if (!(named instanceof anchor.ProgramError)) throw error;
+  const { name, msg } = idl.errors!.find(({ code }) => code === named.code)!;
+  expect(named.msg).to.equal(msg);
+  return name;
+}
+
+export interface Sending {
+  /** Instructions before ours and after it, in the same transaction. */
+  before?: TransactionInstruction[];
+  after?: TransactionInstruction[];
+  signers?: Signer[];
+  /** Accounts in place of those that Anchor would find. */
+  instead?: Record<string, PublicKey>;
+}
+
+/** Anchor's program for one wallet. */
+export function createClient(connection: Connection, wallet: Keypair) {
+  const options = { commitment: 'confirmed', preflightCommitment: 'confirmed' } as const;
+  const provider = new anchor.AnchorProvider(connection, new anchor.Wallet(wallet), options);
+  const program = new anchor.Program(idl, provider);
+  const accounts = program.account as unknown as Record<string, anchor.AccountClient>;
+  const events = new anchor.EventParser(program.programId, program.coder);
+
+  return {
+    wallet: wallet.publicKey,
+    program,
+    /** An account's fields, by the name of its type in camelCase. */
+    // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+    fetch: (type: string, address: PublicKey): Promise<any> => accounts[type]!.fetch(address),
+    /** Send one instruction of the program with exactly the accounts that have to be named; returns the signature. */
+    send(
+      name: Instruction,
+      args: object | null,
+      named: Record<string, PublicKey>,
+      { before = [], after = [], signers = [], instead = {} }: Sending = {},
+    ): Promise<string> {
+      expect(Object.keys(named).sort()).to.deep.equal(({ ...NAMED, ...OFFICIAL } as Record<string, string[]>)[name]);
+      return program.methods[name]!(...(args ? [args] : []))
+        .accounts({ ...named, ...instead })
+        .preInstructions(before)
+        .postInstructions(after)
+        .signers(signers)
+        .rpc();
+    },
+    /** The one event of a transaction. */
+    async eventOf(signature: string): Promise<{ name: string; data: Record<string, unknown> }> {
+      const found = await connection.getTransaction(signature, {
+        commitment: 'confirmed',
+        maxSupportedTransactionVersion: 0,
+      });
+      const all = [...events.parseLogs(found!.meta!.logMessages!)];
+      expect(all.map((event) => event.name)).to.have.length(1);
+      return { name: all[0]!.name, data: readable(all[0]!.data) as Record<string, unknown> };
+    },
+  };
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** Anchor's values as they compare and print well: numbers as bigint, addresses as base58, bytes as hex. */
+export function readable(value: unknown): unknown {
+  if (anchor.BN.isBN(value)) return BigInt(String(value));
+  if (value instanceof PublicKey) return value.toBase58();
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'number') ? hex(value) : value.map(readable);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, readable(item)]));
+}
+
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Bytes as hex text. */
+export function hex(bytes: Iterable<number>): string {
+  return Buffer.from([...bytes]).toString('hex');
+}

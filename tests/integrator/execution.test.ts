@@ -1,0 +1,289 @@
+/**
+ * Money that comes back, is paid, disputed and returned, without server, command line or SDK: every call is Anchor's over
+ * the IDL's JSON, on a real node. The relay and the admin appear where the story needs a settled execution or an answer,
+ * and use the same plain client. After each step, what every party holds.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ACCOUNT_SIZE, createInitializeAccount3Instruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import { type Client, executionId, find, hex, readable, refusal, sha256, signed } from './client.ts';
+import { bn, DEPOSIT, listAgent, type Market, SIGNATURE, startMarket } from './market.ts';
+
+const PRICE = 500_000n;
+const FEE = 5_000n;
+const BOND = 10_000_000n;
+const TIMEOUT_SECONDS = 30;
+const GRACE_SECONDS = 600;
+const WEEK_SECONDS = 604_800;
+const WINDOW_SECONDS = 259_200;
+const LAPSE_SECONDS = 2_592_000;
+/** The bytes of a hash that is not there yet. */
+const NONE = '00'.repeat(32);
+
+describe('an integrator without the service: executions and disputes by Anchor and the IDL', function () {
+  this.timeout(90_000);
+  // Each chapter stands on the one before it.
+  this.bail(true);
+  let market: Market;
+  let moved: Market['moved'];
+  let [creator, caller, stranger, relay, admin]: Client[] = [];
+  let [listing, collateral]: PublicKey[] = [];
+  const signingKey = Keypair.generate();
+  const listingId = Buffer.alloc(16, 7);
+
+  const idOf = (name: string) => executionId(caller!.wallet, sha256(name).subarray(0, 16));
+  const recordOf = (name: string) => find('EXECUTION_SEED', idOf(name));
+  const disputeOf = (name: string) => find('DISPUTE_SEED', recordOf(name).toBytes());
+  const read = async (name: string) =>
+    readable(await caller!.fetch('executionRecord', recordOf(name))) as Record<string, unknown>;
+
+  /** Open an execution as the caller; its escrow becomes a party. */
+  async function open(name: string, overrides: object = {}): Promise<string> {
+    market.parties[`escrow ${name}`] = find('ESCROW_SEED', recordOf(name).toBytes());
+    const args = {
+      nonce: [...sha256(name).subarray(0, 16)],
+      executionId: [...idOf(name)],
+      maxPrice: bn(PRICE),
+      listingVersion: 1,
+      timeoutSeconds: TIMEOUT_SECONDS,
+      requestHash: [...sha256(`request ${name}`)],
+      openBefore: bn((await market.node.now()) + 60),
+      ...overrides,
+    };
+    return caller!.send('openExecution', args, { listing: listing! });
+  }
+
+  /** Settle as the relay does, with the agent's signature over the result. */
+  function settle(name: string): Promise<string> {
+    const hash = sha256(`result ${name}`);
+    const args = { resultHash: [...hash], executionTimeMs: 12 };
+    return relay!.send('settleExecution', args, { record: recordOf(name) }, { before: [signed(signingKey, hash)] });
+  }
+
+  function dispute(name: string, by = caller!): Promise<string> {
+    const args = { evidenceHash: [...sha256('evidence')], evidenceUri: 'https://example.com/evidence' };
+    return by.send('openDispute', args, { record: recordOf(name) });
+  }
+
+  function resolve(name: string, upheld: boolean, amount: bigint): Promise<string> {
+    const args = { upheld, amount: bn(amount), reasonHash: [...sha256('reason')] };
+    return admin!.send('resolveDispute', args, { record: recordOf(name) });
+  }
+
+  before(async () => {
+    market = await startMarket();
+    moved = market.moved;
+    ({ creator, caller, stranger, relay, admin } = market.clients);
+    listing = find('LISTING_SEED', creator.wallet.toBytes(), listingId);
+    collateral = find('COLLATERAL_SEED', listing.toBytes());
+    market.parties.vault = find('COLLATERAL_VAULT_SEED', listing.toBytes());
+    await listAgent(market, listingId, signingKey, PRICE);
+  });
+  after(() => market.stop());
+
+  it('open_execution: the price waits in an escrow of its own', async () => {
+    const [nothing] = await moved(async () => {
+      expect(await refusal(open('one', { maxPrice: bn(PRICE - 1n) }))).to.equal('PriceAboveMax');
+      expect(await refusal(open('one', { listingVersion: 2 }))).to.equal('ListingVersionMismatch');
+      expect(await refusal(open('one', { nonce: [...Buffer.alloc(16)] }))).to.equal('WrongExecutionId');
+    });
+    expect(nothing).to.deep.equal({});
+    const [moves, signature] = await moved(() => open('one'));
+    expect(moves).to.deep.equal({ caller: -PRICE, 'escrow one': PRICE });
+    const record = await read('one');
+    expect(record).to.deep.include({
+      status: { open: {} },
+      executionId: hex(idOf('one')),
+      listing: listing!.toBase58(),
+      caller: caller!.wallet.toBase58(),
+      signingKey: signingKey.publicKey.toBase58(),
+      rentSponsor: caller!.wallet.toBase58(),
+      price: PRICE,
+      requestHash: hex(sha256('request one')),
+      resultHash: NONE,
+      refundAt: (record.openedAt as bigint) + BigInt(TIMEOUT_SECONDS + GRACE_SECONDS),
+    });
+    const { name, data } = await caller!.eventOf(signature);
+    expect(name).to.equal('executionOpened');
+    expect(data).to.deep.include({ record: recordOf('one').toBase58(), price: PRICE, refundAt: record.refundAt });
+  });
+
+  it('refund_execution by examples/refund.ts: nobody before refund_at, from then on a stranger', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'integrator-'));
+    const keypair = join(folder, 'stranger.json');
+    writeFileSync(keypair, JSON.stringify([...market.keypairs.stranger.secretKey]), { mode: 0o600 });
+    const uuid = hex(idOf('one')).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const example = async () =>
+      spawnSync(process.execPath, ['--import', 'tsx', 'examples/refund.ts', uuid, keypair], {
+        env: { ...process.env, RPC_URL: market.node.rpcUrl, WS_URL: market.node.wsUrl },
+        encoding: 'utf8',
+      });
+
+    const [nothing, early] = await moved(example);
+    expect(nothing).to.deep.equal({});
+    expect([early.status, early.stdout]).to.deep.equal([1, '']);
+    expect(early.stderr).to.include('Before refund_at only the relay authority may refund');
+
+    await market.node.timeTravel(Number((await read('one')).refundAt));
+    const rent = await market.lamportsOf(market.parties['escrow one']!);
+    const [callersPurse, strangersPurse] = await Promise.all(
+      [caller!, stranger!].map((it) => market.lamportsOf(it.wallet)),
+    );
+    const [moves, late] = await moved(example);
+    rmSync(folder, { recursive: true });
+    expect(late.status, late.stderr).to.equal(0);
+    expect(moves).to.deep.equal({ caller: PRICE, 'escrow one': -PRICE });
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(callersPurse! + rent);
+    expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersPurse! - SIGNATURE);
+    const { name, data } = await stranger!.eventOf(late.stdout.trim());
+    expect(name).to.equal('executionRefunded');
+    expect(data).to.deep.include({ record: recordOf('one').toBase58(), amount: PRICE, reason: 5 });
+    expect((await read('one')).status).to.deep.equal({ refunded: {} });
+  });
+
+  it('refund_execution: a caller who signs chooses any account of its own, nobody else does', async () => {
+    await open('two');
+    await market.node.timeTravel(Number((await read('two')).refundAt));
+    const { wallet } = caller!;
+    const savings = await PublicKey.createWithSeed(wallet, 'savings', TOKEN_PROGRAM_ID);
+    market.parties.savings = savings;
+    const create = SystemProgram.createAccountWithSeed({
+      fromPubkey: wallet,
+      newAccountPubkey: savings,
+      basePubkey: wallet,
+      seed: 'savings',
+      lamports: await market.connection.getMinimumBalanceForRentExemption(ACCOUNT_SIZE),
+      space: ACCOUNT_SIZE,
+      programId: TOKEN_PROGRAM_ID,
+    });
+    const initialize = createInitializeAccount3Instruction(savings, market.usdcMint, wallet);
+    const args = { reason: { expired: {} } };
+    const record = recordOf('two');
+    const stolen = { instead: { destination: market.parties.stranger! } };
+    const [nothing] = await moved(async () => {
+      expect(await refusal(stranger!.send('refundExecution', args, { record }, stolen))).to.equal(
+        'WrongRefundDestination',
+      );
+    });
+    expect(nothing).to.deep.equal({});
+    const made = { before: [create, initialize], instead: { destination: savings } };
+    const [moves] = await moved(() => caller!.send('refundExecution', args, { record }, made));
+    expect(moves).to.deep.equal({ savings: PRICE, 'escrow two': -PRICE });
+    expect(await refusal(caller!.send('refundExecution', args, { record }))).to.equal('ExecutionNotOpen');
+  });
+
+  it('close_execution: a week after its open anyone gives a refunded record’s rent back', async () => {
+    const record = recordOf('one');
+    const close = () => stranger!.send('closeExecution', null, { record });
+    expect(await refusal(close())).to.equal('CloseTooEarly');
+    await market.node.timeTravel(Number((await read('one')).openedAt) + WEEK_SECONDS);
+    const [rent, purse] = [await market.lamportsOf(record), await market.lamportsOf(caller!.wallet)];
+    const [moves, signature] = await moved(close);
+    expect(moves).to.deep.equal({});
+    expect((await stranger!.eventOf(signature)).name).to.equal('executionClosed');
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + rent);
+    expect(await market.lamportsOf(record)).to.equal(0n);
+  });
+
+  it('settle_execution, the relay’s: 99% to the creator, 1% to the treasury', async () => {
+    for (const name of ['three', 'four', 'five']) {
+      await open(name);
+      const [moves, signature] = await moved(() => settle(name));
+      expect(moves).to.deep.equal({ creator: PRICE - FEE, treasury: FEE, [`escrow ${name}`]: -PRICE });
+      expect((await caller!.eventOf(signature)).name).to.equal('executionSettled');
+      expect(await read(name)).to.deep.include({
+        status: { completed: {} },
+        resultHash: hex(sha256(`result ${name}`)),
+      });
+    }
+  });
+
+  it('open_dispute: the caller alone, who pays bond and rent', async () => {
+    expect(await refusal(dispute('three', stranger!))).to.equal('NotCaller');
+    const purse = await market.lamportsOf(caller!.wallet);
+    const [moves, signature] = await moved(() => dispute('three'));
+    expect(moves).to.deep.equal({});
+    const held = await market.lamportsOf(disputeOf('three'));
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse - held - SIGNATURE);
+    const { name, data } = await caller!.eventOf(signature);
+    expect(name).to.equal('disputeOpened');
+    expect(data).to.deep.include({ evidenceUri: 'https://example.com/evidence', bond: BOND });
+    expect(readable(await caller!.fetch('dispute', disputeOf('three')))).to.deep.include({
+      outcome: { open: {} },
+      record: recordOf('three').toBase58(),
+      caller: caller!.wallet.toBase58(),
+      evidenceHash: hex(sha256('evidence')),
+      bond: BOND,
+      price: PRICE,
+    });
+    expect(await refusal(dispute('three'))).to.equal('DisputeExists');
+    await dispute('four');
+    await dispute('five');
+    expect(readable(await caller!.fetch('creatorCollateral', collateral!))).to.deep.include({
+      openDisputes: 3,
+      disputedAmount: 3n * PRICE,
+    });
+  });
+
+  it('claim_dispute_award: an award that the caller’s account could not receive, sent by a stranger later', async () => {
+    const usdc = market.parties.caller!;
+    await market.node.setFrozen(usdc, true);
+    const [waits] = await moved(() => resolve('three', true, 200_000n));
+    expect(waits).to.deep.equal({});
+    const accounts = { dispute: disputeOf('three') };
+    const claim = () => stranger!.send('claimDisputeAward', null, accounts);
+    expect(await refusal(claim())).to.equal('DestinationUnusable');
+    await market.node.setFrozen(usdc, false);
+    const [moves, signature] = await moved(claim);
+    expect(moves).to.deep.equal({ caller: 200_000n, vault: -200_000n });
+    expect((await stranger!.eventOf(signature)).data).to.deep.include({ amount: 200_000n, vaultClosed: false });
+    expect(await refusal(claim())).to.equal('NothingOwed');
+    // The slash left less than the price requires.
+    expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ paused: {} });
+    expect((await read('three')).status).to.deep.equal({ disputeUpheld: {} });
+  });
+
+  it('a rejected dispute’s bond is the creator’s', async () => {
+    const purse = await market.lamportsOf(creator!.wallet);
+    const [moves, signature] = await moved(() => resolve('four', false, 0n));
+    expect(moves).to.deep.equal({});
+    expect(await market.lamportsOf(creator!.wallet)).to.equal(purse + BOND);
+    expect((await caller!.eventOf(signature)).name).to.equal('disputeResolved');
+  });
+
+  it('delist_agent, lapse_dispute, return_collateral: what was not slashed comes back', async () => {
+    const back = () => stranger!.send('returnCollateral', null, { listing: listing! });
+    expect(await refusal(back())).to.equal('CollateralNotReturnable');
+    const [nothing, delisted] = await moved(() => creator!.send('delistAgent', null, { listing: listing! }));
+    expect(nothing).to.deep.equal({});
+    const { name, data } = await creator!.eventOf(delisted);
+    expect(name).to.equal('agentDelisted');
+    const { returnableAt } = await creator!.fetch('creatorCollateral', collateral!);
+    expect(data).to.deep.equal({ listing: listing!.toBase58(), returnableAt: BigInt(returnableAt.toString()) });
+
+    await market.node.timeTravel(returnableAt.toNumber());
+    expect(await refusal(back())).to.equal('DisputesOpen');
+    const lapse = () => stranger!.send('lapseDispute', null, { record: recordOf('five') });
+    expect(await refusal(lapse())).to.equal('LapseTooEarly');
+    const { openedAt } = await caller!.fetch('dispute', disputeOf('five'));
+    expect(returnableAt.toNumber()).to.be.greaterThan(openedAt.toNumber() + WINDOW_SECONDS);
+    await market.node.timeTravel(openedAt.toNumber() + LAPSE_SECONDS);
+    const purse = await market.lamportsOf(caller!.wallet);
+    const [still, lapsed] = await moved(lapse);
+    expect(still).to.deep.equal({});
+    expect((await stranger!.eventOf(lapsed)).name).to.equal('disputeLapsed');
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + BOND);
+
+    const rent = await market.lamportsOf(market.parties.vault!);
+    const creatorsPurse = await market.lamportsOf(creator!.wallet);
+    const [moves, returned] = await moved(back);
+    expect(moves).to.deep.equal({ creator: DEPOSIT - 200_000n, vault: -(DEPOSIT - 200_000n) });
+    expect((await stranger!.eventOf(returned)).data).to.deep.include({ amount: DEPOSIT - 200_000n, vaultClosed: true });
+    expect(await market.lamportsOf(creator!.wallet)).to.equal(creatorsPurse + rent);
+    expect(await refusal(back())).to.equal('CollateralNotReturnable');
+  });
+});

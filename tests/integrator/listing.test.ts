@@ -1,0 +1,201 @@
+/**
+ * A creator and the wallet of an API key without server, command line or SDK: every call is Anchor's over the IDL's JSON,
+ * on a real node. After each, what every party holds.
+ */
+import { AccountLayout, createApproveInstruction } from '@solana/spl-token';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { type Client, find, hex, possession, readable, refusal, sha256 } from './client.ts';
+import { bn, DEPOSIT, listAgent, type Market, PURSE, SIGNATURE, startMarket, terms } from './market.ts';
+
+const DAY = 86_400;
+const FIRST_PRICE = 250_000n;
+const PRICE = 500_000n;
+const URI = 'https://example.com/agent.json';
+
+describe('an integrator without the service: listings and grants by Anchor and the IDL', function () {
+  this.timeout(60_000);
+  // Each chapter stands on the one before it.
+  this.bail(true);
+  let market: Market;
+  let moved: Market['moved'];
+  let [creator, caller, stranger]: Client[] = [];
+  let [listing, collateral, grant]: PublicKey[] = [];
+  const signingKey = Keypair.generate();
+  const listingId = Buffer.alloc(16, 7);
+  const keyId = sha256('an API key').subarray(0, 16);
+
+  const limits = (perExecutionMax: bigint, expiresAt: number) => ({
+    perExecutionMax: bn(perExecutionMax),
+    periodMax: bn(10_000_000n),
+    totalMax: bn(50_000_000n),
+    periodSeconds: DAY,
+    expiresAt: bn(expiresAt),
+  });
+
+  before(async () => {
+    market = await startMarket();
+    moved = market.moved;
+    ({ creator, caller, stranger } = market.clients);
+    listing = find('LISTING_SEED', creator.wallet.toBytes(), listingId);
+    collateral = find('COLLATERAL_SEED', listing.toBytes());
+    market.parties.vault = find('COLLATERAL_VAULT_SEED', listing.toBytes());
+    grant = find('GRANT_SEED', caller.wallet.toBytes(), keyId);
+  });
+  after(() => market.stop());
+
+  it('list_agent, with the signing key’s own signature before it', async () => {
+    const args = { listingId: [...listingId], signingKey: signingKey.publicKey, terms: terms(FIRST_PRICE) };
+    const forged = { before: [possession(signingKey, collateral!)] };
+    const [nothing] = await moved(async () => {
+      expect(await refusal(creator!.send('listAgent', args, {}))).to.equal('SignatureMissing');
+      expect(await refusal(creator!.send('listAgent', args, {}, forged))).to.equal('SignatureWrongMessage');
+    });
+    expect(nothing).to.deep.equal({});
+
+    const [moves, signature] = await moved(() => listAgent(market, listingId, signingKey, FIRST_PRICE));
+    expect(moves).to.deep.equal({ creator: -DEPOSIT, vault: DEPOSIT });
+    const event = await creator!.eventOf(signature);
+    expect(event.name).to.equal('agentListed');
+    expect(event.data).to.deep.include({
+      listing: listing!.toBase58(),
+      creator: creator!.wallet.toBase58(),
+      signingKey: signingKey.publicKey.toBase58(),
+      payout: market.parties.creator!.toBase58(),
+      price: FIRST_PRICE,
+      deposited: DEPOSIT,
+      listingVersion: 1,
+    });
+    expect(readable(await creator!.fetch('creatorCollateral', collateral!))).to.deep.include({
+      listing: listing!.toBase58(),
+      deposited: DEPOSIT,
+      slashed: 0n,
+    });
+    const tie = await creator!.fetch('signingKey', find('KEY_SEED', signingKey.publicKey.toBytes()));
+    expect(tie.listing.toBase58()).to.equal(listing!.toBase58());
+  });
+
+  it('update_listing: new terms raise the version', async () => {
+    const args = { terms: terms(PRICE, URI) };
+    const accounts = { listing: listing! };
+    expect(await refusal(stranger!.send('updateListing', args, accounts))).to.equal('NotCreator');
+    const [moves, signature] = await moved(() => creator!.send('updateListing', args, accounts));
+    expect(moves).to.deep.equal({});
+    expect(await creator!.eventOf(signature)).to.deep.equal({
+      name: 'listingUpdated',
+      data: {
+        listing: listing!.toBase58(),
+        payout: market.parties.creator!.toBase58(),
+        price: PRICE,
+        timeoutSeconds: 60,
+        minTimeoutSeconds: 1,
+        tagMask: 0b101,
+        listingVersion: 2,
+        metadataHash: hex(sha256('description')),
+        metadataUri: URI,
+      },
+    });
+    expect(readable(await creator!.fetch('agentListing', listing!))).to.deep.include({
+      price: PRICE,
+      listingVersion: 2,
+      metadataUri: URI,
+    });
+  });
+
+  it('set_listing_status: paused and resumed', async () => {
+    const set = (status: object) => creator!.send('setListingStatus', { status }, { listing: listing! });
+    const [moves, paused] = await moved(() => set({ paused: {} }));
+    expect(moves).to.deep.equal({});
+    expect(await creator!.eventOf(paused)).to.deep.equal({
+      name: 'listingStatusChanged',
+      data: { listing: listing!.toBase58(), status: 1 },
+    });
+    expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ paused: {} });
+    expect(await refusal(set({ paused: {} }))).to.equal('InvalidListingTransition');
+    await set({ active: {} });
+    expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ active: {} });
+  });
+
+  it('names the error of one of Anchor’s own checks too', async () => {
+    const sending = creator!.send('setListingStatus', { status: { paused: {} } }, { listing: market.usdcMint });
+    expect(await refusal(sending)).to.equal('AccountOwnedByWrongProgram');
+  });
+
+  it('rotate_signing_key, with the new key’s signature before it', async () => {
+    const next = Keypair.generate();
+    const args = { signingKey: next.publicKey };
+    const proof = { before: [possession(next, listing!)] };
+    const rotate = (by: Client) => by.send('rotateSigningKey', args, { listing: listing! }, proof);
+    expect(await refusal(rotate(stranger!))).to.equal('NotCreator');
+    const [moves, signature] = await moved(() => rotate(creator!));
+    expect(moves).to.deep.equal({});
+    expect(await creator!.eventOf(signature)).to.deep.equal({
+      name: 'signingKeyRotated',
+      data: { listing: listing!.toBase58(), signingKey: next.publicKey.toBase58() },
+    });
+    expect(readable(await creator!.fetch('agentListing', listing!))).to.deep.include({
+      signingKey: next.publicKey.toBase58(),
+      listingVersion: 2,
+    });
+  });
+
+  it('top_up_collateral', async () => {
+    const accounts = { listing: listing!, source: market.parties.creator! };
+    const topUp = (amount: bigint) => creator!.send('topUpCollateral', { amount: bn(amount) }, accounts);
+    expect(await refusal(topUp(PURSE))).to.equal('InsufficientBalance');
+    const [moves, signature] = await moved(() => topUp(1_000_000n));
+    expect(moves).to.deep.equal({ creator: -1_000_000n, vault: 1_000_000n });
+    expect(await creator!.eventOf(signature)).to.deep.equal({
+      name: 'collateralToppedUp',
+      data: { listing: listing!.toBase58(), amount: 1_000_000n, deposited: DEPOSIT + 1_000_000n, slashed: 0n },
+    });
+  });
+
+  it('create_grant and the SPL approval that it needs, in one transaction', async () => {
+    const source = market.parties.caller!;
+    const spender = find('SPENDER_SEED', caller!.wallet.toBytes());
+    const approval = createApproveInstruction(source, spender, caller!.wallet, 50_000_000n);
+    const expiresAt = (await market.node.now()) + 30 * DAY;
+    const args = { keyId: [...keyId], limits: limits(1_000_000n, expiresAt) };
+    const [moves, signature] = await moved(() => caller!.send('createGrant', args, {}, { after: [approval] }));
+    expect(moves).to.deep.equal({});
+    expect((await caller!.eventOf(signature)).data).to.deep.include({
+      grant: grant!.toBase58(),
+      wallet: caller!.wallet.toBase58(),
+      keyId: hex(keyId),
+      perExecutionMax: 1_000_000n,
+      expiresAt: BigInt(expiresAt),
+    });
+    const account = await market.connection.getAccountInfo(source, 'confirmed');
+    const { delegate, delegatedAmount } = AccountLayout.decode(account!.data);
+    expect([delegate.toBase58(), delegatedAmount]).to.deep.equal([spender.toBase58(), 50_000_000n]);
+    expect(await refusal(caller!.send('createGrant', args, {}))).to.equal('AccountExists');
+  });
+
+  it('update_grant, revoke_grant, close_grant: the wallet alone, and its rent comes back', async () => {
+    const accounts = { grant: grant! };
+    const expiresAt = (await market.node.now()) + 60 * DAY;
+    const update = (by: Client) => by.send('updateGrant', { limits: limits(2_000_000n, expiresAt) }, accounts);
+    expect(await refusal(update(stranger!))).to.equal('NotGrantWallet');
+    await update(caller!);
+    expect(readable(await caller!.fetch('keyGrant', grant!))).to.deep.include({
+      perExecutionMax: 2_000_000n,
+      expiresAt: BigInt(expiresAt),
+      revoked: false,
+    });
+
+    expect(await refusal(stranger!.send('revokeGrant', null, accounts))).to.equal('NotGrantAuthority');
+    const revoked = await caller!.send('revokeGrant', null, accounts);
+    expect((await caller!.eventOf(revoked)).name).to.equal('grantRevoked');
+    expect((await caller!.fetch('keyGrant', grant!)).revoked).to.equal(true);
+    expect(await refusal(update(caller!))).to.equal('GrantRevoked');
+
+    const rent = await market.lamportsOf(grant!);
+    const purse = await market.lamportsOf(caller!.wallet);
+    const [moves, closed] = await moved(() => caller!.send('closeGrant', null, accounts));
+    expect(moves).to.deep.equal({});
+    expect((await caller!.eventOf(closed)).name).to.equal('grantClosed');
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + rent - SIGNATURE);
+    expect(await market.lamportsOf(grant!)).to.equal(0n);
+  });
+});
