@@ -36,8 +36,8 @@ const USUAL_PLACE: BuildPlace = { root: ROOT, work: BUILD_FOLDER, output: DEPLOY
 
 /** What makes the program small, at the price of few compute units. */
 const SIZE_FLAGS = [
-  // Inlining of small functions only: more saves few compute units and makes the program a quarter larger.
-  '-Cllvm-args=-inline-threshold=25',
+  // Inlining of small functions only: LLVM's own limit saves few compute units more and makes the program a quarter larger.
+  '-Cllvm-args=-inline-threshold=70',
   // rustc has inlined what matters; the linker's second round only makes the program a third larger.
   '-Clink-arg=--llvm-args=-inline-threshold=0',
   // Copies of up to 8 words in place, longer ones by memcpy: LLVM's own limit is 128, at 16 bytes of code for each.

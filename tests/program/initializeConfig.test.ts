@@ -190,6 +190,11 @@ describe('initialize_config', () => {
     for (const [change, error] of OUT_OF_BOUNDS) await rejects(change, error);
   });
 
+  it('rejects: the zero address, which nobody can sign for, as admin or relay authority', async () => {
+    await rejects({ admin: PublicKey.default }, 'InvalidAuthority');
+    await rejects({ relayAuthority: PublicKey.default }, 'InvalidAuthority');
+  });
+
   it('rejects: a second marketplace', async () => {
     await send();
     const outcome = await w.vm.send([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
