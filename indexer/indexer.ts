@@ -9,6 +9,7 @@ import { PROGRAM_ID } from '../app/sdk/program.ts';
 import { ApplyError } from './apply.ts';
 import { claimChain } from './chain.ts';
 import { type OpenedDatabase, openIndex } from './database.ts';
+import type { History } from './helius.ts';
 import { pass } from './ingest.ts';
 import { createNotices } from './notices.ts';
 import { type IndexStatus, readStatus } from './read.ts';
@@ -30,6 +31,8 @@ export interface IndexerOptions {
   heartbeatMs?: number;
   /** Signatures per request. */
   signaturePage?: number;
+  /** Where an empty index is filled from, in order; without it, from the node. */
+  history?: History;
   /** Told when the indexer has stopped because of a transaction that it cannot apply. */
   onFailure?(error: ApplyError): void;
 }
@@ -118,7 +121,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   };
 
   const run = async (db: OpenedDatabase<IndexDatabase>['db']) => {
-    const signaturePage = options.signaturePage ?? 1_000;
+    const { signaturePage = 1_000, history } = options;
     let soon = 0;
     while (!stopping.signal.aborted) {
       await idle(soon > 0 || waiters.size > 0 ? SOON_MS : (options.pollMs ?? 3_000), true);
@@ -126,7 +129,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       wanted = false;
       const present = [...waiters];
       const head = await untilDone('reading the chain', () =>
-        pass({ connection, programId, db, notices, signaturePage }),
+        pass({ connection, programId, db, notices, signaturePage, ...(history && { history }) }),
       );
       if (head === undefined) return;
       for (const waiter of present) {

@@ -7,6 +7,7 @@ import type { Kysely } from 'kysely';
 import { readEvents } from '../app/sdk/events.ts';
 import { readSnapshot } from './accounts.ts';
 import { ApplyError, applyPage, type ChainTransaction } from './apply.ts';
+import type { History } from './helius.ts';
 import type { Notices } from './notices.ts';
 import type { IndexDatabase } from './tables.ts';
 
@@ -16,6 +17,8 @@ export interface IngestDeps {
   db: Kysely<IndexDatabase>;
   /** Logs that were heard already, so that they need not be fetched. */
   notices: Notices;
+  /** Where an empty index is filled from; without it, from the node's signatures, newest first. */
+  history?: History;
   /** Signatures per request; the most that nodes give is 1,000. */
   signaturePage: number;
 }
@@ -31,6 +34,9 @@ const FETCH_CONCURRENCY = 8;
 export async function pass(deps: IngestDeps): Promise<bigint> {
   // Asked first: whatever is confirmed up to here is among the signatures asked for next.
   const confirmed = BigInt(await deps.connection.getSlot('confirmed'));
+  if (deps.history && !(await deps.db.selectFrom('cursor').select('id').executeTakeFirst())) {
+    await backfill(deps, deps.history);
+  }
   const listed = await readNewSignatures(deps);
   // Some nodes list a block that they still work on, in no order yet: moving the cursor there would lose transactions.
   const fresh = listed.filter(({ confirmationStatus }) => confirmationStatus !== 'processed');
@@ -48,6 +54,15 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
     .onConflict((c) => c.column('id').doUpdateSet(progress))
     .execute();
   return head;
+}
+
+/** Fills an empty index in the order of the chain. Where it breaks off, the passes go on from what was applied. */
+async function backfill(deps: IngestDeps, history: History): Promise<void> {
+  for await (const page of history(deps.programId.toBase58())) {
+    const transactions: ChainTransaction[] = [];
+    for (const { logs, ...info } of page) transactions.push(await readTransaction(deps, info, logs));
+    if (transactions.length > 0) await applyPage(deps.db, transactions);
+  }
 }
 
 /** Signatures after the cursor, newest first as nodes give them. */
@@ -94,16 +109,31 @@ async function readTransactions(
   const transactions: ChainTransaction[] = [];
   for (let start = 0; start < signatures.length; start += FETCH_CONCURRENCY) {
     const side = signatures.slice(start, start + FETCH_CONCURRENCY);
-    transactions.push(...(await Promise.all(side.map((info) => readTransaction(deps, info)))));
+    transactions.push(
+      ...(await Promise.all(
+        side.map((info) => {
+          const { signature, slot } = info;
+          return readTransaction(
+            deps,
+            { signature, slot, hasFailed: info.err !== null },
+            deps.notices.logsOf(signature),
+          );
+        }),
+      )),
+    );
   }
   return transactions;
 }
 
-async function readTransaction(deps: IngestDeps, info: ConfirmedSignatureInfo): Promise<ChainTransaction> {
+/** What a transaction did: by the logs that are known of it already, else by those that the node has. */
+async function readTransaction(
+  deps: Pick<IngestDeps, 'connection' | 'programId'>,
+  info: { signature: string; slot: number; hasFailed: boolean },
+  heard: string[] | null | undefined,
+): Promise<ChainTransaction> {
   const { signature } = info;
   const position = { signature, slot: BigInt(info.slot) };
-  if (info.err) return { ...position, content: { kind: 'failed' } };
-  const heard = deps.notices.logsOf(signature);
+  if (info.hasFailed) return { ...position, content: { kind: 'failed' } };
   const known = heard && readTrusted(signature, heard, deps.programId);
   if (known?.complete) return { ...position, content: { kind: 'events', events: known.events } };
 

@@ -4,6 +4,7 @@
  */
 import pino from 'pino';
 import { describeConfig, readConfig } from './config.ts';
+import { heliusHistory } from './helius.ts';
 import { createIndexer } from './indexer.ts';
 
 export { createIndexer, type Indexer, type IndexerOptions, type IndexerStatus } from './indexer.ts';
@@ -18,6 +19,7 @@ ${describeConfig()}`);
   const log = pino({ level: config.logLevel });
   const indexer = createIndexer({
     ...config,
+    ...(config.helius && { history: heliusHistory(config.helius) }),
     log,
     onFailure: () => {
       process.exitCode = 1;

@@ -39,7 +39,21 @@ const SUITES: Suite[] = [
   { name: 'creators', about: 'the demo creators', files: ['tests/creators/**/*.test.ts'] },
   { name: 'indexer', about: 'events to tables, on a real node', files: ['tests/indexer/**/*.test.ts'] },
   { name: 'api', about: 'the API over real tables', files: ['tests/relay/api/**/*.test.ts'] },
-  { name: 'relay', about: 'paid calls and crashes, on a real node', files: ['tests/relay/*.test.ts'] },
+  {
+    name: 'contract',
+    about: 'the published document, and the API against it by schemathesis',
+    files: ['tests/contract/**/*.test.ts'],
+  },
+  {
+    name: 'operation',
+    about: 'stopping, backups, reconciling, logs and metrics',
+    files: ['tests/relay/operation/**/*.test.ts'],
+  },
+  { name: 'relay', about: 'paid calls, on a real node', files: ['tests/relay/*.test.ts'] },
+  { name: 'misbehaviour', about: 'creators that do everything wrong', files: ['tests/relay/creators/**/*.test.ts'] },
+  { name: 'kills', about: 'the relay killed at every step', files: ['tests/relay/faults/{kills,recovery}.test.ts'] },
+  { name: 'rpc', about: 'the relay behind a node with faults', files: ['tests/relay/faults/rpc.test.ts'] },
+  { name: 'chaos', about: 'kills, faults and bad creators by seed', files: ['tests/relay/chaos/**/*.test.ts'] },
   {
     name: 'integrator',
     about: 'the program by Anchor and its IDL alone',

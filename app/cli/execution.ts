@@ -1,9 +1,10 @@
 /**
  * Executions without the service: a wallet opens one itself, anyone reads it, takes an unanswered one back when its time
- * is up, and clears away a refunded one. All of it is between the person and the chain.
+ * is up, and clears away a refunded one. All of it is between the person and the chain, but for having one run.
  */
 import { randomBytes } from 'node:crypto';
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { ExecuteAnswer } from '../sdk/client.ts';
 import {
   closeExecution,
   constants,
@@ -14,10 +15,10 @@ import {
   openExecution,
   refundExecution,
 } from '../sdk/program.ts';
-import { deriveExecutionId, formatUuid } from '../sdk/receipt.ts';
+import { deriveExecutionId, formatUuid, signMessage, startMessage } from '../sdk/receipt.ts';
 import { formatUsdc } from '../sdk/usdc.ts';
 import { readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
-import { type Chain, type Report, readUsdcAccount } from './marketplace.ts';
+import { ask, type Chain, type Marketplace, type Report, readUsdcAccount, restClient } from './marketplace.ts';
 import { formatBytes, formatTime } from './output.ts';
 import { readListing } from './upkeep.ts';
 
@@ -82,6 +83,22 @@ export async function openByWallet(chain: Chain, options: OpenOptions) {
     request_hash: Buffer.from(requestHash).toString('hex'),
     signature,
   };
+}
+
+/**
+ * Has the marketplace run an execution that the wallet opened itself, and waits for its end. The wallet's signature
+ * stands for an API key: over this record and its request, so that it is good for nothing else.
+ */
+export async function startByWallet(
+  marketplace: Marketplace,
+  options: { wallet: Keypair; executionId: Uint8Array; task: string; parameters?: Record<string, unknown> },
+): Promise<ExecuteAnswer> {
+  const { wallet, executionId, task, parameters = {} } = options;
+  const record = await readRecord(marketplace.connection, executionId);
+  const hash = Buffer.from(record.requestHash).toString('hex');
+  const message = startMessage(findExecution(executionId).toBase58(), hash);
+  const body = { task, parameters, wallet_signature: signMessage(wallet.secretKey, message) };
+  return ask(marketplace.baseUrl, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
 }
 
 /** The record of an execution and what its escrow holds. */

@@ -5,6 +5,7 @@
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../sdk/apiKey.ts';
 import { createManagementClient } from '../sdk/client.ts';
+import type { KeySummary, ProcedureInput } from '../sdk/procedures.ts';
 import {
   approveSpender,
   closeGrant,
@@ -36,8 +37,13 @@ export interface CreateKeyOptions {
   replaceDelegate?: boolean;
   /** A key that exists already, for a chain that does not know it yet. */
   apiKey?: string;
+  /** What the marketplace shall allow the key, less than its grant does. */
+  restrictions?: KeyRestrictions;
   report: Report;
 }
+
+/** As the marketplace keeps them; what is not named stays, or is not there. */
+export type KeyRestrictions = Omit<ProcedureInput<'keys.update'>, 'key_id'>;
 
 export interface KeyResult {
   api_key: string;
@@ -71,7 +77,9 @@ export async function createKey(
     throw error;
   }
   onGranted(apiKey);
-  await registerKey(marketplace, { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name });
+  const key = { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name };
+  if (options.restrictions) await registerRestricted(marketplace, wallet, key, options.restrictions);
+  else await registerKey(marketplace, key);
   report(`Key "${name}" is registered.`);
   return {
     api_key: apiKey,
@@ -92,6 +100,55 @@ export async function registerKey(
   const { wallet, keyHash: key_hash, name } = key;
   await ask(baseUrl, () => createManagementClient({ baseUrl }).call('keys.register', { wallet, key_hash, name }));
   return keyIdOfHash(key_hash);
+}
+
+/** With restrictions from its first moment, for which the wallet itself must ask. */
+async function registerRestricted(
+  marketplace: Marketplace,
+  wallet: Keypair,
+  key: { wallet: string; keyHash: string; name: string },
+  restrictions: KeyRestrictions,
+): Promise<void> {
+  const session = await openSession(marketplace, wallet);
+  const input = { wallet: key.wallet, key_hash: key.keyHash, name: key.name, ...restrictions };
+  await ask(marketplace.baseUrl, () => session.call('keys.register', input));
+}
+
+/** Changes what the marketplace allows a key; its limits on-chain stay. */
+export async function restrictKey(
+  marketplace: Marketplace,
+  { wallet, keyId, restrictions }: OwnKey & { restrictions: KeyRestrictions },
+): Promise<KeySummary> {
+  const session = await openSession(marketplace, wallet);
+  return ask(marketplace.baseUrl, () => session.call('keys.update', { key_id: keyId, ...restrictions }));
+}
+
+/**
+ * A new key in the place of an old one: the same limits on-chain and the same restrictions, and from `graceSeconds` on
+ * the old one is taken no more. The old one changes last, so that whatever fails before leaves it as it was; its grant
+ * stays on-chain until it ends by itself or is revoked.
+ */
+export async function rotateKey(
+  marketplace: Marketplace,
+  options: { wallet: Keypair; keyId: string; graceSeconds: number; report: Report },
+  onGranted: (apiKey: string) => void = () => {},
+): Promise<KeyResult & { replaces: string; replaced_until: string }> {
+  const { wallet, keyId, graceSeconds, report } = options;
+  const grant = await readGrant(marketplace, options);
+  const old = (await listKeys(marketplace, wallet)).find((key) => key.key_id === keyId && !key.revoked);
+  if (!old) throw new Refusal(`The wallet ${wallet.publicKey} has no live key ${keyId} at ${marketplace.baseUrl}.`);
+  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt } = grant;
+  const limits = { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt };
+  const restrictions = { scopes: old.scopes, allowed_ips: old.allowed_ips };
+  const made = await createKey(marketplace, { wallet, name: old.name, limits, restrictions, report }, onGranted);
+  const end = new Date(Math.min(Date.now() + graceSeconds * 1_000, Date.parse(old.expires_at ?? made.expires_at!)));
+  const replaced = await restrictKey(marketplace, {
+    wallet,
+    keyId,
+    restrictions: { expires_at: end.toISOString() },
+  });
+  report(`The old key ${keyId} is taken until ${replaced.expires_at}.`);
+  return { ...made, replaces: keyId, replaced_until: end.toISOString() };
 }
 
 /** The wallet's keys as the marketplace knows them, with their use. */

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { KEY_DIRECTORY_PATH } from '../sdk/callSignature.ts';
 import { demoAgents } from './creators/definitions.ts';
 import type { FromCreators, StartMessage, ToCreators } from './creators/main.ts';
 
@@ -83,6 +84,12 @@ export function forkDemoServers(demoDir: string) {
         if (Date.now() < patientUntil) await delay(PORT_RETRY_MS);
         else ports[answer.name] = 0;
       }
+    },
+
+    /** From here on only calls that this marketplace signed are answered. */
+    async setTrusted(baseUrl: string): Promise<void> {
+      const directoryUrl = `${baseUrl}${KEY_DIRECTORY_PATH}`;
+      await ask({ type: 'trust', directoryUrl }, ({ type }) => type === 'trust');
     },
 
     /** The agent is listed now: its server behaves as documented from here on. */

@@ -6,12 +6,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import { createIndexer } from '../../indexer/main.ts';
 import { readConfig as readMarketplaceConfig } from '../../migrations/deploy.ts';
 import { openMarketplace } from '../cli/marketplace.ts';
 import { Refusal } from '../cli/refusal.ts';
-import { indexPath } from '../relay/config.ts';
+import { callKeysPath, indexPath } from '../relay/config.ts';
+import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/main.ts';
 import type { Config } from '../sdk/program.ts';
 import { loadSigningKey, signingKeyAddress } from '../sdk/signingKey.ts';
@@ -32,6 +33,8 @@ import { createShutdown, type Shutdown, stopWithParent } from './shutdown.ts';
 
 /** Loopback only: the demo keys lie on this disk, and everything here is for one person. */
 const HOST = '127.0.0.1';
+/** Of the two seconds in which everything here ends. */
+const SHUTDOWN_SECONDS = 1;
 
 const tell = (line: string): void => console.log(line);
 
@@ -72,6 +75,8 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const chain = await openChain(config, shutdown);
   const { onChain, agents, ports } = await prepareChain(config, chain, identities, servers);
   const baseUrl = await startService(config, chain, identities.relayAuthority, shutdown);
+
+  await servers.setTrusted(baseUrl);
 
   tell('Listing the demo agents, making the API keys ...');
   const marketplace = await openMarketplace({ baseUrl, rpcUrl: chain.rpcUrl });
@@ -137,7 +142,7 @@ async function startService(
 ): Promise<string> {
   const { dataDir, port } = config;
   const { rpcUrl, wsUrl } = chain;
-  const log: Logger = pino(pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
+  const log = createLog('info', pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
   const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
   const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log, onFailure });
   shutdown.onStop(() => indexer.stop());
@@ -154,8 +159,18 @@ async function startService(
       host: HOST,
       port,
       baseUrl: null,
+      callKeysPath: callKeysPath(dataDir),
       allowPrivateEndpoints: true,
+      degraded: { refuseAfter: 0, probeSeconds: 30 },
       egressIps: [HOST],
+      shutdownSeconds: SHUTDOWN_SECONDS,
+      metricsToken: null,
+      helius: null,
+      maxPriorityFeeLamports: 0n,
+      // The fee payer of a local chain is as rich as it likes.
+      runway: { minHours: 0, minLamports: 0 },
+      trustProxy: 0,
+      walletLimits: { lostLamportsPerDay: 0, openExecutions: 0 },
       logLevel: 'info',
     },
   });

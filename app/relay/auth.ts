@@ -1,16 +1,22 @@
 /**
  * Bearer key -> Principal. A key is good if its row is not revoked and the grant that its wallet signed on-chain is
- * live; both are read for every request, so that a revocation counts from the next one on.
+ * live; both are read for every request, by one statement and never from memory, so that a revocation counts from the
+ * next request on, in every process on the same ledger. A grant that the wallet revoked without us is seen here as soon
+ * as the index has it, and by every call that spends at once, because that reads the account itself.
  */
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Database } from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { type Environment, hashApiKey, keyPrefix, parseApiKey } from '../sdk/apiKey.ts';
+import type { KeyScope } from '../sdk/procedures.ts';
+import { clientAddress, isWithin } from './clientAddress.ts';
 import type { Principal, RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { LedgerTables } from './store.ts';
 
-type AuthDeps = Pick<RelayDeps, 'config' | 'views' | 'accounts' | 'keyUse' | 'now'>;
+type AuthDeps = Pick<RelayDeps, 'config' | 'findKey' | 'accounts' | 'keyUse' | 'now'>;
 
 /** How often uses are written down: a page that lists keys may be this much behind after a crash. */
 const FLUSH_MS = 1_000;
@@ -18,33 +24,68 @@ const FLUSH_MS = 1_000;
 /** One text for every key that is not good: it must not tell whether the key ever was. */
 const INVALID = 'The API key is not valid';
 
+/** A registered key with what the index knows of its grant: null where it knows none. */
+export interface KeyRow {
+  key_hash: string;
+  key_id: string;
+  wallet: string;
+  revoked_ms: bigint | null;
+  scopes: string;
+  expires_ms: bigint | null;
+  allowed_ips: string | null;
+  grant_revoked: bigint | null;
+  /** Unix seconds. */
+  grant_expires_at: bigint | null;
+}
+
+/** The row of a key's SHA-256, by its primary key; `views` has the index attached as `chain`. */
+export function createKeyReader(views: Database): (keyHash: string) => KeyRow | undefined {
+  const statement = views.prepare<[string], KeyRow>(`
+    SELECT k.key_hash, k.key_id, k.wallet, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
+      g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
+    FROM api_keys AS k LEFT JOIN chain.grants AS g ON g.wallet = k.wallet AND g.key_id = k.key_id
+    WHERE k.key_hash = ?`);
+  return (keyHash) => statement.get(keyHash);
+}
+
 /**
- * The principal of an Authorization header. Throws ApiError: 401 `unauthorized` or `wrong_environment`, 503 where only
- * the chain could tell and does not answer.
+ * The principal of a request's Authorization header, if its key may do what `scope` names. Throws ApiError: 401
+ * `unauthorized` or `wrong_environment`, 403 `address_not_allowed` or `insufficient_scope`, 503 where only the chain
+ * could tell and does not answer.
  */
-export async function authenticate(deps: AuthDeps, authorization: string | undefined): Promise<Principal> {
-  const key = readBearer(authorization);
+export async function authenticate(deps: AuthDeps, request: IncomingMessage, scope: KeyScope): Promise<Principal> {
+  const key = readBearer(request.headers.authorization);
   if (key === null) throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>');
   requireEnvironment(key, deps.config.environment);
   if (!parseApiKey(key)) throw new ApiError('unauthorized', INVALID);
   const keyHash = hashApiKey(key);
-  const row = await deps.views
-    .selectFrom('api_keys')
-    .leftJoin('chain.grants as grants', (join) =>
-      join.onRef('grants.wallet', '=', 'api_keys.wallet').onRef('grants.key_id', '=', 'api_keys.key_id'),
-    )
-    .select(['api_keys.key_hash', 'api_keys.key_id', 'api_keys.wallet', 'api_keys.revoked_ms'])
-    .select(['grants.revoked', 'grants.expires_at'])
-    .where('api_keys.key_hash', '=', keyHash)
-    .executeTakeFirst();
+  const row = deps.findKey(keyHash);
   if (!row || !isSame(row.key_hash, keyHash) || row.revoked_ms !== null) throw new ApiError('unauthorized', INVALID);
+  const now = BigInt(deps.now());
+  if (row.expires_ms !== null && row.expires_ms <= now) throw new ApiError('unauthorized', INVALID);
   const live =
-    row.expires_at === null
+    row.grant_expires_at === null
       ? await isGrantLive(deps, row.wallet, row.key_id)
-      : row.revoked === 0n && row.expires_at > BigInt(Math.floor(deps.now() / 1000));
+      : row.grant_revoked === 0n && row.grant_expires_at > now / 1_000n;
   if (!live) throw new ApiError('unauthorized', INVALID);
+  requireAddress(deps, request, row);
+  if (!row.scopes.split(' ').includes(scope)) {
+    throw new ApiError('insufficient_scope', `This API key has not the scope "${scope}"`, {
+      details: { needs: scope, has: row.scopes.split(' ') as KeyScope[] },
+    });
+  }
   deps.keyUse.touch(keyHash, deps.now());
   return { wallet: row.wallet, keyId: row.key_id, keyHash };
+}
+
+/** Its owner is told the address that we see: that is what the list must hold. */
+function requireAddress(deps: AuthDeps, request: IncomingMessage, row: KeyRow): void {
+  if (row.allowed_ips === null) return;
+  const address = clientAddress(request, deps.config.trustProxy);
+  if (isWithin(address, row.allowed_ips.split(','))) return;
+  throw new ApiError('address_not_allowed', `This API key is not taken from the address ${address}`, {
+    details: { address },
+  });
 }
 
 /** The token of `Authorization: Bearer <token>`; null for anything else. */

@@ -5,10 +5,12 @@
 import { sql } from 'kysely';
 import { type AgentMetadata, isStandardTag, type StandardTag, tagMask, tagsOfMask } from '../sdk/metadata.ts';
 import { toUsdc } from '../sdk/usdc.ts';
-import type { AgentFull, AgentPage, AgentSummary, AgentsQuery } from '../sdk/wire.ts';
+import type { AgentFull, AgentHealth, AgentPage, AgentSummary, AgentsQuery } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { addressUrl } from './explorer.ts';
+import type { ParameterFault } from './parameters.ts';
+import { preparedOf } from './prepared.ts';
 
 /** What executing an agent needs to know. Prices in base units, times in seconds. */
 export interface Agent {
@@ -29,7 +31,7 @@ export interface Agent {
   listedAt: number;
 }
 
-type CatalogDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery'>;
+type CatalogDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery' | 'agentHealth'>;
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
@@ -44,7 +46,7 @@ export async function findParameterFault(
   deps: CatalogDeps,
   agent: Agent,
   parameters: Record<string, unknown>,
-): Promise<string | null> {
+): Promise<ParameterFault | null> {
   const document = await deps.documents.get(agent.metadataHash);
   if (!document) throw metadataMissing();
   return document.checkParameters(parameters);
@@ -60,7 +62,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     .selectAll()
     .where('listing', '=', row.listing)
     .executeTakeFirst();
-  const summary = toSummary({ ...row, ...(statistics ?? NO_STATISTICS) }, metadata);
+  const health = deps.agentHealth.healthOf(row.listing);
+  const summary = toSummary({ ...row, ...(statistics ?? NO_STATISTICS) }, metadata, health);
   return {
     ...summary,
     creator: { ...summary.creator, display_name: metadata.display_name },
@@ -85,7 +88,10 @@ export async function listAgents(deps: CatalogDeps, query: AgentsQuery): Promise
     return { rows, total: counted.total };
   });
   const agents = await Promise.all(
-    rows.map(async (row) => toSummary(row, (await requireDocument(deps, row)).metadata)),
+    rows.map(async (row) => {
+      const { metadata } = await requireDocument(deps, row);
+      return toSummary(row, metadata, deps.agentHealth.healthOf(row.listing));
+    }),
   );
   return { agents, total: Number(total), limit: query.limit, offset: query.offset };
 }
@@ -169,14 +175,16 @@ function ordered<Query extends { orderBy(expression: ReturnType<typeof sql>): Qu
   return query.orderBy(ORDER[sort]).orderBy(sql`listings.listing ASC`);
 }
 
-function readListing(deps: CatalogDeps, agentId: string) {
+async function readListing({ views }: CatalogDeps, agentId: string) {
   // Garbage is not worth a query, however long it is.
   const id = ADDRESS.test(agentId) ? agentId : '';
-  return listings(deps.views)
-    .select(LISTING_COLUMNS)
-    .where('listings.listing', '=', id)
-    .where('listings.status', '!=', 'delisted')
-    .executeTakeFirst();
+  const query = preparedOf(views).compile('listing', [id, 'delisted'], () =>
+    listings(views)
+      .select(LISTING_COLUMNS)
+      .where('listings.listing', '=', id)
+      .where('listings.status', '!=', 'delisted'),
+  );
+  return (await views.executeQuery(query)).rows[0];
 }
 
 async function requireListing(deps: CatalogDeps, agentId: string): Promise<ListingRow> {
@@ -217,7 +225,7 @@ function toAgent(row: ListingRow, metadata: AgentMetadata): Agent {
   };
 }
 
-function toSummary(row: ListingRow & Statistics, metadata: AgentMetadata): AgentSummary {
+function toSummary(row: ListingRow & Statistics, metadata: AgentMetadata, health: AgentHealth): AgentSummary {
   return {
     agent_id: row.listing,
     name: metadata.name,
@@ -229,5 +237,6 @@ function toSummary(row: ListingRow & Statistics, metadata: AgentMetadata): Agent
     avg_execution_time_ms: Number(row.avg_execution_time_ms ?? 0n),
     creator: { pubkey: row.creator, verified: row.verified === 1n },
     status: row.status === 'paused' ? 'paused' : 'active',
+    health,
   };
 }

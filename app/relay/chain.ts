@@ -2,21 +2,28 @@
 // out what became of a transaction. It decides nothing about money; the journal does.
 
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AccountInfo,
   type Commitment,
+  ComputeBudgetProgram,
   Connection,
+  type FetchFn,
   type Keypair,
   type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
   type TransactionError,
   type TransactionInstruction,
-  TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
 import { errorFromCode } from '../sdk/program.ts';
+import type { Fees } from './fees.ts';
+import { encodeMessage } from './message.ts';
+import { readAccounts } from './readAccounts.ts';
+import { createRpcFetch, type RpcFetch, type RpcInit, type RpcResponse } from './rpcFetch.ts';
 import type { SignedTransaction } from './store.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
@@ -25,10 +32,21 @@ const BLOCKHASH_FRESH_MS = 400;
 const BLOCKHASH_STALE_MS = 2_000;
 /** How often a transaction whose notification has not come is asked about and sent again. */
 const POLL_MS = 1_000;
+/** A node that has not answered by then is asked again; the longest answers take a second. */
+const RPC_TIMEOUT_MS = 4_000;
+const RPC_ATTEMPTS = 3;
+const RPC_PAUSE_MS = 100;
+/** A node further behind the latest one heard of is out of order: some 10 s, finalized reads among the others. */
+const MAX_LAG_SLOTS = 64;
+/** Answers of a node, or of the balancer before it, that say "not now". */
+const RETRIED_STATUSES = new Set([429, 500, 502, 503, 504]);
 
-/** What became of a transaction. `unknown` is an answer too, and never means failed. */
+/**
+ * What became of a transaction. `unknown` is an answer too, and never means failed; `expired` says that its blockhash
+ * has, and only the finalized record can prove that it has not landed before.
+ */
 export type Fate =
-  | { kind: 'confirmed'; slot: number }
+  | { kind: 'confirmed' }
   | { kind: 'failed'; error: string | null; message: string }
   | { kind: 'expired' }
   | { kind: 'unknown' };
@@ -40,6 +58,12 @@ export interface TransactionFailure {
   message: string;
   /** Index of the instruction that failed; null where the whole transaction was refused. */
   instruction: number | null;
+}
+
+/** Accounts in the order asked for, null where there is none, and the chain's clock in unix seconds. */
+interface Accounts {
+  accounts: (AccountInfo<Buffer> | null)[];
+  now: bigint;
 }
 
 export type Chain = ReturnType<typeof createChain>;
@@ -61,6 +85,43 @@ function toPrivateKey(keypair: Keypair): KeyObject {
   const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
   const der = Buffer.concat([pkcs8Prefix, keypair.secretKey.subarray(0, 32)]);
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+/** Fetch that gives up on silence and asks again where the node is busy or gone; sending the same bytes twice is harmless. */
+function createFetch(closing: AbortSignal, send: RpcFetch): FetchFn {
+  async function sendInTime(url: string, init: RpcInit): Promise<RpcResponse> {
+    closing.throwIfAborted();
+    const giveUp = new AbortController();
+    const close = () => giveUp.abort(closing.reason);
+    const timer = setTimeout(() => giveUp.abort(new DOMException('no answer in time', 'TimeoutError')), RPC_TIMEOUT_MS);
+    closing.addEventListener('abort', close, { once: true });
+    try {
+      return await send(url, { ...init, signal: giveUp.signal });
+    } finally {
+      clearTimeout(timer);
+      closing.removeEventListener('abort', close);
+    }
+  }
+  return async (url, init) => {
+    const { method, headers, body } = init as { method: string; headers: Record<string, string>; body: string };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const response = await sendInTime(String(url), { method, headers, body });
+        if (attempt === RPC_ATTEMPTS || !RETRIED_STATUSES.has(response.status)) return response as never;
+      } catch (error) {
+        if (attempt === RPC_ATTEMPTS || closing.aborted) throw error;
+      }
+      await sleep(RPC_PAUSE_MS * attempt ** 2, undefined, { signal: closing });
+    }
+  };
+}
+
+/** How many instructions in front only say what is paid for the rest. */
+function countPriority({ message }: VersionedTransaction): number {
+  const isPriority = ({ programIdIndex }: { programIdIndex: number }) =>
+    message.staticAccountKeys[programIdIndex]?.equals(ComputeBudgetProgram.programId);
+  const first = message.compiledInstructions.findIndex((instruction) => !isPriority(instruction));
+  return Math.max(0, first);
 }
 
 /** Seconds of the Clock sysvar's `unix_timestamp`. */
@@ -96,9 +157,24 @@ export function createChain(options: {
   authority: Keypair;
   log: Logger;
   observe?: Observe;
+  /** What calls to the node go through, below the repeating. */
+  fetch?: RpcFetch;
+  /** Pays for priority, over the same connection; without it nothing but signatures is paid. */
+  createFees?: (connection: Connection) => Fees;
 }) {
   const { authority, log } = options;
-  const connection = new Connection(options.rpcUrl, { wsEndpoint: options.wsUrl, commitment: COMMITMENT });
+  const closing = new AbortController();
+  // Every call to the node listens to it.
+  setMaxListeners(0, closing.signal);
+  const fetch = createFetch(closing.signal, options.fetch ?? createRpcFetch());
+  const connection = new Connection(options.rpcUrl, {
+    wsEndpoint: options.wsUrl,
+    commitment: COMMITMENT,
+    fetch,
+    disableRetryOnRateLimit: true,
+  });
+  const fees = options.createFees?.(connection);
+  fees?.start();
   const privateKey = toPrivateKey(authority);
   // A standing subscription keeps the socket open, so that each transaction's own is answered at once.
   const slotSubscription = connection.onSlotChange(() => undefined);
@@ -128,16 +204,11 @@ export function createChain(options: {
     return blockhash!;
   }
 
-  /** Build and sign; nothing is sent. */
-  async function sign(instructions: TransactionInstruction[]): Promise<SignedTransaction> {
+  /** Build and sign; nothing is sent. `attempt` counts the bytes for the same end that were found dead before. */
+  async function sign(instructions: TransactionInstruction[], attempt = 0): Promise<SignedTransaction> {
+    const priority = (await fees?.instructionsFor(instructions, attempt)) ?? [];
     const recent = await recentBlockhash();
-    const message = new TransactionMessage({
-      payerKey: authority.publicKey,
-      recentBlockhash: recent.value,
-      instructions,
-    })
-      .compileToLegacyMessage()
-      .serialize();
+    const message = encodeMessage(authority.publicKey, recent.value, [...priority, ...instructions]);
     const signature = signBytes(null, message, privateKey);
     // One signature, then what it covers: serialize() would compile the whole message twice more.
     const bytes = Buffer.concat([Buffer.of(1), signature, message]);
@@ -153,41 +224,50 @@ export function createChain(options: {
     }
   }
 
+  /** Null where nothing is known that a supermajority has voted for. */
   async function status(signature: string): Promise<Fate | null> {
     const answer = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
     const found = answer.value[0];
-    if (!found) return null;
-    if (found.err) return { kind: 'failed', ...describeFailure(found.err) };
-    const reached = found.confirmationStatus === 'confirmed' || found.confirmationStatus === 'finalized';
-    return reached ? { kind: 'confirmed', slot: found.slot } : null;
+    if (found?.confirmationStatus !== 'confirmed' && found?.confirmationStatus !== 'finalized') return null;
+    return toFate(found.err, found.slot);
   }
 
-  /** Expired only if the finalized height is past the last valid one and the status, asked after it, is null. */
-  async function pollFate(signed: SignedTransaction): Promise<Fate | null> {
-    const height = await connection.getBlockHeight('finalized');
+  // The latest slot in which one of our transactions is known to have landed: older accounts would mislead.
+  let seenSlot = 0;
+  function toFate(error: TransactionError | null, slot: number): Fate {
+    seenSlot = Math.max(seenSlot, slot);
+    return error ? { kind: 'failed', ...describeFailure(error) } : { kind: 'confirmed' };
+  }
+
+  /** The fate of a transaction now, by its status or by what it was meant to change; null while it can still land. */
+  async function look(signed: SignedTransaction, hasHappened: () => Promise<boolean>): Promise<Fate | null> {
+    const { blockHeight } = await connection.getEpochInfo('finalized');
     const known = await status(signed.signature);
     if (known) return known;
-    return BigInt(height) > signed.lastValidHeight ? { kind: 'expired' } : null;
+    if (await hasHappened()) return { kind: 'confirmed' };
+    return BigInt(blockHeight ?? 0) > signed.lastValidHeight ? { kind: 'expired' } : null;
   }
 
   /**
    * Send bytes that are already stored and wait for their fate: by notification, with polling behind it,
    * sending the same bytes again meanwhile. `stop` ends the waiting with `unknown`.
    */
-  async function submit(signed: SignedTransaction, stop: AbortSignal): Promise<Fate> {
+  async function submit(
+    signed: SignedTransaction,
+    hasHappened: () => Promise<boolean>,
+    stop: AbortSignal,
+  ): Promise<Fate> {
     if (stop.aborted) return { kind: 'unknown' };
     let finish: (fate: Fate) => void = () => undefined;
     const fate = new Promise<Fate>((resolve) => {
       finish = resolve;
     });
-    let ended = false;
+    let notified = false;
     const subscription = connection.onSignature(
       signed.signature,
       (result, context) => {
-        ended = true;
-        finish(
-          result.err ? { kind: 'failed', ...describeFailure(result.err) } : { kind: 'confirmed', slot: context.slot },
-        );
+        notified = true;
+        finish(toFate(result.err, context.slot));
       },
       COMMITMENT,
     );
@@ -198,7 +278,7 @@ export function createChain(options: {
       if (polling) return;
       polling = true;
       try {
-        const known = await pollFate(signed);
+        const known = await look(signed, hasHappened);
         if (known) finish(known);
         else await send(signed.bytes);
       } catch (error) {
@@ -208,40 +288,70 @@ export function createChain(options: {
       }
     }, POLL_MS);
     try {
-      await send(signed.bytes);
+      // Not awaited: a notification may be quicker than the node's answer to the sending.
+      send(signed.bytes);
       return await fate;
     } finally {
       clearInterval(poll);
       stop.removeEventListener('abort', abort);
-      if (!ended) connection.removeSignatureListener(subscription).catch(() => undefined);
+      if (!notified) connection.removeSignatureListener(subscription).catch(() => undefined);
     }
+  }
+
+  // The latest slot that accounts were read at: nodes behind one address differ by a few, not by many.
+  let readSlot = 0;
+
+  /** Accounts and the Clock of one moment. Throws where the node is behind what we have already been told. */
+  async function read(keys: PublicKey[], commitment: Commitment, minSlot: number) {
+    const minContextSlot = Math.max(minSlot, readSlot - MAX_LAG_SLOTS);
+    const { slot, accounts: found } = await timed(options.observe, 'chain', () =>
+      readAccounts({ send: fetch, url: options.rpcUrl }, [SYSVAR_CLOCK_PUBKEY, ...keys], {
+        commitment,
+        minContextSlot,
+      }),
+    );
+    if (slot < minContextSlot) throw new Error(`the node is at slot ${slot}, behind ${minContextSlot}`);
+    readSlot = Math.max(readSlot, slot);
+    const [clock, ...accounts] = found;
+    if (!clock) throw new Error('the node has no Clock sysvar');
+    return { accounts, now: readClock(clock.data) };
   }
 
   return {
     connection,
     authority: authority.publicKey,
     sign,
-    submit: (signed: SignedTransaction, stop: AbortSignal) =>
-      timed(options.observe, 'chain', () => submit(signed, stop)),
+    /** `hasHappened` reads whether what the transaction is for is done; it may answer where the status does not. */
+    submit: (signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal) =>
+      timed(options.observe, 'chain', () => submit(signed, hasHappened, stop)),
+    /** Send and wait for nothing. */
+    send,
     /** Run without sending, signatures checked; null where it would succeed. Throws if the node cannot say. */
     async simulate(bytes: Uint8Array): Promise<TransactionFailure | null> {
       const transaction = VersionedTransaction.deserialize(bytes);
       const config = { sigVerify: true, commitment: COMMITMENT };
       const answer = await timed(options.observe, 'chain', () => connection.simulateTransaction(transaction, config));
-      return answer.value.err ? describeFailure(answer.value.err) : null;
+      if (!answer.value.err) return null;
+      const failure = describeFailure(answer.value.err);
+      // Whoever built it counts its own instructions.
+      return failure.instruction === null
+        ? failure
+        : { ...failure, instruction: failure.instruction - countPriority(transaction) };
     },
     /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
-    async read(
-      keys: PublicKey[],
-      commitment: Commitment = COMMITMENT,
-    ): Promise<{ accounts: (AccountInfo<Buffer> | null)[]; now: bigint }> {
-      const [clock, ...accounts] = await timed(options.observe, 'chain', () =>
-        connection.getMultipleAccountsInfo([SYSVAR_CLOCK_PUBKEY, ...keys], commitment),
-      );
-      if (!clock) throw new Error('the node has no Clock sysvar');
-      return { accounts, now: readClock(clock.data) };
+    read: (keys: PublicKey[]): Promise<Accounts> => read(keys, COMMITMENT, seenSlot),
+    /**
+     * Accounts as finalized at or after the moment when bytes of this last valid height could no longer land, by one
+     * node's word on both: what they do not show now, those bytes will never do. Null while there is no such moment.
+     */
+    async readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<Accounts | null> {
+      const { absoluteSlot, blockHeight } = await connection.getEpochInfo('finalized');
+      if (BigInt(blockHeight ?? 0) <= lastValidHeight) return null;
+      return read(keys, 'finalized', absoluteSlot);
     },
     async close(): Promise<void> {
+      fees?.end();
+      closing.abort(new Error('closing'));
       await connection.removeSlotChangeListener(slotSubscription).catch(() => undefined);
     },
   };

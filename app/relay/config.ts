@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
+import { type HeliusOptions, heliusUrls, readHelius } from '../../indexer/helius.ts';
+import type { WalletLimits } from './execution/protection.ts';
 
 const settings = z.object({
   ENVIRONMENT: z
@@ -12,17 +14,97 @@ const settings = z.object({
     .describe('live: mainnet, keys crtx_live_; test: devnet or a local network, keys crtx_test_'),
   SOLANA_RPC_URL: z.url().default('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),
   SOLANA_WS_URL: z.url().default('ws://127.0.0.1:8900').describe('WebSocket address of the same node'),
-  PUBLIC_RPC_URL: z.url().optional().describe('RPC address in explorer links; default SOLANA_RPC_URL'),
+  HELIUS_API_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'reach the chain through Helius instead of SOLANA_RPC_URL and SOLANA_WS_URL, and ask it for priority fees',
+    ),
+  HELIUS_URL: z
+    .url()
+    .optional()
+    .describe('address of Helius; default https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test'),
+  MAX_PRIORITY_FEE_LAMPORTS: z.coerce
+    .bigint()
+    .min(0n)
+    .default(100_000n)
+    .describe('most that one transaction may pay to be taken first, beyond its signatures; 0: never anything'),
+  PUBLIC_RPC_URL: z
+    .url()
+    .optional()
+    .describe('RPC address that callers are shown; default the origin of SOLANA_RPC_URL'),
   RELAY_KEYPAIR: z.string().min(1).describe('file of the relay authority, a JSON array of 64 bytes'),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks one'),
   BASE_URL: z.url().optional().describe('public address in result links; default http://HOST:PORT'),
+  CALL_KEYS: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'file of the keys that sign calls to creators, made where it is missing; default DATA_DIR/call-keys.json',
+    ),
   ALLOW_PRIVATE_ENDPOINTS: z
     .enum(['true', 'false'])
     .default('false')
     .describe('true lets creators be called over http and on private addresses; for a local network only'),
+  MAX_LOST_LAMPORTS_PER_DAY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(50_000_000)
+    .describe("network fees that one wallet's failed executions may cost in 24 hours, lamports; 0 for no limit"),
+  MAX_OPEN_EXECUTIONS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(256)
+    .describe('executions that one wallet may have open at once; 0 for no limit'),
+  TRUST_PROXY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe('how many proxies of yours stand in front; 0: the address of a caller is that of its connection'),
+  REFUSE_AFTER: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(50)
+    .default(10)
+    .describe("executions that an agent's server fails in a row before new ones are refused; 0 for never"),
+  PROBE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(30)
+    .describe('how often an agent whose executions are refused is asked whether it answers again'),
   EGRESS_IPS: z.string().default('').describe('comma-separated addresses that creators may allow-list'),
+  SHUTDOWN_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(600)
+    .default(10)
+    .describe('time to stop in: most of it for executions that are nearly done, the rest go on after the next start'),
+  MIN_RUNWAY_HOURS: z.coerce
+    .number()
+    .min(0)
+    .default(1)
+    .describe('new executions stop when the SOL of the relay authority lasts for less, at the present rate; 0: never'),
+  MIN_FEE_PAYER_LAMPORTS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(50_000_000)
+    .describe('new executions stop when the relay authority has less; what is left settles and refunds the others'),
+  METRICS_TOKEN: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('who sends it as Bearer token may read /metrics; without it, only this computer may'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('least severe log line'),
 });
 
@@ -31,6 +113,9 @@ export interface RelayConfig {
   environment: 'test' | 'live';
   rpcUrl: string;
   wsUrl: string;
+  /** Null: the node is a plain one. */
+  helius: HeliusOptions | null;
+  maxPriorityFeeLamports: bigint;
   publicRpcUrl: string;
   authority: Keypair;
   dataDir: string;
@@ -38,8 +123,20 @@ export interface RelayConfig {
   port: number;
   /** Null: derive it from the address that is listened on. */
   baseUrl: string | null;
+  /** Where the keys that sign calls to creators lie. */
+  callKeysPath: string;
   allowPrivateEndpoints: boolean;
+  /** Failures in a row after which an agent is refused, 0 for never, and seconds between its probes. */
+  degraded: { refuseAfter: number; probeSeconds: number };
   egressIps: string[];
+  walletLimits: WalletLimits;
+  /** Proxies in front whose X-Forwarded-For is believed. */
+  trustProxy: number;
+  /** Time for `stop` in all. */
+  shutdownSeconds: number;
+  /** Below either of them nothing new is accepted. */
+  runway: { minHours: number; minLamports: number };
+  metricsToken: string | null;
   logLevel: string;
 }
 
@@ -57,19 +154,55 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
   const parsed = settings.safeParse(environment);
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const env = parsed.data;
+  const helius = readHelius(env);
   return {
     environment: env.ENVIRONMENT,
-    rpcUrl: env.SOLANA_RPC_URL,
-    wsUrl: env.SOLANA_WS_URL,
-    publicRpcUrl: env.PUBLIC_RPC_URL ?? env.SOLANA_RPC_URL,
+    ...(helius ? heliusUrls(helius) : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: env.SOLANA_WS_URL }),
+    helius,
+    maxPriorityFeeLamports: env.MAX_PRIORITY_FEE_LAMPORTS,
+    // Providers put their customers' keys into path, query or user name, and this address is shown to everybody.
+    publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(env.SOLANA_RPC_URL).origin,
     authority: readKeypair(env.RELAY_KEYPAIR),
     dataDir: env.DATA_DIR,
     host: env.HOST,
     port: env.PORT,
     baseUrl: env.BASE_URL ?? null,
+    callKeysPath: env.CALL_KEYS ?? callKeysPath(env.DATA_DIR),
     allowPrivateEndpoints: env.ALLOW_PRIVATE_ENDPOINTS === 'true',
+    degraded: { refuseAfter: env.REFUSE_AFTER, probeSeconds: env.PROBE_SECONDS },
     egressIps: env.EGRESS_IPS.split(',').filter(Boolean),
+    walletLimits: {
+      lostLamportsPerDay: env.MAX_LOST_LAMPORTS_PER_DAY,
+      openExecutions: env.MAX_OPEN_EXECUTIONS,
+    },
+    trustProxy: env.TRUST_PROXY,
+    shutdownSeconds: env.SHUTDOWN_SECONDS,
+    runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
+    metricsToken: env.METRICS_TOKEN ?? null,
     logLevel: env.LOG_LEVEL,
+  };
+}
+
+/** What the commands beside the relay itself need: they hold no key. */
+export interface ToolConfig {
+  dataDir: string;
+  rpcUrl: string;
+  /** The folder that the person stands in, which paths are meant from; npm runs its scripts in another. */
+  standsIn: string;
+}
+
+/** Throws as `readConfig` does. */
+export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
+  const parsed = settings
+    .pick({ DATA_DIR: true, SOLANA_RPC_URL: true, HELIUS_API_KEY: true, HELIUS_URL: true, ENVIRONMENT: true })
+    .safeParse(environment);
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
+  const env = parsed.data;
+  const helius = readHelius(env);
+  return {
+    dataDir: env.DATA_DIR,
+    rpcUrl: helius ? heliusUrls(helius).rpcUrl : env.SOLANA_RPC_URL,
+    standsIn: environment.INIT_CWD ?? process.cwd(),
   };
 }
 
@@ -80,6 +213,7 @@ export function describeConfig(): string {
     .join('\n');
 }
 
-/** The two files in a data folder. */
+/** The files in a data folder. */
 export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
 export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
+export const callKeysPath = (dataDir: string) => join(dataDir, 'call-keys.json');

@@ -4,12 +4,16 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { Config, KeyGrant } from '../sdk/program.ts';
-import type { KeyUse } from './auth.ts';
+import type { Config, ExecutionRecord, KeyGrant } from '../sdk/program.ts';
+import type { KeyDirectory } from '../sdk/wire.ts';
+import type { AgentHealthReader } from './agentHealth.ts';
+import type { KeyRow, KeyUse } from './auth.ts';
 import type { Agent } from './catalog.ts';
 import type { RelayConfig } from './config.ts';
 import type { Documents } from './documents.ts';
 import type { CreatorAnswer, CreatorRequest } from './execution/dispatch.ts';
+import type { Gate } from './gate.ts';
+import type { Metrics } from './metrics.ts';
 import type { LedgerDatabase, LedgerTables } from './store.ts';
 
 /** Who is calling: the wallet that pays, and the key that was used. */
@@ -28,6 +32,18 @@ export interface ExecuteInput {
   timeoutSeconds: number;
   /** Most that the caller will pay, base units. */
   maxCost: bigint;
+  /** Where the call carries an Idempotency-Key: the nonce of its open, and what it is known by. */
+  repeatable?: { nonce: Buffer; fingerprint: string };
+}
+
+/** An execution that its wallet opened itself: the record, and what the wallet wants done for it. */
+export interface OpenedInput {
+  record: ExecutionRecord;
+  task: string;
+  parameters: Record<string, unknown>;
+  async: boolean;
+  /** Whole seconds until the record's deadline. */
+  timeoutSeconds: number;
 }
 
 /** `completed` is settled; `pending` is an async call whose open is confirmed; `running` is not known yet. */
@@ -50,6 +66,10 @@ export type ExecuteOutcome =
 /** The engine of execution/: throws ApiError for everything that is not an outcome. */
 export interface Engine {
   execute(principal: Principal, agent: Agent, input: ExecuteInput): Promise<ExecuteOutcome>;
+  /** Runs an execution whose escrow is funded. */
+  start(agent: Agent, input: OpenedInput): Promise<ExecuteOutcome>;
+  /** What a call is answered whose execution has ended. */
+  outcomeOf(executionId: string): Promise<ExecuteOutcome>;
   /** Executions that this process is working on now. */
   inFlight(): number;
 }
@@ -58,6 +78,8 @@ export interface Engine {
 export interface ChainAccounts {
   /** The account, and the chain's clock in unix seconds at that moment. */
   readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  /** The record, and the chain's clock at that moment. */
+  readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   readConfig(): Promise<Config>;
   /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
   revokeGrant(wallet: string, keyId: string): Promise<string>;
@@ -65,7 +87,10 @@ export interface ChainAccounts {
 }
 
 export interface RelayDeps {
-  config: Pick<RelayConfig, 'environment' | 'publicRpcUrl' | 'allowPrivateEndpoints' | 'egressIps'>;
+  config: Pick<
+    RelayConfig,
+    'environment' | 'metricsToken' | 'publicRpcUrl' | 'allowPrivateEndpoints' | 'egressIps' | 'trustProxy'
+  >;
   /** Public address without a trailing slash; known once the server listens. */
   baseUrl(): string;
   /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
@@ -75,9 +100,16 @@ export interface RelayDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   documents: Documents;
+  /** A key's row by its SHA-256 in hex, as it is now. */
+  findKey(keyHash: string): KeyRow | undefined;
   keyUse: KeyUse;
   accounts: ChainAccounts;
   engine: Engine;
+  gate: Pick<Gate, 'obstacles'>;
+  metrics: Pick<Metrics, 'render'>;
+  /** Public keys that calls to creators are signed with. */
+  keyDirectory: KeyDirectory;
+  agentHealth: Pick<AgentHealthReader, 'healthOf'>;
   /** One call to a creator's server, not repeated; `deadlineMs` is on performance.now()'s clock. */
   callCreator(call: { endpoint: string; request: CreatorRequest; deadlineMs: number }): Promise<CreatorAnswer>;
   /** Unix milliseconds. */

@@ -1,29 +1,42 @@
 // The one error that callers see, and how the program's refusals become it.
 
-import type { ErrorCode } from '../sdk/wire.ts';
+import type { SpendingLimit } from '../sdk/errorCodes.ts';
+import { toUsdc } from '../sdk/usdc.ts';
+import type { ErrorCode, ErrorDetails } from '../sdk/wire.ts';
 
-/** An answer that is an error. `code` decides the HTTP status by the table in `sdk/wire.ts`. */
-export class ApiError extends Error {
-  readonly code: ErrorCode;
+interface ApiErrorOptions<Code extends ErrorCode> {
+  executionId?: string | null;
+  details?: ErrorDetails<Code>;
+  retryAfterSeconds?: number | undefined;
+}
+
+/** Codes whose `details` are never null: the compiler asks for them. */
+type Detailed = { [Code in ErrorCode]: null extends ErrorDetails<Code> ? never : Code }[ErrorCode];
+
+/** An answer that is an error. `code` decides status and shape of `details` by the table in `sdk/errorCodes.ts`. */
+export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
+  readonly code: Code;
   readonly executionId: string | null;
-  readonly details: Record<string, unknown> | undefined;
+  readonly details: ErrorDetails | null;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
-    code: ErrorCode,
+    code: Code,
     message: string,
-    options: { executionId?: string | null; details?: Record<string, unknown>; retryAfterSeconds?: number } = {},
+    ...[options = {}]: Code extends Detailed
+      ? [ApiErrorOptions<Code> & { details: ErrorDetails<Code> }]
+      : [ApiErrorOptions<Code>?]
   ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
     this.executionId = options.executionId ?? null;
-    this.details = options.details;
+    this.details = options.details ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
-const LIMIT_BY_PROGRAM_ERROR: Record<string, string> = {
+const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   InsufficientBalance: 'balance',
   InsufficientAllowance: 'allowance',
   GrantPerExecutionExceeded: 'per_execution',
@@ -31,20 +44,32 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, string> = {
   GrantTotalExceeded: 'total',
 };
 
+/** What the journal knows of a call that the program refused. Amounts in base units. */
+interface RefusedCall {
+  execution_id: string;
+  wallet: string;
+  price: bigint;
+  max_cost: bigint;
+}
+
 /**
  * What a caller is told when the program refused to open its execution. The name is the program's own;
  * an unknown one is not the caller's fault.
  */
-export function openRefused(programError: string | null, message: string, executionId: string): ApiError {
+export function openRefused(programError: string | null, message: string, call: RefusedCall): ApiError {
+  const executionId = call.execution_id;
   const limit = programError === null ? undefined : LIMIT_BY_PROGRAM_ERROR[programError];
   if (limit !== undefined) {
-    return new ApiError('insufficient_balance', message, { executionId, details: { limit } });
+    // The accounts changed after they were checked, and may have changed again since.
+    const details = { limit, wallet: call.wallet, have_usdc: null, need_usdc: toUsdc(call.price) };
+    return new ApiError('insufficient_balance', message, { executionId, details });
   }
   switch (programError) {
     case 'PriceAboveMax':
     case 'ListingVersionMismatch':
       return new ApiError('price_changed', `The agent's listing changed while the call was made: ${message}`, {
         executionId,
+        details: { price_usdc: null, max_cost_usdc: toUsdc(call.max_cost) },
       });
     case 'ListingNotActive':
       return new ApiError('agent_paused', 'The agent is paused by its creator', { executionId });

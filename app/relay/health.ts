@@ -1,25 +1,37 @@
-/** GET /health: whether executions can be taken and read now, for load balancers and people. */
-import type { Health } from '../sdk/wire.ts';
+/**
+ * GET /health: that this process answers, for whoever restarts it. GET /ready: whether it can take and read executions
+ * now, for load balancers and people; it says what is in the way.
+ */
+import type { Health, Problem, Ready } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
 
 /** An indexer that has not looked for so long is not running; it looks every few seconds. */
 const MAX_LAG_MS = 30_000;
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Never throws: what cannot be read is unavailable. */
-export async function readHealth(deps: RelayDeps): Promise<Health> {
+export function readHealth(deps: Pick<RelayDeps, 'config'>): Health {
+  return { status: 'ok', environment: deps.config.environment, uptime_seconds: Math.floor(process.uptime()) };
+}
+
+/** Never throws: what cannot be read is a problem. */
+export async function readReadiness(deps: RelayDeps): Promise<Ready> {
   const [chainReachable, progress] = await Promise.all([probeChain(deps), readProgress(deps)]);
   const lagMs = progress ? Math.max(0, deps.now() - Number(progress.checked_at)) : null;
+  const problems: Problem[] = [];
+  if (!chainReachable) problems.push('chain_unreachable');
+  if (lagMs === null || lagMs > MAX_LAG_MS) problems.push('index_behind');
+  problems.push(...deps.gate.obstacles());
   return {
-    status: chainReachable && lagMs !== null && lagMs <= MAX_LAG_MS ? 'ok' : 'unavailable',
+    status: problems.length === 0 ? 'ready' : 'not_ready',
+    problems,
     environment: deps.config.environment,
-    chain_reachable: chainReachable,
     indexer: { slot: progress ? Number(progress.slot) : null, lag_ms: lagMs },
     executions_in_flight: deps.engine.inFlight(),
   };
 }
 
-function readProgress(deps: RelayDeps) {
+/** How far the indexer is; undefined before it has looked or where the index cannot be read. */
+export function readProgress(deps: Pick<RelayDeps, 'views' | 'log'>) {
   return deps.views
     .selectFrom('chain.progress')
     .select(['slot', 'checked_at'])

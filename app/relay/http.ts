@@ -4,38 +4,57 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { ProcedureType, TRPCError } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { ERRORS, MAX_BODY_BYTES } from '../sdk/wire.ts';
 import { readBearer } from './auth.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
-import { errorBody, sendError } from './respond.ts';
+import { JsonError, parseJson } from './json.ts';
+import { answerMetrics } from './metrics.ts';
+import { jsonFault } from './parse.ts';
+import { readJsonBody } from './request.ts';
+import { type AnswerLimits, errorBody, sendError } from './respond.ts';
+import { addRoutes } from './router.ts';
 import { createSessions } from './sessions.ts';
-import { createRouter, describe } from './trpc.ts';
-import { addRoutes } from './v1.ts';
+import { createRouter, describe, toTrpcError } from './trpc.ts';
+import { createHandlers } from './v1.ts';
 
-/** Time to send a whole request; answers may take as long as an agent does. */
-const REQUEST_TIMEOUT_MS = 60_000;
-const HEADERS_TIMEOUT_MS = 15_000;
+/** How slow a client may be, milliseconds. */
+export interface Patience {
+  /** To send all headers. */
+  headersMs: number;
+  /** To send a whole request; answers may take as long as an agent does. */
+  requestMs: number;
+  /** To take something of its answer. */
+  takeMs: number;
+  /** How often connections are looked at. */
+  lookMs: number;
+}
+const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, lookMs: 5_000 };
 /** Longer than the usual 60 s of a proxy in front, which must be the one that closes. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** What a client that sent no HTTP has to read its answer. */
+const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 const REQUEST_ID = 'X-Request-Id';
 
 /** The server, not yet listening. Closing it is its owner's business. */
-export function createHttpServer(deps: RelayDeps): Server {
+export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
   app.set('strict routing', true);
   app.set('case sensitive routing', true);
-  app.use(identify(deps), keepBrokenEscapes);
-  app.use('/trpc', createTrpcHandler(deps));
-  addRoutes(app, deps);
+  app.use(identify(deps, patience), keepBrokenEscapes);
+  app.use('/trpc', readProcedureBody, createTrpcHandler(deps));
+  app.all('/metrics', answerMetrics(deps));
+  addRoutes(app, createHandlers(deps));
   app.use((request: Request) => {
     throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);
   });
@@ -43,11 +62,11 @@ export function createHttpServer(deps: RelayDeps): Server {
 
   const server = createServer(
     // A request without Host is answered like any other, instead of by Node with an empty body.
-    { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES },
+    { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.lookMs },
     app,
   );
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = patience.requestMs;
+  server.headersTimeout = patience.headersMs;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.on('clientError', answerBrokenRequest);
   // An expectation that we do not know may be ignored, which beats Node's own 417 with an empty body.
@@ -56,11 +75,12 @@ export function createHttpServer(deps: RelayDeps): Server {
 }
 
 /** Names the request, and logs its outcome without anything that a caller or creator wrote. */
-function identify(deps: RelayDeps) {
+function identify(deps: RelayDeps, { takeMs }: Patience) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const begun = performance.now();
     const requestId = randomUUID();
     response.setHeader(REQUEST_ID, requestId);
+    Object.assign(response.locals, { takeMs } satisfies AnswerLimits);
     response.on('close', () => {
       const route = request.route?.path ?? (request.baseUrl || null);
       const ms = Math.round(performance.now() - begun);
@@ -84,17 +104,49 @@ function keepBrokenEscapes(request: Request, _response: Response, next: NextFunc
   next();
 }
 
+/**
+ * Reads the bodies of /trpc as those of /v1 are read, because tRPC itself would take any depth and repeated names. What
+ * is wrong is left for it to answer, in its own shape.
+ */
+async function readProcedureBody(request: Request, response: Response, next: NextFunction): Promise<void> {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  if (request.method === 'POST') {
+    try {
+      const bytes = await readJsonBody(request, MAX_BODY_BYTES);
+      if (bytes.length > 0) parseJson(bytes);
+      request.body = bytes.toString('utf8');
+    } catch (error) {
+      const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : error;
+      if (!(refusal instanceof ApiError)) throw error;
+      request.body = '';
+      Object.assign(response.locals, { refusal } satisfies Refused);
+    }
+  }
+  next();
+}
+
+/** What `response.locals` carries of a request whose body is refused. */
+interface Refused {
+  refusal?: ApiError;
+}
+
 function createTrpcHandler(deps: RelayDeps) {
   const sessions = createSessions(deps);
   return createExpressMiddleware({
     router: createRouter(deps, sessions),
-    createContext: ({ req, res }) => ({
-      requestId: String(res.getHeader(REQUEST_ID)),
-      wallet: sessions.walletOf(readBearer(req.headers.authorization)),
-    }),
+    createContext: ({ req, res }) => {
+      const { refusal } = res.locals as Refused;
+      if (refusal) throw toTrpcError(refusal);
+      return {
+        requestId: String(res.getHeader(REQUEST_ID)),
+        wallet: sessions.walletOf(readBearer(req.headers.authorization)),
+      };
+    },
     // One call, one look at the chain: a batch would multiply what an anonymous request can cost.
     allowBatching: false,
     maxBodySize: MAX_BODY_BYTES,
+    responseMeta: ({ errors, type }) => ({ headers: errors[0] ? headersOf(errors[0], type) : {} }),
     onError({ error, path, ctx, input }) {
       if (describe(error, input).code !== 'internal_error') return;
       deps.log.error(
@@ -103,6 +155,16 @@ function createTrpcHandler(deps: RelayDeps) {
       );
     },
   });
+}
+
+/** What the specification of HTTP wants beside some statuses. */
+function headersOf(error: TRPCError, type: ProcedureType | 'unknown'): Record<string, string> {
+  const { cause } = error;
+  // It answers a body that is no JSON as text.
+  if (error.code === 'UNSUPPORTED_MEDIA_TYPE') return { 'Content-Type': 'application/json' };
+  if (error.code === 'METHOD_NOT_SUPPORTED') return { Allow: type === 'mutation' ? 'POST' : 'GET' };
+  const seconds = cause instanceof ApiError ? cause.retryAfterSeconds : undefined;
+  return seconds === undefined ? {} : { 'Retry-After': String(seconds) };
 }
 
 function answerError(deps: RelayDeps) {
@@ -122,7 +184,9 @@ function answerError(deps: RelayDeps) {
 
 /** What Node's parser refuses never becomes a request, so the answer is written by hand. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // A slow client that was answered before might take this for the rest of that answer.
+  const wasAnswered = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesWritten > 0;
+  if (error.code === 'ECONNRESET' || !socket.writable || wasAnswered) {
     socket.destroy();
     return;
   }
@@ -140,9 +204,11 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `${REQUEST_ID}: ${randomUUID()}`,
+      'Cache-Control: no-store',
       'Connection: close',
       '',
       body,
     ].join('\r\n'),
   );
+  setTimeout(() => socket.destroy(), LAST_WORD_MS).unref();
 }

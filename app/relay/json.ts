@@ -11,12 +11,12 @@ export class JsonError extends Error {
 const DEFAULT_DEPTH = 64;
 const SURROGATE = /\p{Surrogate}/u;
 
-/** The JSON value in these bytes. Throws JsonError. Depth counts nested arrays and objects. */
-export function parseJson(bytes: Uint8Array, options: { maxDepth?: number } = {}): unknown {
+/** The JSON value in these bytes. Throws JsonError. Depth counts nested arrays and objects, values all but the first of each. */
+export function parseJson(bytes: Uint8Array, options: { maxDepth?: number; maxValues?: number } = {}): unknown {
   const text = decodeUtf8(bytes);
   if (text.trim() === '') throw new JsonError('there is no JSON in it');
   // The scan comes first: what nests too deep is not even parsed.
-  scan(text, options.maxDepth ?? DEFAULT_DEPTH);
+  scan(text, options.maxDepth ?? DEFAULT_DEPTH, options.maxValues ?? Number.POSITIVE_INFINITY);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -47,12 +47,16 @@ function decodeUtf8(bytes: Uint8Array): string {
  * Walks the brackets and strings. A string is a name when a colon follows it. Broken syntax may be misread here, which
  * does no harm: JSON.parse refuses it afterwards.
  */
-function scan(text: string, maxDepth: number): void {
+function scan(text: string, maxDepth: number, maxValues: number): void {
   const names: Set<string>[] = [];
+  let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '{' || character === '[') {
       if (names.push(new Set()) > maxDepth) throw new JsonError(`it is nested deeper than ${maxDepth} levels`);
+    } else if (character === ',') {
+      values += 1;
+      if (values > maxValues) throw new JsonError(`it holds more than ${maxValues} values`);
     } else if (character === '}' || character === ']') {
       names.pop();
     } else if (character === '"') {

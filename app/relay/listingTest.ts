@@ -40,7 +40,8 @@ export async function testListing(
     return end();
   }
   const fault = document.checkParameters(input.parameters);
-  if (!check('metadata', fault === null, fault ?? 'stored, and the parameters fit its input schema')) return end();
+  if (!check('metadata', fault === null, fault?.message ?? 'stored, and the parameters fit its input schema'))
+    return end();
 
   const executionId = randomUUID();
   const answer = await deps.callCreator({

@@ -6,10 +6,11 @@ import canonicalize from 'canonicalize';
 import { sql } from 'kysely';
 import { AgentMetadata, hashMetadata } from '../sdk/metadata.ts';
 import type { RelayDeps } from './deps.ts';
-import { ApiError } from './errors.ts';
+import type { ApiError } from './errors.ts';
+import { findEndpointFault } from './execution/egress.ts';
 import { JsonError, parseJsonObject } from './json.ts';
 import { compileParameterCheck, findInputSchemaFault, findSchemaFault } from './parameters.ts';
-import { bodyFault, parse } from './parse.ts';
+import { bodyFault, invalid, parse } from './parse.ts';
 
 type MetadataDeps = Pick<RelayDeps, 'config' | 'ledger' | 'views' | 'now' | 'log'>;
 
@@ -36,21 +37,31 @@ function checkMetadata(bytes: Buffer, allowPrivateEndpoints: boolean): void {
   const value = readObject(bytes);
   // Other bytes of the same value would have another hash, which no listing could find.
   if (canonicalize(value) !== bytes.toString('utf8')) {
-    throw new ApiError('invalid_request', 'The body must be canonical JSON (RFC 8785): sorted names, no white space');
+    const expected = 'must be canonical JSON (RFC 8785): sorted names, no white space';
+    throw invalid(`The body ${expected}`, { in: 'body', path: '', expected, got: 'other bytes of the same value' });
   }
-  const metadata = parse(AgentMetadata, value, 'field');
-  if (!allowPrivateEndpoints && !metadata.endpoint.startsWith('https:')) {
-    throw new ApiError('invalid_request', 'The field "endpoint" must be an https URL');
+  const metadata = parse(AgentMetadata, value, 'body');
+  const endpointFault = allowPrivateEndpoints ? null : findEndpointFault(metadata.endpoint);
+  if (endpointFault) {
+    const issue = { in: 'body', path: 'endpoint', expected: endpointFault, got: 'another URL' } as const;
+    throw invalid(`The field "endpoint" ${endpointFault}`, issue);
   }
   const fault =
     findInputSchemaFault(metadata.input_schema, 'input_schema') ??
     findSchemaFault(metadata.output_schema, 'output_schema');
-  if (fault) throw new ApiError('invalid_request', `The schema ${fault}`);
+  if (fault) throw schemaFault(fault);
   try {
     compileParameterCheck(metadata.input_schema);
   } catch (error) {
-    throw new ApiError('invalid_request', `The schema input_schema cannot be used: ${(error as Error).message}`);
+    throw schemaFault(`input_schema cannot be used: ${(error as Error).message}`);
   }
+}
+
+/** `fault` begins with where it is. */
+function schemaFault(fault: string): ApiError {
+  const [path = '', ...words] = fault.split(' ');
+  const issue = { in: 'body', path: path.slice(0, 200), expected: words.join(' '), got: 'another schema' } as const;
+  return invalid(`The schema ${fault}`, issue);
 }
 
 function readObject(bytes: Buffer): Record<string, unknown> {

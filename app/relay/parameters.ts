@@ -84,8 +84,18 @@ function findFault(schema: Record<string, unknown>, where: string, depth: number
   return null;
 }
 
-/** What is wrong with `parameters`, in words for the caller; null where they fit. */
-export type ParameterCheck = (parameters: Record<string, unknown>) => string | null;
+/** The first thing that is wrong with `parameters`: where, as `parameters.name`, and what is right there. */
+export interface ParameterFault {
+  path: string;
+  expected: string;
+  /** What came instead. */
+  got: unknown;
+  /** The same in words for the caller. */
+  message: string;
+}
+
+/** What is wrong with `parameters`; null where they fit. */
+export type ParameterCheck = (parameters: Record<string, unknown>) => ParameterFault | null;
 
 /** Compiles a schema that `findInputSchemaFault` has passed. */
 export function compileParameterCheck(schema: Record<string, unknown>): ParameterCheck {
@@ -94,7 +104,7 @@ export function compileParameterCheck(schema: Record<string, unknown>): Paramete
   addFormats.default(ajv, { mode: 'full', formats: [...FORMATS] });
   boundFormats(ajv);
   const validate: ValidateFunction = ajv.compile(schema);
-  return (parameters) => (validate(parameters) ? null : explain(validate.errors?.[0]));
+  return (parameters) => (validate(parameters) ? null : explain(validate.errors?.[0], parameters));
 }
 
 function boundFormats(ajv: Ajv): void {
@@ -112,19 +122,29 @@ function formatFunction(format: unknown): (text: string) => boolean {
   return validate instanceof RegExp ? (text) => validate.test(text) : validate;
 }
 
-function explain(error: ErrorObject | undefined): string {
-  if (!error) return 'parameters do not fit the input schema';
-  const where = `parameters${error.instancePath
-    .split('/')
-    .slice(1)
-    .map((step) => `.${step.replaceAll('~1', '/').replaceAll('~0', '~')}`)
-    .join('')}`;
-  if (error.keyword === 'required') return `${where}.${error.params.missingProperty} is missing`;
-  if (error.keyword === 'additionalProperties') {
-    return `${where}.${error.params.additionalProperty} is not a parameter of this agent`;
+function explain(error: ErrorObject | undefined, parameters: Record<string, unknown>): ParameterFault {
+  const steps = (error?.instancePath ?? '').split('/').slice(1);
+  const names = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const describe = (path: string[], expected: string, words = expected): ParameterFault => {
+    const where = ['parameters', ...path].join('.');
+    return { path: where, expected, got: at(parameters, path), message: `${where} ${words}` };
+  };
+  switch (error?.keyword) {
+    case 'required':
+      return describe([...names, error.params.missingProperty], 'is required', 'is missing');
+    case 'additionalProperties': {
+      const path = [...names, error.params.additionalProperty];
+      return describe(path, 'no parameter of this name', 'is not a parameter of this agent');
+    }
+    case 'enum':
+      return describe(names, `must be one of ${JSON.stringify(error.params.allowedValues)}`);
+    default:
+      return describe(names, error?.message ?? 'must fit the input schema');
   }
-  if (error.keyword === 'enum') return `${where} must be one of ${JSON.stringify(error.params.allowedValues)}`;
-  return `${where} ${error.message}`;
+}
+
+function at(value: unknown, path: string[]): unknown {
+  return path.reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -1,17 +1,32 @@
 /** A stranger's values through a schema: what does not fit becomes one ApiError that names it and says what is right. */
 import type { z } from 'zod';
+import type { RequestIssue } from '../sdk/errorCodes.ts';
 import { ApiError } from './errors.ts';
 import type { JsonError } from './json.ts';
 
-/** Parses `value`. Throws ApiError 400; `noun` is what its members are called, such as "query parameter". */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, noun: string): z.output<Schema> {
+type Part = RequestIssue['in'];
+
+/** What the members of a part of the request are called. */
+const NOUNS: Record<Part, string> = { body: 'field', query: 'query parameter', header: 'header' };
+/** As many faults as are told at once. */
+const MAX_ISSUES = 20;
+const MAX_SHOWN = 60;
+
+/** Parses a part of a request. Throws ApiError 400 with everything that is wrong in its details. */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, part: Part): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new ApiError('invalid_request', explain(parsed.error, value, noun, knownNames(schema)));
+  throw invalid(explain(parsed.error, value, part, knownNames(schema)), ...issuesOf(parsed.error, value, part));
+}
+
+/** ApiError 400 with a message for people and issues for programs. */
+export function invalid(message: string, ...issues: RequestIssue[]): ApiError<'invalid_request'> {
+  return new ApiError('invalid_request', message, { details: { issues: issues.slice(0, MAX_ISSUES) } });
 }
 
 /** The first thing that is wrong, in words. */
-export function explain(error: z.ZodError, value: unknown, noun: string, known: string[] = []): string {
+export function explain(error: z.ZodError, value: unknown, part: Part, known: string[] = []): string {
+  const noun = NOUNS[part];
   const issue = error.issues[0];
   if (!issue) return `The ${noun}s are not valid`;
   const path = issue.path.map(String).join('.');
@@ -21,15 +36,50 @@ export function explain(error: z.ZodError, value: unknown, noun: string, known: 
     return `There is no ${noun} ${quote(name)}${hint}`;
   }
   if (path === '') return `The ${noun}s are not valid: ${issue.message}`;
-  if (issue.code === 'invalid_type' && at(value, issue.path) === undefined)
-    return `The ${noun} ${quote(path)} is missing`;
+  if (isMissing(issue, value)) return `The ${noun} ${quote(path)} is missing`;
   const rule = /^must /.test(issue.message) ? issue.message : `is not valid: ${issue.message}`;
   return `The ${noun} ${quote(path)} ${rule}`;
 }
 
-/** ApiError 400 for a body that is not the JSON it must be. */
-export function bodyFault(error: JsonError): ApiError {
-  return new ApiError('invalid_request', `The body must be a JSON object: ${error.message}`);
+/** Everything that is wrong, for programs. */
+export function issuesOf(error: z.ZodError, value: unknown, part: Part): RequestIssue[] {
+  return error.issues.flatMap((issue): RequestIssue[] => {
+    if (issue.code !== 'unrecognized_keys') {
+      const expected = isMissing(issue, value) && 'expected' in issue ? `must be a ${issue.expected}` : issue.message;
+      return [
+        { in: part, path: shorten(issue.path.map(String).join('.')), expected, got: show(at(value, issue.path)) },
+      ];
+    }
+    return issue.keys.map((key) => {
+      const path = [...issue.path, key];
+      const expected = `no ${NOUNS[part]} of this name`;
+      return { in: part, path: shorten(path.map(String).join('.')), expected, got: show(at(value, path)) };
+    });
+  });
+}
+
+/** ApiError 400 for a body that is not the JSON object it must be. */
+export function bodyFault(error: JsonError): ApiError<'invalid_request'> {
+  return jsonFault(error, 'a JSON object');
+}
+
+/** ApiError 400 for a body that is not `what` it must be. */
+export function jsonFault(error: JsonError, what: string): ApiError<'invalid_request'> {
+  const expected = `must be ${what} in UTF-8, at most 64 levels deep, no name twice in one object`;
+  return invalid(`The body must be ${what}: ${error.message}`, { in: 'body', path: '', expected, got: error.message });
+}
+
+/** A value as it may stand in an answer: short ones as JSON, of longer ones the kind. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = JSON.stringify(value);
+  return text.length <= MAX_SHOWN ? text : `a ${typeof value} of ${String(value).length} characters`;
+}
+
+function isMissing(issue: z.core.$ZodIssue, value: unknown): boolean {
+  return issue.code === 'invalid_type' && at(value, issue.path) === undefined;
 }
 
 function at(value: unknown, path: PropertyKey[]): unknown {
@@ -42,5 +92,9 @@ function knownNames(schema: z.ZodType): string[] {
 
 /** A name as it may stand in a message: short, on one line. */
 function quote(name: string): string {
-  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}...` : name);
+  return JSON.stringify(shorten(name));
+}
+
+function shorten(name: string): string {
+  return name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}...` : name;
 }

@@ -1,6 +1,7 @@
 /** What a request carries beside its path: a body that is bounded while it is read, and a query read to the letter. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './errors.ts';
+import { invalid, show } from './parse.ts';
 
 /** A client that goes on sending after its 413 is cut off here. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
@@ -13,10 +14,10 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   const body = await readBody(request, maxBytes);
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (!isJson(contentType)) {
-    throw new ApiError('unsupported_media_type', 'Send the body with the header Content-Type: application/json');
+    throw unsupported('Send the body with the header Content-Type: application/json');
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ApiError('unsupported_media_type', 'Send the body without a Content-Encoding');
+    throw unsupported('Send the body without a Content-Encoding');
   }
   return body;
 }
@@ -26,10 +27,24 @@ export function readQuery(url: string): Record<string, string> {
   const start = url.indexOf('?');
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
-    if (name in query) throw new ApiError('invalid_request', `The query parameter ${JSON.stringify(name)} is repeated`);
+    if (name in query) {
+      const shown = name.slice(0, 60);
+      throw invalid(`The query parameter ${JSON.stringify(shown)} is repeated`, {
+        in: 'query',
+        path: shown,
+        expected: 'must be given once',
+        got: show([query[name], value]),
+      });
+    }
     query[name] = value;
   }
   return { ...query };
+}
+
+function unsupported(message: string): ApiError {
+  return new ApiError('unsupported_media_type', message, {
+    details: { content_type: 'application/json', content_encoding: 'identity' },
+  });
 }
 
 function isJson(contentType: string | undefined): boolean {
@@ -40,7 +55,9 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const tooLarge = () => reject(new ApiError('payload_too_large', `The body must be at most ${maxBytes} bytes`));
+    const details = { max_bytes: maxBytes };
+    const tooLarge = () =>
+      reject(new ApiError('payload_too_large', `The body must be at most ${maxBytes} bytes`, { details }));
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) tooLarge();
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;

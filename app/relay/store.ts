@@ -2,9 +2,19 @@
 // Two connections to one file: intents (what will be sent, what was verified) are on the disk before
 // anything is done about them; notes (what the chain can tell again) are only written, and reach the
 // disk with the next intent. A killed process loses neither, a power cut at most some notes.
+// Several relays may share the file: a row is moved only by the one that owns it.
 
-import type { Kysely, Selectable } from 'kysely';
+import { type Generated, type Kysely, type Selectable, sql } from 'kysely';
 import type { IndexDatabase } from '../../indexer/database.ts';
+import type { GroupCommit } from './groupCommit.ts';
+import { networkFee } from './networkFee.ts';
+import { createPrepared } from './prepared.ts';
+
+/** How long a relay counts as alive after it last said so; it does three times as often. */
+export const LEASE_MS = 2_000;
+
+/** By then an open that a node has confirmed is finalized or gone, seconds of the chain's clock. */
+const FINALITY_SECONDS = 60n;
 
 export type ExecutionState =
   | 'accepted'
@@ -63,6 +73,14 @@ export interface ExecutionsTable {
   error_code: string | null;
   error_message: string | null;
   rebuilds: bigint;
+  /** The relay process that works on the row. */
+  lease_owner: string | null;
+  /** SHA-256 of agent and canonical body in hex, where the call carried an Idempotency-Key. */
+  fingerprint: string | null;
+  /** Network fees of the transactions signed for it so far, lamports. */
+  fees: Generated<bigint>;
+  /** How often the open was signed again after a rollback. */
+  reopens: Generated<bigint>;
 }
 
 export interface ResultsTable {
@@ -86,6 +104,19 @@ export interface ApiKeysTable {
   created_ms: bigint;
   last_used_ms: bigint | null;
   revoked_ms: bigint | null;
+  /** Space-separated. */
+  scopes: Generated<string>;
+  expires_ms: bigint | null;
+  /** Comma-separated CIDR blocks; null is any address. */
+  allowed_ips: string | null;
+}
+
+/** Final answers of calls that may be repeated, as they were given. */
+export interface AnswersTable {
+  execution_id: string;
+  status: bigint;
+  body: Buffer;
+  answered_ms: bigint;
 }
 
 export interface MetadataTable {
@@ -94,10 +125,37 @@ export interface MetadataTable {
   received_ms: bigint;
 }
 
+/** Relay processes by the name each gives itself at start. */
+export interface RelaysTable {
+  owner: string;
+  alive_until_ms: bigint;
+}
+
+/** Valid results that came after their deadline. */
+export interface LateAnswersTable {
+  execution_id: string;
+  result: string;
+  result_hash: string;
+  signature: string;
+  execution_signature: string | null;
+  received_ms: bigint;
+}
+
+/** The last probe of each listing that was refused; `passed_ms` is that of the last one that passed. */
+export interface ProbesTable {
+  listing: string;
+  probed_ms: bigint;
+  passed_ms: bigint | null;
+}
+
 export interface LedgerTables {
   executions: ExecutionsTable;
+  relays: RelaysTable;
   results: ResultsTable;
   api_keys: ApiKeysTable;
+  answers: AnswersTable;
+  late_answers: LateAnswersTable;
+  probes: ProbesTable;
   metadata: MetadataTable;
 }
 
@@ -122,6 +180,7 @@ export type ClaimedExecution = Pick<
   | 'parameters'
   | 'request_hash'
   | 'accepted_at'
+  | 'fingerprint'
 >;
 
 /** A signed transaction as the journal keeps it. */
@@ -131,64 +190,174 @@ export interface SignedTransaction {
   lastValidHeight: bigint;
 }
 
-/** States that may move to each state; nothing ever moves back. */
+/** States that may move to each state. Nothing ever moves back, but for an open that the chain has rolled back. */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
-  open_signed: ['accepted', 'open_signed'],
+  open_signed: ['accepted', 'open_confirmed', 'dispatched', 'verified'],
   open_confirmed: ['open_signed'],
   dispatched: ['open_confirmed', 'dispatched'],
   verified: ['dispatched', 'verified'],
   refunding: ['open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   settled: ['verified', 'refunding', 'open_confirmed', 'dispatched', 'parked'],
   refunded: ['refunding', 'verified', 'open_confirmed', 'dispatched', 'parked'],
-  void: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified'],
+  void: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   parked: ['open_signed', 'verified', 'refunding'],
 };
 
-/** The journal refuses a move that its table of states does not have. */
+/** States that nothing follows. */
+const ENDED = ['settled', 'refunded', 'void'] as const;
+
+/** The journal refuses a move that its table of states does not have, or of a row that another relay owns. */
 export class JournalConflict extends Error {}
 
 export type Journal = ReturnType<typeof createJournal>;
 
 /**
- * The journal over the two connections. Every move is one statement, so that no crash can fall between
- * two halves of it; a move that finds the row elsewhere throws JournalConflict.
+ * The journal of the relay process named `owner`: `intents` commits to the disk, `notes` is for reading and for what
+ * can be lost. Every move is one statement, so that no crash can fall between two halves of it; a move that finds the
+ * row elsewhere, or another's, throws JournalConflict.
  */
-export function createJournal(intents: Kysely<LedgerTables>, notes: Kysely<LedgerTables>) {
-  type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state'>>;
+export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>, owner: string) {
+  type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state' | 'lease_owner'>>;
+  type Moved = keyof typeof COMES_FROM;
 
-  async function move(db: Kysely<LedgerTables>, id: string, state: keyof typeof COMES_FROM, changes: Changes) {
-    const moved = await db
-      .updateTable('executions')
-      .set({ ...changes, state })
-      .where('execution_id', '=', id)
-      .where('state', 'in', COMES_FROM[state])
-      .executeTakeFirst();
-    if (moved.numUpdatedRows !== 1n)
-      throw new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
+  const { compile } = createPrepared();
+
+  function update(id: string, state: Moved, changes: Changes, signed?: SignedTransaction) {
+    const fee = signed && networkFee(signed.bytes);
+    const name = [state, signed ? 'signed' : 'unsigned', ...Object.keys(changes)].join();
+    const values = [
+      ...Object.values(changes),
+      state,
+      ...(fee === undefined ? [] : [fee]),
+      id,
+      ...COMES_FROM[state],
+      owner,
+    ];
+    return compile(name, values, () =>
+      notes
+        .updateTable('executions')
+        .set((row) => ({ ...changes, state, ...(fee !== undefined && { fees: row('fees', '+', fee) }) }))
+        .where('execution_id', '=', id)
+        .where('state', 'in', COMES_FROM[state])
+        .where('lease_owner', '=', owner),
+    );
+  }
+
+  function requireMoved(rows: number | bigint, id: string, state: Moved): void {
+    if (Number(rows) !== 1) throw new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
+  }
+
+  /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
+  async function intend(id: string, state: Moved, changes: Changes, signed?: SignedTransaction): Promise<void> {
+    requireMoved(await intents.write(update(id, state, changes, signed)), id, state);
+  }
+
+  async function note(id: string, state: Moved, changes: Changes): Promise<void> {
+    const { numAffectedRows } = await notes.executeQuery(update(id, state, changes));
+    requireMoved(numAffectedRows ?? 0n, id, state);
+  }
+
+  /** Frees the id of a call that never paid; what was answered in vain must not answer another task. */
+  async function forgetVoid(id: string): Promise<void> {
+    const voided = notes.deleteFrom('executions').where('execution_id', '=', id).where('state', '=', 'void');
+    const { numDeletedRows } = await voided.executeTakeFirst();
+    if (numDeletedRows > 0n) await notes.deleteFrom('results').where('execution_id', '=', id).execute();
   }
 
   return {
-    /** Take the id before anything else happens. Throws where it is taken. */
+    owner,
+    /**
+     * Take the id before anything else happens. A call that repeats one which never paid takes its place. Throws
+     * JournalConflict where the id is taken.
+     */
     async claim(row: ClaimedExecution, nowMs: number): Promise<void> {
-      await notes
+      if (row.fingerprint !== null) await forgetVoid(row.execution_id);
+      const values = {
+        ...row,
+        state: 'accepted' as const,
+        created_ms: BigInt(nowMs),
+        rebuilds: 0n,
+        lease_owner: owner,
+      };
+      const query = compile(`claim ${Object.keys(row).join()}`, Object.values(values), () =>
+        notes
+          .insertInto('executions')
+          .values(values)
+          .onConflict((conflict) => conflict.column('execution_id').doNothing()),
+      );
+      const { numAffectedRows } = await notes.executeQuery(query);
+      if (numAffectedRows !== 1n) throw new JournalConflict(`execution ${row.execution_id} is taken`);
+    },
+    /** Take a funded record that its wallet opened itself, to run it from here. Throws where it is taken. */
+    async claimOpened(
+      row: ClaimedExecution,
+      record: { openedAt: bigint; deadline: bigint; refundAt: bigint; feeBps: number },
+      nowMs: number,
+    ): Promise<void> {
+      await forgetVoid(row.execution_id);
+      const [claimed] = await notes
         .insertInto('executions')
-        .values({ ...row, state: 'accepted', created_ms: BigInt(nowMs), rebuilds: 0n })
+        .values({
+          ...row,
+          state: 'open_confirmed',
+          created_ms: BigInt(nowMs),
+          opened_at: record.openedAt,
+          deadline: record.deadline,
+          refund_at: record.refundAt,
+          fee_bps: BigInt(record.feeBps),
+          // Until then a node that does not show the record may only be behind.
+          open_before: record.openedAt + FINALITY_SECONDS,
+          rebuilds: 0n,
+          lease_owner: owner,
+        })
+        .onConflict((conflict) => conflict.column('execution_id').doNothing())
         .execute();
+      if (claimed?.numInsertedOrUpdatedRows !== 1n) throw new JournalConflict(`execution ${row.execution_id} is taken`);
+    },
+    /** How many executions a wallet has open, and what those that failed since then cost in network fees, lamports. */
+    async burdenOf(wallet: string, sinceMs: number): Promise<{ open: number; lost: bigint }> {
+      const { rows } = await sql<{ open: bigint; lost: bigint }>`SELECT
+        (SELECT count(*) FROM executions WHERE wallet = ${wallet} AND state NOT IN ('settled', 'refunded', 'void'))
+          AS open,
+        (SELECT coalesce(sum(fees), 0) FROM executions
+          WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)} AND state IN ('refunding', 'refunded', 'void')
+            AND error_code <> 'service_unavailable') AS lost`.execute(notes);
+      return { open: Number(rows[0]!.open), lost: rows[0]!.lost };
     },
     /** Intent: these bytes will be sent to fund the escrow. */
     openSigned(id: string, signed: SignedTransaction, openBefore: bigint): Promise<void> {
-      return move(intents, id, 'open_signed', {
-        open_transaction: Buffer.from(signed.bytes),
-        open_signature: signed.signature,
-        open_last_valid_height: signed.lastValidHeight,
-        open_before: openBefore,
-      });
+      return intend(
+        id,
+        'open_signed',
+        {
+          open_transaction: Buffer.from(signed.bytes),
+          open_signature: signed.signature,
+          open_last_valid_height: signed.lastValidHeight,
+          open_before: openBefore,
+        },
+        signed,
+      );
+    },
+    /** Intent: the chain has rolled the open back, and these bytes will be sent to fund the escrow once more. */
+    reopened(id: string, signed: SignedTransaction, openBefore: bigint, reopens: bigint): Promise<void> {
+      return intend(
+        id,
+        'open_signed',
+        {
+          open_transaction: Buffer.from(signed.bytes),
+          open_signature: signed.signature,
+          open_last_valid_height: signed.lastValidHeight,
+          open_before: openBefore,
+          reopens,
+        },
+        signed,
+      );
     },
     openConfirmed(
       id: string,
       record: { openedAt: bigint; deadline: bigint; refundAt: bigint; feeBps: number },
     ): Promise<void> {
-      return move(notes, id, 'open_confirmed', {
+      return note(id, 'open_confirmed', {
         opened_at: record.openedAt,
         deadline: record.deadline,
         refund_at: record.refundAt,
@@ -196,26 +365,32 @@ export function createJournal(intents: Kysely<LedgerTables>, notes: Kysely<Ledge
       });
     },
     /** The creator is about to be called; the first time stays. */
-    dispatched(id: string, nowMs: number): Promise<void> {
-      return move(notes, id, 'dispatched', { dispatched_ms: BigInt(nowMs) });
+    dispatched(row: Pick<ExecutionRow, 'execution_id' | 'dispatched_ms'>, nowMs: number): Promise<void> {
+      return note(row.execution_id, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
     },
     /** Keep an answer for good; a second, different one for the same execution is never taken. */
     async storeResult(row: ResultRow): Promise<void> {
-      await notes
-        .insertInto('results')
-        .values(row)
-        .onConflict((conflict) => conflict.column('execution_id').doNothing())
-        .execute();
+      const query = () =>
+        notes
+          .insertInto('results')
+          .values(row)
+          .onConflict((conflict) => conflict.column('execution_id').doNothing());
+      await notes.executeQuery(compile(`storeResult ${Object.keys(row).join()}`, Object.values(row), query));
     },
     /** Intent: the answer is valid and these bytes will be sent to pay for it. */
     verified(id: string, signed: SignedTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
-      return move(intents, id, 'verified', {
-        settle_transaction: Buffer.from(signed.bytes),
-        settle_signature: signed.signature,
-        settle_last_valid_height: signed.lastValidHeight,
-        execution_time_ms: executionTimeMs,
-        rebuilds,
-      });
+      return intend(
+        id,
+        'verified',
+        {
+          settle_transaction: Buffer.from(signed.bytes),
+          settle_signature: signed.signature,
+          settle_last_valid_height: signed.lastValidHeight,
+          execution_time_ms: executionTimeMs,
+          rebuilds,
+        },
+        signed,
+      );
     },
     /** Intent: the caller gets its money back; from here on nothing settles. */
     refunding(
@@ -223,34 +398,39 @@ export function createJournal(intents: Kysely<LedgerTables>, notes: Kysely<Ledge
       signed: SignedTransaction,
       why: { reason: number; code: string; message: string; rebuilds: bigint },
     ): Promise<void> {
-      return move(intents, id, 'refunding', {
-        refund_transaction: Buffer.from(signed.bytes),
-        refund_signature: signed.signature,
-        refund_last_valid_height: signed.lastValidHeight,
-        refund_reason: BigInt(why.reason),
-        refund_state: 'pending',
-        error_code: why.code,
-        error_message: why.message,
-        rebuilds: why.rebuilds,
-      });
+      return intend(
+        id,
+        'refunding',
+        {
+          refund_transaction: Buffer.from(signed.bytes),
+          refund_signature: signed.signature,
+          refund_last_valid_height: signed.lastValidHeight,
+          refund_reason: BigInt(why.reason),
+          refund_state: 'pending',
+          error_code: why.code,
+          error_message: why.message,
+          rebuilds: why.rebuilds,
+        },
+        signed,
+      );
     },
     settled(id: string, outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint }): Promise<void> {
-      return move(notes, id, 'settled', {
+      return note(id, 'settled', {
         settled_at: outcome.settledAt,
         creator_amount: outcome.creatorAmount,
         platform_amount: outcome.platformAmount,
       });
     },
     refunded(id: string, settledAt: bigint): Promise<void> {
-      return move(notes, id, 'refunded', { settled_at: settledAt, refund_state: 'done' });
+      return note(id, 'refunded', { settled_at: settledAt, refund_state: 'done' });
     },
     /** The open never landed and never will: nobody paid anything. */
     void(id: string, code: string, message: string): Promise<void> {
-      return move(notes, id, 'void', { error_code: code, error_message: message });
+      return note(id, 'void', { error_code: code, error_message: message });
     },
     /** Too many rebuilds: a person has to look. The chain still lets anyone refund after refund_at. */
     parked(id: string): Promise<void> {
-      return move(intents, id, 'parked', {});
+      return intend(id, 'parked', {});
     },
     /** Say that a certain refund waits for the caller's account. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
@@ -272,28 +452,59 @@ export function createJournal(intents: Kysely<LedgerTables>, notes: Kysely<Ledge
         refund_at: record.refundAt,
         error_message: 'The marketplace lost its record of this call before it could be served',
         rebuilds: 0n,
+        lease_owner: null,
       };
-      await intents
-        .insertInto('executions')
-        .values(values)
-        .onConflict((conflict) => conflict.column('execution_id').doNothing())
+      await intents.write(
+        notes
+          .insertInto('executions')
+          .values(values)
+          .onConflict((conflict) => conflict.column('execution_id').doNothing())
+          .compile(),
+      );
+    },
+    async get(id: string): Promise<ExecutionRow | undefined> {
+      const query = () => notes.selectFrom('executions').selectAll().where('execution_id', '=', id);
+      return (await notes.executeQuery(compile('get', [id], query))).rows[0];
+    },
+    async result(id: string): Promise<ResultRow | undefined> {
+      const query = () => notes.selectFrom('results').selectAll().where('execution_id', '=', id);
+      return (await notes.executeQuery(compile('result', [id], query))).rows[0];
+    },
+    /** Say that this process is alive and keeps its rows; others may have them if it does not say so again in time. */
+    async renewLease(nowMs: number): Promise<void> {
+      const alive = { alive_until_ms: BigInt(nowMs + LEASE_MS) };
+      await notes
+        .insertInto('relays')
+        .values({ owner, ...alive })
+        .onConflict((conflict) => conflict.column('owner').doUpdateSet(alive))
         .execute();
     },
-    get(id: string): Promise<ExecutionRow | undefined> {
-      return notes.selectFrom('executions').selectAll().where('execution_id', '=', id).executeTakeFirst();
+    /** Leave all rows to whoever comes next. */
+    async endLease(): Promise<void> {
+      await notes.deleteFrom('relays').where('owner', '=', owner).execute();
     },
-    result(id: string): Promise<ResultRow | undefined> {
-      return notes.selectFrom('results').selectAll().where('execution_id', '=', id).executeTakeFirst();
+    /** Take every unfinished row whose owner is not alive, and forget such owners. One statement each. */
+    async takeOver(nowMs: number): Promise<void> {
+      // A clock that was set back must not keep the dead alive: no lease lasts longer than LEASE_MS from now.
+      const isAlive = sql<boolean>`alive_until_ms > ${BigInt(nowMs)} AND alive_until_ms <= ${BigInt(nowMs + LEASE_MS)}`;
+      const alive = sql`SELECT owner FROM relays WHERE ${isAlive}`;
+      await notes
+        .updateTable('executions')
+        .set({ lease_owner: owner })
+        .where('state', 'not in', ENDED)
+        .where(sql<boolean>`(lease_owner IS NULL OR (lease_owner <> ${owner} AND lease_owner NOT IN (${alive})))`)
+        .execute();
+      await notes.deleteFrom('relays').where(sql<boolean>`NOT (${isAlive}) AND owner <> ${owner}`).execute();
     },
-    /** Ids of all rows that have not ended, oldest first. */
-    async unfinished(): Promise<string[]> {
-      const rows = await notes
+    /** This process's rows that have not ended, oldest first. */
+    unfinished() {
+      return notes
         .selectFrom('executions')
-        .select('execution_id')
-        .where('state', 'not in', ['settled', 'refunded', 'void'])
+        .select(['execution_id', 'state', 'wallet', 'key_id', 'price'])
+        .where('state', 'not in', ENDED)
+        .where('lease_owner', '=', owner)
         .orderBy('created_ms')
         .execute();
-      return rows.map((row) => row.execution_id);
     },
   };
 }

@@ -8,12 +8,12 @@ import { z } from 'zod';
 import { type MarketplaceConfig, PROCEDURES } from '../sdk/procedures.ts';
 import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
 import { toUsdc } from '../sdk/usdc.ts';
-import { ERRORS, type ErrorCode } from '../sdk/wire.ts';
+import { ERRORS, type ErrorCode, type ErrorDetails } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
-import { listKeys, registerKey, revokeKey } from './keys.ts';
+import { listKeys, registerKey, revokeKey, updateKey } from './keys.ts';
 import { testListing } from './listingTest.ts';
-import { explain } from './parse.ts';
+import { explain, issuesOf } from './parse.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Context {
@@ -28,6 +28,7 @@ const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
   402: 'PAYMENT_REQUIRED',
+  403: 'FORBIDDEN',
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_SUPPORTED',
   408: 'TIMEOUT',
@@ -52,31 +53,40 @@ const OWN_CODES: Partial<Record<TRPC_ERROR_CODE_KEY, ErrorCode>> = {
 
 const t = initTRPC.context<Context>().create({
   errorFormatter({ shape, error, ctx, input }) {
-    const { code, message } = describe(error, input);
-    const data = { code, httpStatus: ERRORS[code].status, request_id: ctx?.requestId ?? null };
+    const { code, message, details } = describe(error, input);
+    const data = { code, httpStatus: ERRORS[code].status, details, request_id: ctx?.requestId ?? null };
     return { code: shape.code, message, data };
   },
 });
 
 /** What a caller is told of an error; of a fault of ours, nothing. */
-export function describe(error: TRPCError, input: unknown): { code: ErrorCode; message: string } {
+export function describe(
+  error: TRPCError,
+  input: unknown,
+): { code: ErrorCode; message: string; details: ErrorDetails | null } {
   const { cause } = error;
-  if (cause instanceof ApiError) return { code: cause.code, message: cause.message };
+  if (cause instanceof ApiError) return { code: cause.code, message: cause.message, details: cause.details };
   if (error.code === 'BAD_REQUEST' && cause instanceof z.ZodError) {
-    return { code: 'invalid_request', message: explain(cause, input, 'field') };
+    const details = { issues: issuesOf(cause, input, 'body') };
+    return { code: 'invalid_request', message: explain(cause, input, 'body'), details };
   }
   const code = OWN_CODES[error.code] ?? 'internal_error';
-  return { code, message: code === 'internal_error' ? 'Something went wrong here; it was logged' : error.message };
+  const message = code === 'internal_error' ? 'Something went wrong here; it was logged' : error.message;
+  return { code, message, details: null };
 }
 
 const procedure = t.procedure.use(async ({ next }) => {
   const result = await next();
   if (!result.ok && result.error.cause instanceof ApiError) {
-    const { cause } = result.error;
-    throw new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
+    throw toTrpcError(result.error.cause);
   }
   return result;
 });
+
+/** The error by which tRPC answers with the status of `cause`. */
+export function toTrpcError(cause: ApiError): TRPCError {
+  return new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
+}
 
 const sessionProcedure = procedure.use(({ ctx, next }) => {
   if (ctx.wallet === null) {
@@ -105,8 +115,12 @@ export function createRouter(deps: RelayDeps, sessions: Sessions) {
       register: procedure
         .input(shape['keys.register'].input)
         .output(shape['keys.register'].output)
-        .mutation(({ input }) => registerKey(deps, input)),
+        .mutation(({ ctx, input }) => registerKey(deps, ctx.wallet, input)),
       list: sessionProcedure.output(shape['keys.list'].output).query(({ ctx }) => listKeys(deps, ctx.wallet)),
+      update: sessionProcedure
+        .input(shape['keys.update'].input)
+        .output(shape['keys.update'].output)
+        .mutation(({ ctx, input }) => updateKey(deps, ctx.wallet, input)),
       revoke: sessionProcedure
         .input(shape['keys.revoke'].input)
         .output(shape['keys.revoke'].output)

@@ -1,104 +1,143 @@
 /**
- * The REST API, a thin skin: parse, call, serialize through the answer's schema. What is checked in which order is to be
- * read here: size and media type, key, path, agent, status, body, parameters; money is the engine's.
+ * What each REST route does, a thin skin: parse, call, and a value that leaves through the answer's schema. What is
+ * checked in which order is to be read here: size and media type, key, path, agent, status, body, parameters; money is
+ * the engine's.
  */
-import type { Application, Request, Response } from 'express';
+import type { Request } from 'express';
 import { MAX_METADATA_BYTES } from '../sdk/metadata.ts';
-import { toUsdc } from '../sdk/usdc.ts';
-import {
-  AgentFull,
-  AgentPage,
-  AgentsQuery,
-  ExecuteAccepted,
-  ExecuteBody,
-  ExecuteCompleted,
-  ExecutionFull,
-  ExecutionPage,
-  ExecutionsQuery,
-  Health,
-  MAX_BODY_BYTES,
-  MetadataAccepted,
-} from '../sdk/wire.ts';
+import { AgentsQuery, ExecuteBody, ExecutionsQuery, MAX_BODY_BYTES, StartBody } from '../sdk/wire.ts';
 import { authenticate } from './auth.ts';
 import { type Agent, findParameterFault, getAgent, listAgents, requireAgent } from './catalog.ts';
-import type { ExecuteOutcome, RelayDeps } from './deps.ts';
+import type { RelayDeps } from './deps.ts';
+import { createPage, DOCS_POLICY } from './docs/page.ts';
 import { ApiError } from './errors.ts';
-import { findResult, getExecution, listExecutions, resultUrl } from './executions.ts';
-import { transactionUrl } from './explorer.ts';
-import { readHealth } from './health.ts';
+import { readIdempotencyKey, refuseByRecord, repeatableOf } from './execution/idempotency.ts';
+import { identityOf, readOpened, requireRequest, requireStartable } from './execution/opened.ts';
+import { findResult, getExecution, listExecutions } from './executions.ts';
+import { readHealth, readReadiness } from './health.ts';
 import { JsonError, parseJsonObject } from './json.ts';
 import { acceptMetadata } from './metadata.ts';
-import { bodyFault, parse } from './parse.ts';
+import { createDocument } from './openapi/document.ts';
+import { answerFirst, answerKnown, replyOf } from './outcomes.ts';
+import { bodyFault, invalid, parse, show } from './parse.ts';
 import { readJsonBody, readQuery } from './request.ts';
-import { send, sendText } from './respond.ts';
+import type { Handlers } from './router.ts';
 
-type Handler = (request: Request, response: Response) => Promise<void>;
+export function createHandlers(deps: RelayDeps): Handlers {
+  // Written when the first is asked for, because the address is known only once the server listens.
+  let document: Buffer | undefined;
+  let page: Buffer | undefined;
+  const openapi = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
 
-/** Adds every REST route. A path answers other methods with 405. */
-export function addRoutes(app: Application, deps: RelayDeps): void {
-  const get = (path: string, handle: Handler) => app.route(path).get(handle).all(refuseMethod('GET, HEAD'));
-  const post = (path: string, handle: Handler) => app.route(path).post(handle).all(refuseMethod('POST'));
+  return {
+    async listAgents(request) {
+      const query = parse(AgentsQuery, readQuery(request.url), 'query');
+      return { status: 200, value: await listAgents(deps, query) };
+    },
 
-  get('/v1/agents', async (request, response) => {
-    const query = parse(AgentsQuery, readQuery(request.url), 'query parameter');
-    send(response, 200, AgentPage, await listAgents(deps, query));
-  });
+    async getAgent(request) {
+      const agent = await getAgent(deps, param(request, 'agent_id'));
+      requireNoQuery(request);
+      return { status: 200, value: agent };
+    },
 
-  get('/v1/agents/:agent_id', async (request, response) => {
-    const agent = await getAgent(deps, param(request, 'agent_id'));
-    requireNoQuery(request);
-    send(response, 200, AgentFull, agent);
-  });
+    async executeAgent(request) {
+      const body = await readJsonBody(request, MAX_BODY_BYTES);
+      const principal = await authenticate(deps, request, 'execute');
+      const repeatable = readRepeatable(request, principal.wallet, body);
+      // A repeated request gets its answer, whatever has become of the agent since.
+      const known = repeatable && (await answerKnown(deps, repeatable));
+      if (known) return known;
+      if (repeatable) await refuseByRecord(deps, repeatable);
+      const agent = await requireAgent(deps, param(request, 'agent_id'));
+      if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
+      requireNoQuery(request);
+      const input = await readExecuteBody(deps, agent, body);
+      if (!repeatable) return replyOf(deps, await deps.engine.execute(principal, agent, input));
+      return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...input, repeatable }));
+    },
 
-  post('/v1/agents/:agent_id/execute', async (request, response) => {
-    const body = await readJsonBody(request, MAX_BODY_BYTES);
-    const principal = await authenticate(deps, request.headers.authorization);
-    const agent = await requireAgent(deps, param(request, 'agent_id'));
-    if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
-    requireNoQuery(request);
-    const input = await readExecuteBody(deps, agent, body);
-    sendOutcome(deps, response, await deps.engine.execute(principal, agent, input));
-  });
+    async startExecution(request) {
+      const bytes = await readJsonBody(request, MAX_BODY_BYTES);
+      const hasKey = request.headers.authorization !== undefined;
+      const principal = hasKey ? await authenticate(deps, request, 'execute') : null;
+      const opened = await readOpened(deps, param(request, 'execution_id'), principal ?? readProof(bytes));
+      requireNoQuery(request);
+      const body = parse(StartBody, readObject(bytes), 'body');
+      requireRequest(opened, body);
+      const { record, executionId } = opened;
+      const repeatable = { executionId, ...identityOf(record), fingerprint: null, async: body.async };
+      const known = await answerKnown(deps, repeatable);
+      if (known) return known;
+      const agent = await requireAgent(deps, repeatable.listing);
+      const timeoutSeconds = requireStartable(opened, agent);
+      await requireParameters(deps, agent, body.parameters);
+      const { task, parameters } = body;
+      const input = { record, task, parameters, async: body.async, timeoutSeconds };
+      return answerFirst(deps, repeatable, () => deps.engine.start(agent, input));
+    },
 
-  get('/v1/executions', async (request, response) => {
-    const { wallet } = await authenticate(deps, request.headers.authorization);
-    const query = parse(ExecutionsQuery, readQuery(request.url), 'query parameter');
-    send(response, 200, ExecutionPage, await listExecutions(deps, wallet, query));
-  });
+    async listExecutions(request) {
+      const { wallet } = await authenticate(deps, request, 'read');
+      const query = parse(ExecutionsQuery, readQuery(request.url), 'query');
+      return { status: 200, value: await listExecutions(deps, wallet, query) };
+    },
 
-  get('/v1/executions/:execution_id', async (request, response) => {
-    const { wallet } = await authenticate(deps, request.headers.authorization);
-    const execution = await getExecution(deps, wallet, param(request, 'execution_id'));
-    requireNoQuery(request);
-    send(response, 200, ExecutionFull, execution);
-  });
+    async getExecution(request) {
+      const { wallet } = await authenticate(deps, request, 'read');
+      const execution = await getExecution(deps, wallet, param(request, 'execution_id'));
+      requireNoQuery(request);
+      return { status: 200, value: execution };
+    },
 
-  post('/v1/metadata', async (request, response) => {
-    const bytes = await readJsonBody(request, MAX_METADATA_BYTES);
-    send(response, 200, MetadataAccepted, await acceptMetadata(deps, bytes));
-  });
+    async postMetadata(request) {
+      const bytes = await readJsonBody(request, MAX_METADATA_BYTES);
+      return { status: 200, value: await acceptMetadata(deps, bytes) };
+    },
 
-  get('/results/:execution_id/:token', async (request, response) => {
-    const text = await findResult(deps, param(request, 'execution_id'), param(request, 'token'));
-    if (!text) throw new ApiError('not_found', 'There is no result at this address');
-    sendText(response, text);
-  });
+    async getResult(request) {
+      const text = await findResult(deps, param(request, 'execution_id'), param(request, 'token'));
+      if (!text) throw new ApiError('not_found', 'There is no result at this address');
+      // No browser may take a stranger's text for a page.
+      return { status: 200, value: text, headers: { 'Content-Security-Policy': 'sandbox' } };
+    },
 
-  get('/health', async (_request, response) => {
-    const health = await readHealth(deps);
-    send(response, health.status === 'ok' ? 200 : 503, Health, health);
-  });
+    async getKeyDirectory(request) {
+      requireNoQuery(request);
+      return { status: 200, value: deps.keyDirectory };
+    },
+
+    async getHealth() {
+      return { status: 200, value: readHealth(deps) };
+    },
+
+    async getReady() {
+      const readiness = await readReadiness(deps);
+      return readiness.status === 'ready' ? { status: 200, value: readiness } : { status: 503, value: readiness };
+    },
+
+    async getOpenapi() {
+      document ??= Buffer.from(JSON.stringify(openapi()));
+      return { status: 200, value: document };
+    },
+
+    async getDocs() {
+      const { environment, publicRpcUrl } = deps.config;
+      page ??= Buffer.from(createPage(openapi(), { environment, rpcUrl: publicRpcUrl }));
+      return { status: 200, value: page, headers: { 'Content-Security-Policy': DOCS_POLICY } };
+    },
+  };
 }
 
 async function readExecuteBody(deps: RelayDeps, agent: Agent, bytes: Buffer) {
-  const body = parse(ExecuteBody, readObject(bytes), 'field');
+  const body = parse(ExecuteBody, readObject(bytes), 'body');
   const timeoutSeconds = body.timeout_seconds ?? agent.timeoutSeconds;
   if (timeoutSeconds < agent.minTimeoutSeconds || timeoutSeconds > agent.timeoutSeconds) {
-    const range = `from ${agent.minTimeoutSeconds} to ${agent.timeoutSeconds}`;
-    throw new ApiError('invalid_request', `The field "timeout_seconds" must be ${range} for this agent`);
+    const expected = `must be from ${agent.minTimeoutSeconds} to ${agent.timeoutSeconds} for this agent`;
+    const issue = { in: 'body', path: 'timeout_seconds', expected, got: show(timeoutSeconds) } as const;
+    throw invalid(`The field "timeout_seconds" ${expected}`, issue);
   }
-  const fault = await findParameterFault(deps, agent, body.parameters);
-  if (fault) throw new ApiError('invalid_request', `The field "parameters" does not fit the agent's schema: ${fault}`);
+  await requireParameters(deps, agent, body.parameters);
   return {
     task: body.task,
     parameters: body.parameters,
@@ -106,6 +145,34 @@ async function readExecuteBody(deps: RelayDeps, agent: Agent, bytes: Buffer) {
     timeoutSeconds,
     maxCost: body.max_cost_usdc ?? agent.price,
   };
+}
+
+async function requireParameters(deps: RelayDeps, agent: Agent, parameters: Record<string, unknown>): Promise<void> {
+  const fault = await findParameterFault(deps, agent, parameters);
+  if (!fault) return;
+  const { path, expected, got, message } = fault;
+  const issue = { in: 'body', path, expected, got: show(got) } as const;
+  throw invalid(`The field "parameters" does not fit the agent's schema: ${message}`, issue);
+}
+
+/** What a request with an Idempotency-Key is known by; null without one, and for a body that no request can have. */
+function readRepeatable(request: Request, wallet: string, bytes: Buffer) {
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  if (key === null) return null;
+  try {
+    return repeatableOf(wallet, param(request, 'agent_id'), key, parseJsonObject(bytes));
+  } catch (error) {
+    // It is refused where bodies are, after what is checked before them.
+    if (error instanceof JsonError) return null;
+    throw error;
+  }
+}
+
+/** The wallet's signature, which a request without an API key must carry. */
+function readProof(bytes: Buffer): { signature: string } {
+  const { wallet_signature: signature } = parse(StartBody, readObject(bytes), 'body');
+  if (signature !== undefined) return { signature };
+  throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
 }
 
 function readObject(bytes: Buffer): Record<string, unknown> {
@@ -117,34 +184,6 @@ function readObject(bytes: Buffer): Record<string, unknown> {
   }
 }
 
-function sendOutcome(deps: RelayDeps, response: Response, outcome: ExecuteOutcome): void {
-  const { executionId } = outcome;
-  if (outcome.kind !== 'completed') {
-    // 202: what becomes of it is not known yet, and the record will tell.
-    const status = outcome.kind === 'pending' ? 200 : 202;
-    send(response, status, ExecuteAccepted, { execution_id: executionId, status: outcome.kind });
-    return;
-  }
-  send(response, 200, ExecuteCompleted, {
-    execution_id: executionId,
-    status: 'completed',
-    result: outcome.result,
-    result_hash: outcome.resultHash,
-    cost_usdc: toUsdc(outcome.price),
-    tokens_used: outcome.tokensUsed,
-    execution_time_ms: outcome.executionTimeMs,
-    on_chain_record: transactionUrl(deps, outcome.settleSignature),
-    ipfs_url: resultUrl(deps, executionId, outcome.resultToken),
-  });
-}
-
-function refuseMethod(allowed: string) {
-  return (request: Request, response: Response): void => {
-    response.setHeader('Allow', allowed);
-    throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use ${allowed}`);
-  };
-}
-
 function param(request: Request, name: string): string {
   return String(request.params[name]);
 }
@@ -152,5 +191,6 @@ function param(request: Request, name: string): string {
 function requireNoQuery(request: Request): void {
   const [name] = Object.keys(readQuery(request.url));
   if (name === undefined) return;
-  throw new ApiError('invalid_request', `There is no query parameter ${JSON.stringify(name)} here`);
+  const issue = { in: 'query', path: name.slice(0, 60), expected: 'no query parameter', got: 'one' } as const;
+  throw invalid(`There is no query parameter ${JSON.stringify(name.slice(0, 60))} here`, issue);
 }

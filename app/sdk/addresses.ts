@@ -64,10 +64,20 @@ export const constants = {
 const MAX_KEPT = 10_000;
 const kept = new Map<string, PublicKey>();
 
+/** An address that is asked for its text again and again. */
+class KeptAddress extends PublicKey {
+  #text: string | undefined;
+
+  override toBase58(): string {
+    this.#text ??= super.toBase58();
+    return this.#text;
+  }
+}
+
 function remember(name: string, derive: () => PublicKey): PublicKey {
   const known = kept.get(name);
   if (known) return known;
-  const address = derive();
+  const address = new KeptAddress(derive().toBytes());
   // A Map iterates in the order of insertion: the first is the oldest.
   if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
   kept.set(name, address);

@@ -17,6 +17,8 @@ import {
   ExecutionPage,
   Health,
   MetadataAccepted,
+  Ready,
+  type StartInput,
 } from './wire.ts';
 
 /** An answer that is an error. `code` and `message` are the marketplace's own. */
@@ -30,6 +32,10 @@ export class MarketplaceError extends Error {
     readonly executionId: string | null,
     /** X-Request-Id, for whoever looks into the logs. */
     readonly requestId: string | null,
+    /** What the code's entry in errorCodes.ts says; null where there are none. */
+    readonly details: Record<string, unknown> | null = null,
+    /** When the service says that it is worth trying again. */
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);
   }
@@ -64,12 +70,27 @@ export type ExecutionFilters = Partial<{
   to: string;
 }>;
 
+const ExecuteAnswer = z.union([ExecuteCompleted, ExecuteAccepted]);
 export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
+export interface ExecuteOptions {
+  signal?: AbortSignal;
+  /** Names this call: 1 to 255 visible ASCII characters. Default a random one, so that repeats are safe. */
+  idempotencyKey?: string;
+}
+
+/** How often a call is repeated that got no answer, or one that says "not now". */
+const MAX_REPEATS = 4;
+const FIRST_PAUSE_MS = 250;
+/** A service that asks for more patience is told of to the caller instead. */
+const MAX_PAUSE_MS = 10_000;
+/** Answers of a balancer that say nothing of the request behind it. */
+const BALANCER_STATUSES = [502, 503, 504];
+
 /**
- * The REST API. Methods throw MarketplaceError for error answers and TypeError where there was no answer at all;
- * nothing is tried again, because a second execute is a second charge.
+ * The REST API. Methods throw MarketplaceError for error answers and TypeError where there was no answer at all.
+ * `execute` and `startExecution` are repeated by themselves where there was none, which charges nothing twice.
  */
 export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -79,14 +100,19 @@ export function createClient(options: ClientOptions) {
     const headers = new Headers(init.headers);
     if (options.apiKey) headers.set('authorization', `Bearer ${options.apiKey}`);
     const response = await send(baseUrl + path, { ...init, headers });
-    const body: unknown = await response.json().catch(() => null);
-    if (!response.ok && path !== '/health') throw toError(response, body);
+    // An answer that breaks off is none, and says so; an error's body may be anything.
+    const body: unknown = response.ok ? await response.json() : await response.json().catch(() => null);
+    if (!response.ok && path !== '/ready') throw toError(response, body);
     return schema.parse(body);
   }
 
-  const post = (body: RequestInit['body'], signal?: AbortSignal): RequestInit => ({
+  const post = (
+    body: RequestInit['body'],
+    signal?: AbortSignal,
+    headers: Record<string, string> = {},
+  ): RequestInit => ({
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body,
     signal: signal ?? null,
   });
@@ -94,18 +120,35 @@ export function createClient(options: ClientOptions) {
   return {
     listAgents: (filters: AgentFilters = {}) => call(AgentPage, `/v1/agents${toQuery(filters)}`),
     getAgent: (agentId: string) => call(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`),
-    /** A `completed` answer, or `pending` / `running`: then ask `getExecution` until it has ended. */
-    execute: (agentId: string, body: ExecuteInput, signal?: AbortSignal): Promise<ExecuteAnswer> =>
-      call(
-        z.union([ExecuteCompleted, ExecuteAccepted]),
-        `/v1/agents/${encodeURIComponent(agentId)}/execute`,
-        post(JSON.stringify(body), signal),
+    /**
+     * A `completed` answer, or `pending` / `running`: then ask `getExecution` until it has ended. One call is one charge
+     * at most, however often the network makes it ask again.
+     */
+    execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
+      const { signal, idempotencyKey = crypto.randomUUID() } = options;
+      const init = post(JSON.stringify(body), signal, { 'idempotency-key': idempotencyKey });
+      const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
+      return repeat(() => call(ExecuteAnswer, path, init), signal);
+    },
+    /** Runs an execution that a wallet opened itself. Its id alone makes repeating it safe. */
+    startExecution: (executionId: string, body: StartInput, signal?: AbortSignal): Promise<ExecuteAnswer> =>
+      repeat(
+        () =>
+          call(
+            ExecuteAnswer,
+            `/v1/executions/${encodeURIComponent(executionId)}/start`,
+            post(JSON.stringify(body), signal),
+          ),
+        signal,
       ),
     getExecution: (executionId: string) => call(ExecutionFull, `/v1/executions/${encodeURIComponent(executionId)}`),
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /** `bytes` as `encodeMetadata` makes them. */
     postMetadata: (bytes: Uint8Array) => call(MetadataAccepted, '/v1/metadata', post(Buffer.from(bytes))),
+    /** That the relay answers. */
     health: () => call(Health, '/health'),
+    /** Whether it can take executions, and what is in the way: also a value where it cannot. */
+    ready: () => call(Ready, '/ready'),
   };
 }
 
@@ -140,26 +183,75 @@ export function createManagementClient(options: { baseUrl: string; session?: str
   };
 }
 
+/**
+ * Makes a request that may be repeated until it has an answer that counts. While the first one still runs, it waits as
+ * long as that takes: `signal` ends the waiting.
+ */
+async function repeat<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  for (let repeats = 0; ; ) {
+    try {
+      return await request();
+    } catch (error) {
+      const isRunning = error instanceof MarketplaceError && error.code === 'request_in_progress';
+      if (!isRunning) repeats += 1;
+      const asked = error instanceof MarketplaceError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+      const pause = Math.max(asked, isRunning ? 0 : FIRST_PAUSE_MS * 2 ** (repeats - 1));
+      const isWorthIt = isRunning || (isTransient(error) && repeats <= MAX_REPEATS && pause <= MAX_PAUSE_MS);
+      if (signal?.aborted || !isWorthIt) throw error;
+      await sleep(pause, signal);
+    }
+  }
+}
+
+/** Whether the same request may find another answer: not where an execution has ended. */
+function isTransient(error: unknown): boolean {
+  if (!(error instanceof MarketplaceError)) return error instanceof TypeError;
+  if (error.code === 'unknown') return BALANCER_STATUSES.includes(error.status);
+  return error.code === 'service_unavailable' && error.executionId === null;
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
 function fromProcedure(error: { message: string; data: unknown }): MarketplaceError {
-  const data = error.data as { httpStatus?: number; code?: string; request_id?: string };
+  const data = error.data as {
+    httpStatus?: number;
+    code?: string;
+    request_id?: string;
+    details?: Record<string, unknown>;
+  };
   return new MarketplaceError(
     data.httpStatus ?? 500,
     data.code ?? 'internal_error',
     error.message,
     null,
     data.request_id ?? null,
+    data.details ?? null,
   );
 }
 
 function toError(response: Response, body: unknown): MarketplaceError {
   const requestId = response.headers.get('x-request-id');
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const wait = Number.isFinite(retryAfter) ? retryAfter : null;
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success) {
     const message = `${response.url} answered with status ${response.status} and no error that this client knows`;
-    return new MarketplaceError(response.status, 'unknown', message, null, requestId);
+    return new MarketplaceError(response.status, 'unknown', message, null, requestId, null, wait);
   }
-  const { code, message, execution_id } = parsed.data.error;
-  return new MarketplaceError(response.status, code, message, execution_id, requestId);
+  const { code, message, execution_id, details } = parsed.data.error;
+  return new MarketplaceError(response.status, code, message, execution_id, requestId, details, wait);
 }
 
 function toQuery(filters: Record<string, string | number | boolean | undefined>): string {

@@ -8,9 +8,11 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createAnswers } from './answers.ts';
+import { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
 import { executionMessage, hashResult, parseUuid, requestHash, signMessage, signResult } from './receipt.ts';
 import { signingKeyAddress } from './signingKey.ts';
 
+export { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
 export { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from './signingKey.ts';
 
 /** One paid call, as the marketplace sends it. */
@@ -46,6 +48,11 @@ export interface CreatorOptions {
   execute: (request: ExecutionRequest, context: { signal: AbortSignal }) => ExecutionOutput | Promise<ExecutionOutput>;
   /** Base58 address of the marketplace's program. If given, answers also bind the result to the execution. */
   programId?: string;
+  /**
+   * Refuse calls that the marketplace did not sign, with 401: `{ directoryUrl }` of its key directory. Without it anyone
+   * who knows the address can have work done here.
+   */
+  verify?: CallTrust | CallVerifier;
   /** Largest request body. Default 8 MiB: a caller's 1 MiB grows when numbers such as 1e20 are written out. */
   maxBodyBytes?: number;
   /** Largest answer; a longer one becomes a failure with that reason. Default 5 MiB, the marketplace's own limit. */
@@ -111,15 +118,17 @@ export function createCreatorServer(options: CreatorOptions): Server {
 
 /**
  * The handler alone, for a server that has other routes: `app.post('/execute', createExecutionHandler(options))`.
- * It reads the body itself, or takes the one that express.json() has already parsed.
+ * It reads the body itself, or takes the one that express.json() has already parsed; to verify calls it needs the bytes
+ * and so must come before express.json().
  */
 export function createExecutionHandler(
   options: CreatorOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { maxBodyBytes = 8 * MEBIBYTE, rememberMs = 7_200_000, rememberBytes = 64 * MEBIBYTE } = options;
   const answers = createAnswers(rememberMs, rememberBytes);
+  const verify = typeof options.verify === 'object' ? createCallVerifier(options.verify) : options.verify;
   return (request, response) => {
-    readExecutionRequest(request, maxBodyBytes)
+    readExecutionRequest(request, maxBodyBytes, verify)
       .then((execution) => {
         const fingerprint = fingerprintOf(execution);
         const answer = answers.once(execution.executionId, fingerprint, () => runExecution(options, execution));
@@ -137,15 +146,27 @@ export function createExecutionHandler(
   };
 }
 
-/** Reads and checks one execution request. Rejects with RequestError (400, 405, 413, 415). */
-export async function readExecutionRequest(request: IncomingMessage, maxBodyBytes: number): Promise<ExecutionRequest> {
+/** Reads and checks one execution request. Rejects with RequestError (400, 401, 405, 413, 415, 500, 503). */
+export async function readExecutionRequest(
+  request: IncomingMessage,
+  maxBodyBytes: number,
+  verify?: CallVerifier,
+): Promise<ExecutionRequest> {
   if (request.method !== 'POST') throw methodNotAllowed('POST');
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json') {
     throw new RequestError(415, 'unsupported_media_type', 'the body must be application/json');
   }
   const parsed = (request as IncomingMessage & { body?: unknown }).body;
-  return parseExecutionRequest(parsed ?? parseJson(await readBody(request, maxBodyBytes)));
+  if (!verify) return parseExecutionRequest(parsed ?? parseJson(await readBody(request, maxBodyBytes)));
+  if (parsed) throw new RequestError(500, 'misconfigured', 'calls cannot be verified after their body was parsed');
+  const body = await readBody(request, maxBodyBytes);
+  const isSigned = await verify(request, body).catch(() => {
+    // 503 makes the marketplace try again until its deadline.
+    throw new RequestError(503, 'keys_unavailable', "the marketplace's keys cannot be read now");
+  });
+  if (isSigned) return parseExecutionRequest(parseJson(body));
+  throw new RequestError(401, 'unauthorized', 'the call bears no valid signature of the marketplace');
 }
 
 /** Checks the fields of the specification's request; unknown ones are ignored. Throws RequestError 400 naming a field. */

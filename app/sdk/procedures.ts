@@ -13,6 +13,30 @@ const Time = z.iso.datetime();
 const Usdc = z.number().min(0);
 
 const NAME_RULE = 'must be 1 to 64 characters on one line';
+const IP_RULE = 'must be an IP address or a block such as 203.0.113.0/24';
+
+/** What an API key may be used for: `execute` spends and starts executions, `read` reads them. */
+export const KEY_SCOPES = ['execute', 'read'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+const KeyScopes = z
+  .array(z.enum(KEY_SCOPES, { error: `must be one of ${KEY_SCOPES.join(', ')}` }))
+  .min(1, 'must name at least one scope')
+  .max(KEY_SCOPES.length)
+  .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)));
+const IpBlock = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], { error: IP_RULE });
+
+/**
+ * What a key's wallet may ask of the service on top of the grant, which the chain enforces. Null takes a restriction
+ * away; what is not named stays as it is, for a new key both scopes and nothing else.
+ */
+const restrictions = {
+  scopes: KeyScopes.optional(),
+  /** The service takes the key no more from here on, though its grant may live longer. */
+  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+  /** Addresses and CIDR blocks from which alone the key is taken. */
+  allowed_ips: z.array(IpBlock).min(1, 'must name at least one address').max(32).nullable().optional(),
+};
 
 /** What a client must know of this deployment. Amounts in USDC. */
 export const MarketplaceConfig = z.strictObject({
@@ -42,7 +66,11 @@ export const KeySummary = z.strictObject({
   name: z.string(),
   created_at: Time,
   last_used_at: Time.nullable(),
+  /** When it ends at the service: the earlier of the grant's end and its own. */
   expires_at: Time.nullable(),
+  scopes: z.array(z.enum(KEY_SCOPES)),
+  /** Null: from any address. */
+  allowed_ips: z.array(z.string()).nullable(),
   execution_count: z.int().min(0),
   total_spent_usdc: Usdc,
   revoked: z.boolean(),
@@ -79,7 +107,10 @@ export const PROCEDURES = {
     }),
     output: z.strictObject({ token: z.string(), expires_at: Time }),
   },
-  /** The live grant on-chain is the proof, so no session is needed. Repeating it changes nothing. */
+  /**
+   * The live grant on-chain is the proof, so no session is needed, except for restrictions: whoever knows a key could
+   * otherwise choose them. Repeating it changes nothing.
+   */
   'keys.register': {
     kind: 'mutation',
     session: false,
@@ -91,6 +122,7 @@ export const PROCEDURES = {
         .min(1, NAME_RULE)
         .max(64, NAME_RULE)
         .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, NAME_RULE),
+      ...restrictions,
     }),
     output: z.strictObject({ key_id: z.string(), name: z.string() }),
   },
@@ -99,6 +131,13 @@ export const PROCEDURES = {
     session: true,
     input: z.void(),
     output: z.strictObject({ keys: z.array(KeySummary) }),
+  },
+  /** Changes what a key may do, from its next request on. */
+  'keys.update': {
+    kind: 'mutation',
+    session: true,
+    input: z.strictObject({ key_id: KeyId, ...restrictions }),
+    output: KeySummary,
   },
   /** The key ends with this call; the grant on-chain is revoked too, and `on_chain` says whether that was possible. */
   'keys.revoke': {

@@ -137,6 +137,14 @@ export function executionMessage(
   return [EXECUTION_MESSAGE_DOMAIN, programId, executionId, requestHashHex, resultHash].join(':');
 }
 
+/**
+ * What a wallet signs to have an execution started that it opened itself: the record's address in base58, and the
+ * request hash that the record carries in hex.
+ */
+export function startMessage(record: string, requestHashHex: string): string {
+  return ['agent-marketplace:start:v1', record, requestHashHex].join(':');
+}
+
 /** DER headers that turn raw Ed25519 keys into what node:crypto reads (RFC 8410). */
 const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');

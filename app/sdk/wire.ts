@@ -1,42 +1,12 @@
 /**
- * Everything that crosses the REST API: the schema of each query, body and answer, and the one table of errors. The
- * relay parses requests and answers with these schemas, clients read the answers with them, so neither can drift.
+ * Everything that crosses the REST API: the schema of each query, body and answer. The relay parses requests and answers
+ * with these schemas, clients read the answers with them, so neither can drift; the errors are in errorCodes.ts.
  * Amounts are decimal USDC with at most 6 places, times ISO 8601 in UTC, durations whole numbers with their unit.
  */
 import { z } from 'zod';
+import { ERROR_CODES } from './errorCodes.ts';
 import { AgentMetadata } from './metadata.ts';
 import { parseUsdc } from './usdc.ts';
-
-/** Every `error.code` with its HTTP status. */
-export const ERRORS = {
-  invalid_request: { status: 400 },
-  unauthorized: { status: 401 },
-  wrong_environment: { status: 401 },
-  insufficient_balance: { status: 402 },
-  agent_not_found: { status: 404 },
-  execution_not_found: { status: 404 },
-  not_found: { status: 404 },
-  method_not_allowed: { status: 405 },
-  execution_timeout: { status: 408 },
-  price_changed: { status: 409 },
-  payload_too_large: { status: 413 },
-  unsupported_media_type: { status: 415 },
-  agent_paused: { status: 422 },
-  execution_failed: { status: 500 },
-  internal_error: { status: 500 },
-  service_unavailable: { status: 503 },
-  metadata_missing: { status: 503 },
-} as const satisfies Record<string, { status: number }>;
-
-export type ErrorCode = keyof typeof ERRORS;
-
-const ERROR_CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
-
-/** The body of every error; `execution_id` is null where there is no execution. */
-export const ErrorBody = z.strictObject({
-  error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string(), execution_id: z.string().nullable() }),
-});
-export type ErrorBody = z.infer<typeof ErrorBody>;
 
 /** Largest request body, bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -46,7 +16,8 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 export const AGENT_SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
 
-// Queries: text in, typed values out; every parameter is optional and none is clamped.
+// Queries: text in, typed values out; every parameter is optional and none is clamped. What `.meta()` says of them is for
+// the published document, where a number is a number.
 
 /** `what` and its range stand in the message, because whoever reads it sees only that. */
 function integerText(minimum: number, maximum: number) {
@@ -55,7 +26,8 @@ function integerText(minimum: number, maximum: number) {
     .string()
     .regex(/^(0|[1-9][0-9]{0,15})$/, rule)
     .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, rule);
+    .refine((value) => value >= minimum && value <= maximum, rule)
+    .meta({ type: 'integer', minimum, maximum });
 }
 
 const Page = {
@@ -83,7 +55,8 @@ const InstantText = z
     const fraction = /\.[0-9]+/.exec(text)?.[0] ?? '';
     const floorSeconds = Date.parse(text.replace(fraction, '')) / 1000;
     return { floorSeconds, ceilSeconds: /[1-9]/.test(fraction) ? floorSeconds + 1 : floorSeconds };
-  });
+  })
+  .meta({ format: 'date-time' });
 
 /** GET /v1/agents */
 export const AgentsQuery = z.strictObject({
@@ -93,16 +66,19 @@ export const AgentsQuery = z.strictObject({
     .transform((text) => text.split(',').map((tag) => tag.trim()))
     .refine((tags) => tags.every((tag) => tag !== ''), TAGS_RULE)
     .transform((tags) => [...new Set(tags)])
+    .meta({ pattern: '^[^,\\s][^,]*(,[^,\\s][^,]*)*$' })
     .optional(),
   min_success_rate: z
     .string()
     .regex(/^(0|1|0\.[0-9]{1,15}|1\.0{1,15})$/, RATE_RULE)
     .transform(Number)
+    .meta({ type: 'number', minimum: 0, maximum: 1 })
     .optional(),
   min_executions: integerText(0, Number.MAX_SAFE_INTEGER).optional(),
   verified_only: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .transform((text) => text === 'true')
+    .meta({ type: 'boolean', enum: [true, false] })
     .default(false),
   sort: z.enum(AGENT_SORTS, { error: `must be one of ${AGENT_SORTS.join(', ')}` }).default('total_executions'),
 });
@@ -127,6 +103,15 @@ const Count = z.int().min(0);
 const Usdc = z.number().min(0);
 const Time = z.iso.datetime();
 
+/** How an agent's last 50 ended executions went: `degraded` below 80 % successful, or refused. Null where there are none. */
+export const AgentHealth = z.strictObject({
+  status: z.enum(['ok', 'degraded']),
+  success_rate_recent: z.number().min(0).max(1).nullable(),
+  p50_ms: Count.nullable(),
+  p95_ms: Count.nullable(),
+});
+export type AgentHealth = z.infer<typeof AgentHealth>;
+
 const agentSummary = {
   agent_id: z.string(),
   name: z.string(),
@@ -138,6 +123,7 @@ const agentSummary = {
   avg_execution_time_ms: Count,
   creator: z.strictObject({ pubkey: z.string(), verified: z.boolean() }),
   status: z.enum(['active', 'paused']),
+  health: AgentHealth,
 };
 
 export const AgentSummary = z.strictObject(agentSummary);
@@ -178,6 +164,23 @@ export const ExecuteBody = z.strictObject({
 });
 export type ExecuteBody = z.output<typeof ExecuteBody>;
 export type ExecuteInput = z.input<typeof ExecuteBody>;
+
+/**
+ * POST /v1/executions/{execution_id}/start: what the wallet opened the escrow for. `wallet_signature` (`ed25519:` and
+ * base58) stands for an API key: the wallet's over `agent-marketplace:start:v1:` + the record's address + `:` + the
+ * request hash that the record carries, in hex.
+ */
+export const StartBody = z.strictObject({
+  task: ExecuteBody.shape.task,
+  parameters: ExecuteBody.shape.parameters,
+  async: ExecuteBody.shape.async,
+  wallet_signature: z
+    .string()
+    .regex(/^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be ed25519: and a base58 signature of 64 bytes')
+    .optional(),
+});
+export type StartBody = z.output<typeof StartBody>;
+export type StartInput = z.input<typeof StartBody>;
 
 function isUsdc(value: number): boolean {
   try {
@@ -256,14 +259,49 @@ export type ExecutionFull = z.infer<typeof ExecutionFull>;
 /** POST /v1/metadata takes the RFC 8785 bytes of `AgentMetadata` and answers their hash. */
 export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
+export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
 export { AgentMetadata };
 
-/** GET /health: 200 when `ok`, else 503. Lag in milliseconds; null when the indexer has not looked yet. */
+/** GET /.well-known/http-message-signatures-directory: the keys that calls to creators are signed with, as RFC 8037 has them. */
+export const KeyDirectory = z.strictObject({
+  keys: z.array(
+    z.strictObject({
+      kty: z.literal('OKP'),
+      crv: z.literal('Ed25519'),
+      x: z.string(),
+      kid: z.string(),
+      use: z.literal('sig'),
+    }),
+  ),
+});
+export type KeyDirectory = z.infer<typeof KeyDirectory>;
+
+/** GET /health: this process answers. Whether it can serve is asked at /ready. */
 export const Health = z.strictObject({
-  status: z.enum(['ok', 'unavailable']),
+  status: z.literal('ok'),
   environment: z.enum(['live', 'test']),
-  chain_reachable: z.boolean(),
+  uptime_seconds: Count,
+});
+export type Health = z.infer<typeof Health>;
+
+/** What keeps the service from taking or showing executions. */
+export const PROBLEMS = [
+  'chain_unreachable',
+  'index_behind',
+  'ledger_unreconciled',
+  'authority_changed',
+  'fees_low',
+  'stopping',
+] as const;
+export type Problem = (typeof PROBLEMS)[number];
+
+/** GET /ready: 200 when `ready`, else 503. Lag in milliseconds; null when the indexer has not looked yet. */
+export const Ready = z.strictObject({
+  status: z.enum(['ready', 'not_ready']),
+  /** Empty when ready. */
+  problems: z.array(z.enum(PROBLEMS)),
+  environment: z.enum(['live', 'test']),
   indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
   executions_in_flight: Count,
 });
-export type Health = z.infer<typeof Health>;
+export type Ready = z.infer<typeof Ready>;

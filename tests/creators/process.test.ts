@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { loadCallKeys } from '../../app/relay/callKeys.ts';
 import { complete, execution, forkCreators, post } from './process.ts';
 
 async function refusesConnections(url: string): Promise<boolean> {
@@ -70,6 +71,39 @@ describe('demo creators: process', () => {
     const refused = await creators.ask({ type: 'start', dataDir: creators.dataDir, agents });
     expect(refused).to.include({ type: 'error', name: 'sandbox-none' });
     await creators.stop();
+  });
+
+  it('answers anyone until it is told whom to trust, and then only what that marketplace signed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'creators-'));
+    const keys = loadCallKeys(join(folder, 'call-keys.json'));
+    const strangers = loadCallKeys(join(folder, 'strangers.json'));
+    const directory = createServer((_request, response) => void response.end(JSON.stringify(keys.directory)));
+    directory.listen(0, '127.0.0.1');
+    await once(directory, 'listening');
+    const creators = forkCreators();
+    // One that is honest, and one whose misbehaviour has a way of its own.
+    const names = ['sandbox-echo', 'sandbox-fails'];
+    const agents = await creators.start(names.map((name) => ({ name, listed: true })));
+    expect(await complete(agents.get('sandbox-echo')!, execution('before'))).to.equal('before');
+    const directoryUrl = `http://127.0.0.1:${(directory.address() as AddressInfo).port}/keys`;
+    await creators.ask({ type: 'trust', directoryUrl });
+
+    for (const name of names) {
+      const { url } = agents.get(name)!;
+      const send = async (call: object, signer?: typeof keys) => {
+        const body = Buffer.from(JSON.stringify(call));
+        const headers = signer
+          ? await signer.sign({ url, body, executionId: '1' })
+          : { 'content-type': 'application/json' };
+        return (await fetch(url, { method: 'POST', headers, body })).status;
+      };
+      expect(await send(execution('unsigned')), name).to.equal(401);
+      expect(await send(execution('forged'), strangers), name).to.equal(401);
+      expect(await send(execution('signed'), keys), name).to.equal(200);
+    }
+    await creators.stop();
+    directory.close();
+    rmSync(folder, { recursive: true });
   });
 
   describe('ends', () => {

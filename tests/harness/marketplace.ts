@@ -50,11 +50,21 @@ export interface Balances {
   treasury: bigint;
 }
 
+export interface JournalRow {
+  execution_id: string;
+  state: string;
+  result: string | null;
+  result_hash: string | null;
+  signature: string | null;
+}
+
 export interface RelayHandle {
   url: string;
   process: ChildProcess;
   /** Resolves when the process is gone. */
   gone: Promise<void>;
+  /** Tasks of executions that stand still, where it was started with STANDSTILL. */
+  standing: Set<string>;
   kill(): Promise<void>;
 }
 
@@ -87,7 +97,9 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /** Start everything; `stop` ends it. `price` in USDC. */
-export async function startMarketplace(options: { slotTimeMs?: number; price?: string } = {}) {
+export async function startMarketplace(
+  options: { slotTimeMs?: number; price?: string; signingKey?: Uint8Array; environment?: NodeJS.ProcessEnv } = {},
+) {
   const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
   const authority = Keypair.generate();
@@ -114,7 +126,7 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
     ...wallets.map((w) => mintTo(w.publicKey, 1_000_000_000n)),
   ]);
 
-  const signingKey = generateSigningKey();
+  const signingKey = options.signingKey ?? generateSigningKey();
   const calls = new Map<string, number>();
   let behaviour: Behaviour | null = null;
   const server = createServer(async (request, response) => {
@@ -127,6 +139,8 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
     if (behaviour) behaviour(body, response, reply);
     else reply(goodAnswer(signingKey, body.execution_id, `done: ${body.task}`));
   });
+  // The relay closes idle connections: one that both close at once makes a call be sent again.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
@@ -134,7 +148,11 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
   const authorityPath = join(dataDir, 'relay-authority.json');
   writeFileSync(authorityPath, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
 
-  async function startRelayProcess(killAt?: string, log = process.env.TEST_LOG ?? 'error'): Promise<RelayHandle> {
+  /** A relay on this marketplace's ledger; `environment` changes its settings, `hear` gets what it prints. */
+  async function startRelayProcess(
+    environment: NodeJS.ProcessEnv = {},
+    hear?: (text: string) => void,
+  ): Promise<RelayHandle> {
     const child = fork(join(import.meta.dirname, 'relayProcess.ts'), [], {
       execArgv: ['--import', import.meta.resolve('tsx')],
       env: {
@@ -145,12 +163,20 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
         DATA_DIR: dataDir,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',
-        LOG_LEVEL: log,
-        ...(killAt ? { KILL_AT: killAt } : {}),
+        // Tests make agents fail on purpose, one after the other.
+        REFUSE_AFTER: '0',
+        LOG_LEVEL: process.env.TEST_LOG ?? 'error',
+        ...options.environment,
+        ...environment,
       },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', hear ? 'pipe' : 'inherit', hear ? 'pipe' : 'inherit', 'ipc'],
     });
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => hear?.(String(chunk)));
     const gone = once(child, 'exit').then(() => undefined);
+    const standing = new Set<string>();
+    child.on('message', (message: { standing?: string }) => {
+      if (message.standing) standing.add(message.standing);
+    });
     const started = once(child, 'message').then(([message]) => (message as { url: string }).url);
     const url = await Promise.race([
       started,
@@ -162,6 +188,7 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
       url,
       process: child,
       gone,
+      standing,
       async kill() {
         child.kill('SIGKILL');
         await gone;
@@ -172,25 +199,34 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
   const relay = await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
   const quiet = () => undefined;
-  const file: ListingFileInput = {
-    name: 'test-agent',
-    tagline: 'Answers tests',
-    description: 'An agent for tests.',
-    display_name: 'Test Creator',
-    tags: ['code'],
-    input_schema: { type: 'object', properties: {} },
-    output_schema: { type: 'object', properties: {} },
-    endpoint,
-    price_usdc: options.price ?? '0.25',
-    timeout_seconds: 60,
-    min_timeout_seconds: 1,
-  };
-  const listed = await createListing(marketplace, {
-    wallet: creator,
-    signingKey,
-    file: parseListingFile(file, 'the test agent'),
-    report: quiet,
-  });
+  /** Lists an agent of the creator's; its endpoint must answer well by now. Returns the agent_id. */
+  async function list(agent: { name: string; endpoint: string; signingKey: Uint8Array }): Promise<string> {
+    const file: ListingFileInput = {
+      name: agent.name,
+      tagline: 'Answers tests',
+      description: 'An agent for tests.',
+      display_name: 'Test Creator',
+      tags: ['code'],
+      input_schema: { type: 'object', properties: {} },
+      output_schema: { type: 'object', properties: {} },
+      endpoint: agent.endpoint,
+      price_usdc: options.price ?? '0.25',
+      timeout_seconds: 60,
+      min_timeout_seconds: 1,
+    };
+    const listed = await createListing(marketplace, {
+      wallet: creator,
+      signingKey: agent.signingKey,
+      file: parseListingFile(file, agent.name),
+      report: quiet,
+    });
+    // The index is a moment behind the chain.
+    while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return listed.agent_id;
+  }
+  const agentId = await list({ name: 'test-agent', endpoint, signingKey });
   const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 86_400n };
   const callers: TestCaller[] = [];
   for (const wallet of wallets) {
@@ -215,7 +251,8 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
     creatorUsdc: findTokenAccount(creator.publicKey, usdcMint),
     signingKey,
     endpoint,
-    agentId: listed.agent_id,
+    agentId,
+    list,
     callers,
     limits,
     mintTo,
@@ -226,6 +263,23 @@ export async function startMarketplace(options: { slotTimeMs?: number; price?: s
     },
     amountOf,
     setFrozen: node.setFrozen,
+    /** Ids of executions by the task that was asked for, as the journal has them. */
+    executionsByTask(): Map<string, string> {
+      const ledger = openDatabase(ledgerPath(dataDir), { readonly: true });
+      const rows = ledger.sqlite.prepare('SELECT task, execution_id FROM executions').all();
+      ledger.close();
+      return new Map((rows as { task: string; execution_id: string }[]).map((row) => [row.task, row.execution_id]));
+    },
+    /** Rows of the journal, with the signed results that were kept. */
+    journal(): JournalRow[] {
+      const ledger = openDatabase(ledgerPath(dataDir), { readonly: true });
+      const rows = ledger.sqlite
+        .prepare(`SELECT e.execution_id, e.state, r.result, r.result_hash, r.signature
+          FROM executions AS e LEFT JOIN results AS r USING (execution_id)`)
+        .all();
+      ledger.close();
+      return rows as JournalRow[];
+    },
     /** Lose the journal, as a broken disk would, while the relay is down; keys and metadata stay. */
     forgetExecutions() {
       const ledger = openDatabase(ledgerPath(dataDir));
@@ -263,6 +317,8 @@ export interface Answer {
   /** Parsed JSON; what it holds is what a test is about. */
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   body: any;
+  /** The very text. */
+  text: string;
   headers: Headers;
 }
 
@@ -270,16 +326,17 @@ export interface Answer {
 export async function request(
   url: string,
   path: string,
-  options: { apiKey?: string; body?: unknown; method?: string } = {},
+  options: { apiKey?: string; body?: unknown; method?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   const response = await fetch(`${url}${path}`, {
     method: options.method ?? (options.body === undefined ? 'GET' : 'POST'),
     headers: {
       ...(options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}),
       ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
     },
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   });
   const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), text, headers: response.headers };
 }

@@ -1,49 +1,30 @@
 /**
- * Relay and indexer in a process of their own, as `npm start` runs them, for tests that kill it. KILL_AT names a move of
- * the journal and a side of it, such as `verified:before`: there the process ends itself as `kill -9` would.
+ * The relay in a process of its own, with an indexer beside it as `npm start` runs them, for tests that kill it. With
+ * STANDSTILL its executions stop where their tasks say, and each is reported by a message.
  */
-import pino from 'pino';
 import { indexPath, readConfig } from '../../app/relay/config.ts';
+import { createLog } from '../../app/relay/log.ts';
 import { startRelay } from '../../app/relay/main.ts';
-import type { Journal } from '../../app/relay/store.ts';
 import { createIndexer } from '../../indexer/main.ts';
+import { createStandstill } from './standstill.ts';
 
-function die(): never {
-  process.kill(process.pid, 'SIGKILL');
-  // The signal may take a moment; nothing may happen meanwhile.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  throw new Error('unreachable');
-}
-
-/** The journal that ends the process on the given side of the given move, the first time it is made. */
-function killingJournal(journal: Journal, killAt: string): Journal {
-  const [move, side] = killAt.split(':');
-  return new Proxy(journal, {
-    get(target, name) {
-      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
-      if (name !== move) return method;
-      return async (...args: unknown[]) => {
-        if (side === 'before') die();
-        const value = await method.apply(target, args);
-        die();
-        return value;
-      };
-    },
-  });
-}
+// First of all: whoever started this may be gone before it is ready.
+process.on('disconnect', () => process.exit(0));
 
 /** Milliseconds by stage since they were last asked for. */
 let timings: Record<string, number> = {};
 const config = readConfig(process.env);
-const log = pino({ level: config.logLevel });
-const indexer = createIndexer({
-  rpcUrl: config.rpcUrl,
-  wsUrl: config.wsUrl,
-  path: indexPath(config.dataDir),
-  log,
-});
-await indexer.start();
-const killAt = process.env.KILL_AT;
+const log = createLog(config.logLevel);
+// Two relays on one ledger have one indexer.
+const indexer = process.env.WITHOUT_INDEXER
+  ? null
+  : createIndexer({
+      rpcUrl: process.env.INDEXER_RPC_URL ?? config.rpcUrl,
+      wsUrl: process.env.INDEXER_WS_URL ?? config.wsUrl,
+      path: indexPath(config.dataDir),
+      log,
+    });
+await indexer?.start();
 const relay = await startRelay({
   config,
   log,
@@ -52,16 +33,15 @@ const relay = await startRelay({
       timings[stage] = (timings[stage] ?? 0) + ms;
     },
   }),
-  ...(killAt && { wrapJournal: (journal: Journal) => killingJournal(journal, killAt) }),
+  ...(process.env.STANDSTILL && createStandstill((task) => process.send?.({ standing: task }))),
 });
 process.send?.({ url: relay.url });
 process.on('message', () => {
-  process.send?.({ timings, rss: process.memoryUsage.rss() });
+  process.send?.({ timings, rss: process.memoryUsage.rss(), commits: relay.commits() });
   timings = {};
 });
-process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', async () => {
   await relay.stop();
-  await indexer.stop();
+  await indexer?.stop();
   process.exit(0);
 });

@@ -18,7 +18,12 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { FailedTransactionMetadata, Clock as LiteClock, LiteSVM } from 'litesvm';
-import { Clock as BankClock, type ProgramTestContext, start } from 'solana-bankrun';
+import {
+  Clock as BankClock,
+  type BanksTransactionResultWithMeta,
+  type ProgramTestContext,
+  start,
+} from 'solana-bankrun';
 import { findTokenAccount } from '../../app/sdk/program.ts';
 import { LOADER, PROGRAMS, programAccounts, readProgram } from './deployment.ts';
 import {
@@ -69,13 +74,22 @@ interface Signed {
   instructions: TransactionInstruction[];
 }
 
+/** What a VM says of a transaction. */
+interface RawOutcome {
+  failure: RawFailure | null;
+  logs: string[];
+  computeUnits: number;
+}
+
 /** What a VM must do for us; the rest is built on top. */
 interface Backend {
   /** Signatures that were used; the runtime takes each once. */
   readonly sent: Set<string>;
   blockhash(): Promise<string>;
   nextBlockhash(): Promise<void>;
-  run(transaction: VersionedTransaction): Promise<{ failure: RawFailure | null; logs: string[]; computeUnits: number }>;
+  run(transaction: VersionedTransaction): Promise<RawOutcome>;
+  /** The same without effect. */
+  simulate(transaction: VersionedTransaction): Promise<RawOutcome>;
   getAccount(address: PublicKey): Promise<RawAccount | null>;
   setAccount(address: PublicKey, account: RawAccount): void;
   setTime(unixSeconds: bigint): Promise<void>;
@@ -146,6 +160,21 @@ export class Vm {
       }
       await this.backend.nextBlockhash();
     }
+  }
+
+  /** A blockhash that transactions are taken with now. */
+  blockhash(): Promise<string> {
+    return this.backend.blockhash();
+  }
+
+  /** Run a transaction as a node gets it, signed by others. Never throws on its failure. */
+  process(bytes: Uint8Array): Promise<RawOutcome> {
+    return this.backend.run(VersionedTransaction.deserialize(bytes));
+  }
+
+  /** The same without effect. */
+  simulate(bytes: Uint8Array): Promise<RawOutcome> {
+    return this.backend.simulate(VersionedTransaction.deserialize(bytes));
   }
 
   getAccount(account: PublicKey): Promise<RawAccount | null> {
@@ -248,9 +277,16 @@ class LiteBackend implements Backend {
   }
 
   async run(transaction: VersionedTransaction) {
-    const result = this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize()));
+    return this.toOutcome(this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize())));
+  }
+
+  async simulate(transaction: VersionedTransaction) {
+    return this.toOutcome(this.svm.simulateTransaction(getTransactionDecoder().decode(transaction.serialize())));
+  }
+
+  private toOutcome(result: ReturnType<LiteSVM['sendTransaction']> | ReturnType<LiteSVM['simulateTransaction']>) {
     const failed = result instanceof FailedTransactionMetadata;
-    const meta = failed ? result.meta() : result;
+    const meta = 'meta' in result ? result.meta() : result;
     return {
       failure: failed ? readDebugError(result.toString()) : null,
       logs: meta.logs(),
@@ -327,7 +363,14 @@ class BankBackend implements Backend {
 
   async run(transaction: VersionedTransaction) {
     for (const key of transaction.message.staticAccountKeys) this.touched.set(addressOf(key), key);
-    const { result, meta } = await this.context.banksClient.tryProcessTransaction(transaction);
+    return this.toOutcome(await this.context.banksClient.tryProcessTransaction(transaction));
+  }
+
+  async simulate(transaction: VersionedTransaction) {
+    return this.toOutcome(await this.context.banksClient.simulateTransaction(transaction));
+  }
+
+  private toOutcome({ result, meta }: BanksTransactionResultWithMeta) {
     return {
       failure: result === null ? null : readDisplayError(result),
       logs: meta?.logMessages ?? [],

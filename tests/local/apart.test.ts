@@ -107,11 +107,11 @@ describe('migration, indexer and relay apart', function () {
     const patientUntil = Date.now() + PATIENCE_MS;
     for (;;) {
       if (relay === null || relay.exitCode !== null) relay = start('app/relay/main.ts');
-      const health = await fetch(`${url}/health`)
+      const readiness = await fetch(`${url}/ready`)
         .then((answer) => answer.json() as Promise<{ status: string }>)
         .catch(() => null);
-      if (health?.status === 'ok') break;
-      if (Date.now() > patientUntil) throw new Error(`not ready: ${JSON.stringify(health)}`);
+      if (readiness?.status === 'ready') break;
+      if (Date.now() > patientUntil) throw new Error(`not ready: ${JSON.stringify(readiness)}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     const agents = await (await fetch(`${url}/v1/agents`)).json();

@@ -3,10 +3,11 @@ import type { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { requestHash } from '../../sdk/receipt.ts';
 import type { CommonOptions } from '../config.ts';
-import { closeRecord, openByWallet, refund, showExecution } from '../execution.ts';
+import { closeRecord, openByWallet, refund, showExecution, startByWallet } from '../execution.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import {
+  open,
   openOnChain,
   readWallet,
   toAddress,
@@ -48,7 +49,7 @@ export function executionCommands(): Command {
     .action(async (agentId: PublicKey, options: OpenOptions) => {
       const wallet = readWallet(options);
       const { maxPrice, timeoutSeconds, nonce, source } = options;
-      const open = {
+      const terms = {
         wallet,
         agentId,
         requestHash: requestHashOf(options),
@@ -58,8 +59,25 @@ export function executionCommands(): Command {
         ...(nonce && { nonce }),
         ...(source && { source }),
       };
-      printResult(await openByWallet(await openOnChain(options), open), options.json);
+      printResult(await openByWallet(await openOnChain(options), terms), options.json);
     });
+
+  withWallet(group.command('start'))
+    .description('have the marketplace run an execution that the wallet opened itself, and wait for its result')
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .requiredOption('--task <text>', 'the request that it was opened for')
+    .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
+    .action(
+      async (
+        executionId: Uint8Array,
+        options: CommonOptions & { task: string; parameters?: Record<string, unknown> },
+      ) => {
+        const wallet = readWallet(options);
+        const { task, parameters } = options;
+        const started = { wallet, executionId, task, ...(parameters && { parameters }) };
+        printResult(await startByWallet(await open(options), started), options.json);
+      },
+    );
 
   withMarketplace(group.command('show'))
     .description('show what the chain holds of an execution: terms, state, escrow')

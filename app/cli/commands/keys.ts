@@ -1,11 +1,24 @@
 /** `keys`: a caller's API keys. */
 import type { Connection } from '@solana/web3.js';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { KEY_SCOPES, type KeyScope } from '../../sdk/procedures.ts';
 import { constants, type GrantLimits } from '../../sdk/program.ts';
 import { formatUsdc } from '../../sdk/usdc.ts';
 import { connect, readClock } from '../chain.ts';
 import { type CommonOptions, readSettings } from '../config.ts';
-import { closeKey, createKey, listKeys, registerKey, revokeKey, revokeOnChain, updateKey } from '../keys.ts';
+import {
+  closeKey,
+  createKey,
+  type KeyRestrictions,
+  type KeyResult,
+  listKeys,
+  registerKey,
+  restrictKey,
+  revokeKey,
+  revokeOnChain,
+  rotateKey,
+  updateKey,
+} from '../keys.ts';
 import { printResult, printTable, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import {
@@ -33,16 +46,38 @@ interface LimitOptions {
   expiresInDays: number;
 }
 
-interface CreateOptions extends CommonOptions, LimitOptions {
+interface RestrictionOptions {
+  scope?: KeyScope[];
+  expires?: string;
+  allowIp?: string[];
+}
+
+interface CreateOptions extends CommonOptions, LimitOptions, RestrictionOptions {
   name: string;
   allowance?: bigint;
   replaceDelegate?: boolean;
 }
 
+/** What the marketplace keeps of a key beside its grant. */
+function withRestrictions(command: Command): Command {
+  return command
+    .option('--scope <scopes>', `what it may be used for: ${KEY_SCOPES.join(', ')}, or both by a comma`, toScopes)
+    .option('--expires <time>', 'when the marketplace takes it no more, such as 2027-01-31T12:00:00Z', toTime)
+    .option('--allow-ip <addresses>', 'from where alone it is taken: addresses or blocks, by commas', toList);
+}
+
+function readRestrictions({ scope, expires, allowIp }: RestrictionOptions): KeyRestrictions {
+  return {
+    ...(scope && { scopes: scope }),
+    ...(expires && { expires_at: expires }),
+    ...(allowIp && { allowed_ips: allowIp }),
+  };
+}
+
 export function keysCommands(): Command {
   const group = new Command('keys').description('make, list and end your API keys');
 
-  withWallet(group.command('create'))
+  withRestrictions(withWallet(group.command('create')))
     .description('make an API key with limits that the chain enforces')
     .requiredOption('--name <name>', 'by which you will know the key', toName)
     .option('--per-execution <usdc>', 'most that one execution may cost', toAmount, 10_000_000n)
@@ -74,6 +109,7 @@ export function keysCommands(): Command {
         periodSeconds: options.periodSeconds,
         expiresAt: await expiryAfter(marketplace.connection, options.expiresInDays),
       };
+      const restrictions = readRestrictions(options);
       const key = {
         wallet,
         name,
@@ -81,20 +117,45 @@ export function keysCommands(): Command {
         report,
         ...(allowance && { allowance }),
         ...(replaceDelegate && { replaceDelegate }),
+        ...(Object.keys(restrictions).length > 0 && { restrictions }),
       };
-      let unregistered: string | null = null;
-      try {
-        const result = await createKey(marketplace, key, (apiKey) => {
-          unregistered = apiKey;
-        });
-        report('Keep the key secret: it spends money from your wallet. It is shown this once.');
-        printResult(result, options.json);
-      } catch (error) {
-        // The key can spend already, so its owner must have it, whatever failed after that.
-        if (unregistered !== null) printResult({ api_key: unregistered }, options.json);
-        throw error;
-      }
+      await printKey(options.json, (onGranted) => createKey(marketplace, key, onGranted));
     });
+
+  withWallet(group.command('rotate'))
+    .description('make a new key with the limits and restrictions of an old one, which ends after a grace period')
+    .argument('<key_id>', 'the old key, as `keys list` shows it', toKeyId)
+    .addOption(
+      new Option('--grace <period>', 'how long the old key is still taken, such as 30m, 24h or 7d')
+        .argParser(toPeriod)
+        .default(DAY_SECONDS, '24h'),
+    )
+    .action(async (keyId: string, options: CommonOptions & { grace: number }) => {
+      const wallet = readWallet(options);
+      const marketplace = await open(options);
+      const graceSeconds = options.grace;
+      await printKey(options.json, (onGranted) =>
+        rotateKey(marketplace, { wallet, keyId, graceSeconds, report }, onGranted),
+      );
+    });
+
+  withRestrictions(withWallet(group.command('restrict')))
+    .description('change what the marketplace allows a key, from its next request on')
+    .argument('<key_id>', 'as `keys list` shows it', toKeyId)
+    .option('--any-ip', 'take it from every address again')
+    .option('--no-expiry', 'take it as long as its grant on-chain lives')
+    .action(
+      async (keyId: string, options: CommonOptions & RestrictionOptions & { anyIp?: boolean; expiry: boolean }) => {
+        const restrictions = {
+          ...readRestrictions(options),
+          ...(options.anyIp && { allowed_ips: null }),
+          ...(!options.expiry && { expires_at: null }),
+        };
+        if (Object.keys(restrictions).length === 0) throw new Refusal('Name what to change; --help lists it.');
+        const wallet = readWallet(options);
+        printResult(await restrictKey(await open(options), { wallet, keyId, restrictions }), options.json);
+      },
+    );
 
   withWallet(group.command('list'))
     .description("show the wallet's keys and their use")
@@ -106,6 +167,8 @@ export function keysCommands(): Command {
         'name',
         'created_at',
         'last_used_at',
+        'expires_at',
+        'scopes',
         'execution_count',
         'total_spent_usdc',
         'revoked',
@@ -177,6 +240,24 @@ async function expiryAfter(connection: Connection, days: number): Promise<bigint
   return (await readClock(connection)) + BigInt(days * DAY_SECONDS);
 }
 
+/** Prints a new key, whatever fails after it can spend: then its owner must have it. */
+async function printKey(
+  json: boolean | undefined,
+  make: (onGranted: (apiKey: string) => void) => Promise<KeyResult>,
+): Promise<void> {
+  let unregistered: string | null = null;
+  try {
+    const result = await make((apiKey) => {
+      unregistered = apiKey;
+    });
+    report('Keep the key secret: it spends money from your wallet. It is shown this once.');
+    printResult(result, json);
+  } catch (error) {
+    if (unregistered !== null) printResult({ api_key: unregistered }, json);
+    throw error;
+  }
+}
+
 function requireRpcUrl(options: CommonOptions): string {
   const { rpcUrl } = readSettings(options);
   if (rpcUrl !== null) return rpcUrl;
@@ -186,4 +267,28 @@ function requireRpcUrl(options: CommonOptions): string {
 function toName(text: string): string {
   if (/^[^\p{Cc}\p{Surrogate}]{1,64}$/u.test(text)) return text;
   throw new InvalidArgumentError('It must be 1 to 64 characters on one line.');
+}
+
+function toScopes(text: string): KeyScope[] {
+  const scopes = toList(text);
+  if (scopes.every((scope): scope is KeyScope => KEY_SCOPES.some((known) => known === scope))) return scopes;
+  throw new InvalidArgumentError(`It must be ${KEY_SCOPES.join(', ')}, or both by a comma.`);
+}
+
+function toTime(text: string): string {
+  const time = Date.parse(text);
+  if (/T.*(Z|[+-]\d\d:\d\d)$/.test(text) && time > Date.now()) return new Date(time).toISOString();
+  throw new InvalidArgumentError('It must be a time to come with its zone, such as 2027-01-31T12:00:00Z.');
+}
+
+/** Seconds. */
+function toPeriod(text: string): number {
+  const [, count, unit] = /^([0-9]{1,6})(s|m|h|d)$/.exec(text) ?? [];
+  const seconds = { s: 1, m: 60, h: 3_600, d: DAY_SECONDS }[unit as 's' | 'm' | 'h' | 'd'];
+  if (seconds !== undefined) return Number(count) * seconds;
+  throw new InvalidArgumentError('It must be a number and a unit: 90s, 30m, 24h or 7d.');
+}
+
+function toList(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
 }

@@ -5,6 +5,7 @@
  *     in   {type: 'start', dataDir, agents: [{name, port, signingKeyPath, listed?}]}   port 0 picks a free one
  *     out  {type: 'listening', agents: [{name, url, port, signingKey}]}
  *     out  {type: 'error', name, port, code, message}     nothing listens; send 'start' again, with another port
+ *     in   {type: 'trust', directoryUrl}                   out  {type: 'trust', directoryUrl}: refuse other callers
  *     in   {type: 'listed', name}                          out  {type: 'listed', name} when it is in force
  */
 import { once } from 'node:events';
@@ -12,7 +13,14 @@ import { existsSync, mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from '../../sdk/creator.ts';
+import {
+  type CallVerifier,
+  createCallVerifier,
+  generateSigningKey,
+  loadSigningKey,
+  saveSigningKey,
+  signingKeyAddress,
+} from '../../sdk/creator.ts';
 import { demoAgent } from './definitions.ts';
 import { createDemoServer, type DemoServer } from './server.ts';
 
@@ -28,6 +36,12 @@ export interface StartMessage {
     /** Listed already, in an earlier run: misbehave at once. */
     listed?: boolean;
   }[];
+}
+
+/** From here on only calls signed by a key of this directory are answered. Whoever never sends it lets anyone call. */
+export interface TrustMessage {
+  type: 'trust';
+  directoryUrl: string;
 }
 
 export interface ListedMessage {
@@ -50,11 +64,13 @@ export interface ErrorMessage {
 }
 
 /** What the parent sends and what it receives. */
-export type ToCreators = StartMessage | ListedMessage;
-export type FromCreators = ListeningMessage | ListedMessage | ErrorMessage;
+export type ToCreators = StartMessage | TrustMessage | ListedMessage;
+export type FromCreators = ListeningMessage | TrustMessage | ListedMessage | ErrorMessage;
 
 const HOST = '127.0.0.1';
 const running = new Map<string, DemoServer>();
+/** Lets anyone in until a marketplace is named. */
+let verify: CallVerifier = async () => true;
 
 /** Starts every agent in turn; the first that cannot start stops the others and is reported. */
 async function start({ agents, dataDir }: StartMessage): Promise<ListeningMessage | ErrorMessage> {
@@ -81,7 +97,7 @@ async function startAgent(agent: StartMessage['agents'][number], dataDir: string
   }
   const signingKey = loadSigningKey(keyPath);
   const definition = demoAgent(agent.name);
-  const demo = createDemoServer(definition, signingKey);
+  const demo = createDemoServer(definition, signingKey, (request, body) => verify(request, body));
   // An agent that is offline keeps its address; nothing may listen there.
   const staysOffline = definition.behaviour === 'offline' && agent.listed === true && agent.port !== 0;
   const port = staysOffline ? agent.port : await listen(demo.server, agent.port);
@@ -99,7 +115,8 @@ async function listen(server: Server, port: number): Promise<number> {
 
 async function answer(message: ToCreators): Promise<FromCreators> {
   if (message.type === 'start') return start(message);
-  await running.get(message.name)?.listed();
+  if (message.type === 'trust') verify = createCallVerifier({ directoryUrl: message.directoryUrl });
+  else await running.get(message.name)?.listed();
   return message;
 }
 

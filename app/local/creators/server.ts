@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
+  type CallVerifier,
   type CreatorOptions,
   completedAnswer,
   createCreatorServer,
@@ -30,15 +31,20 @@ export interface DemoServer {
   listed(): Promise<void>;
 }
 
-/** A server that does not listen yet. */
-export function createDemoServer(agent: DemoAgent, signingKey: Uint8Array): DemoServer {
+/** A server that does not listen yet; `verify` is its door in all it does. */
+export function createDemoServer(agent: DemoAgent, signingKey: Uint8Array, verify?: CallVerifier): DemoServer {
   const execute = executors[agent.behaviour] ?? echo;
-  const honest = createCreatorServer({ signingKey, execute, failBeforeDeadline: agent.behaviour !== 'slow' });
+  const honest = createCreatorServer({
+    signingKey,
+    execute,
+    failBeforeDeadline: agent.behaviour !== 'slow',
+    ...(verify && { verify }),
+  });
   const misbehaviour = misbehaviours[agent.behaviour];
   let isListed = false;
   const server = createServer((request, response) => {
     const misbehaves = isListed && misbehaviour && request.method === 'POST' && request.url === '/execute';
-    if (misbehaves) void misbehave(misbehaviour, signingKey, request, response);
+    if (misbehaves) void misbehave(misbehaviour, signingKey, verify, request, response);
     else honest.emit('request', request, response);
   });
   return {
@@ -56,11 +62,12 @@ export function createDemoServer(agent: DemoAgent, signingKey: Uint8Array): Demo
 async function misbehave(
   misbehaviour: Misbehaviour,
   signingKey: Uint8Array,
+  verify: CallVerifier | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const execution = await readExecutionRequest(request, MAX_BODY_BYTES);
+    const execution = await readExecutionRequest(request, MAX_BODY_BYTES, verify);
     const honest = completedAnswer({ signingKey }, execution, echo(execution));
     const { status, body } = misbehaviour(execution, honest, signingKey);
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
+import type { SpendingLimit } from '../../sdk/errorCodes.ts';
 import {
   decodeAccount,
   findGrant,
@@ -75,10 +76,7 @@ export function createReservations(): Reservations {
   };
 }
 
-/** The limits that can refuse a payment, in the order in which they are checked. */
-type Limit = 'balance' | 'allowance' | 'per_execution' | 'period' | 'total';
-
-const LIMIT_TEXT: Record<Limit, (wallet: string, have: string) => string> = {
+const LIMIT_TEXT: Record<SpendingLimit, (wallet: string, have: string) => string> = {
   balance: (wallet, have) => `Wallet ${wallet} holds ${have} USDC`,
   allowance: (wallet, have) => `Wallet ${wallet} has delegated ${have} USDC to its spender address`,
   per_execution: (wallet, have) => `The API key of wallet ${wallet} may spend ${have} USDC per execution`,
@@ -86,7 +84,7 @@ const LIMIT_TEXT: Record<Limit, (wallet: string, have: string) => string> = {
   total: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in all`,
 };
 
-function insufficient(limit: Limit, wallet: string, left: bigint, need: bigint): ApiError {
+function insufficient(limit: SpendingLimit, wallet: string, left: bigint, need: bigint): ApiError {
   const have = left > 0n ? left : 0n;
   const message = `${LIMIT_TEXT[limit](wallet, formatUsdc(have))}; this call needs ${formatUsdc(need)} USDC`;
   return new ApiError('insufficient_balance', message, {
@@ -100,13 +98,25 @@ function periodLeft(grant: KeyGrant, now: bigint): bigint {
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
 }
 
+/** A node that does not answer ends a call before any money moves. */
+function unreadable(): never {
+  throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
+}
+
 /** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
-async function readPayer(chain: Chain, reservations: Reservations, payer: Payer, usdcMint: PublicKey) {
+async function readPayer(
+  chain: Chain,
+  reservations: Reservations,
+  payer: Payer,
+  usdcMint: PublicKey,
+  record: PublicKey | null,
+) {
   const wallet = new PublicKey(payer.wallet);
   const keys = [findTokenAccount(wallet, usdcMint), findGrant(wallet, Buffer.from(payer.keyId, 'hex'))];
+  if (record) keys.push(record);
   for (let reading = 1; ; reading += 1) {
     const generation = reservations.generation();
-    const read = await chain.read(keys);
+    const read = await chain.read(keys).catch(unreadable);
     if (reservations.generation() === generation || reading === MAX_READINGS) return { wallet, ...read };
   }
 }
@@ -116,14 +126,14 @@ function findShortage(
   payer: Awaited<ReturnType<typeof readPayer>>,
   reserved: { ofWallet: bigint; ofKey: bigint },
   price: bigint,
-): { limit: Limit; have: bigint } | null {
+): { limit: SpendingLimit; have: bigint } | null {
   const { wallet, now } = payer;
   const [tokenAccount, grantAccount] = payer.accounts;
   const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
   if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', 'The API key is not valid');
   const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
   const delegated = token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n;
-  const available: [Limit, bigint][] = [
+  const available: [SpendingLimit, bigint][] = [
     ['balance', (token?.amount ?? 0n) - reserved.ofWallet],
     ['allowance', delegated - reserved.ofWallet],
     ['per_execution', grant.perExecutionMax],
@@ -137,8 +147,8 @@ function findShortage(
 /**
  * Check that the key can pay `price` now, from the accounts themselves and less what is reserved for earlier calls,
  * and reserve it. Where only those stand in the way, it waits for them: an open that has landed and whose reservation
- * is still held would otherwise count twice. Returns the chain's clock and how to give the reservation back. Throws
- * ApiError 402 naming the limit, or 401 where the grant is no longer live.
+ * is still held would otherwise count twice. Returns the chain's clock, how to give the reservation back, and whether
+ * the record named exists already. Throws ApiError 402 naming the limit, or 401 where the grant is no longer live.
  */
 export async function reserveFunds(
   chain: Chain,
@@ -146,14 +156,18 @@ export async function reserveFunds(
   payer: Payer,
   usdcMint: PublicKey,
   price: bigint,
-): Promise<{ now: bigint; release: () => void }> {
+  record: PublicKey | null,
+): Promise<{ now: bigint; release: () => void; isTaken: boolean }> {
   const patientUntil = performance.now() + MAX_WAIT_MS;
   for (;;) {
-    const read = await readPayer(chain, reservations, payer, usdcMint);
+    const read = await readPayer(chain, reservations, payer, usdcMint, record);
     const reserved = { ofWallet: reservations.ofWallet(payer), ofKey: reservations.ofKey(payer) };
     const shortage = findShortage(read, reserved, price);
     // Between the check and here nothing else ran.
-    if (!shortage) return { now: read.now, release: reservations.reserve(payer, price) };
+    if (!shortage) {
+      const isTaken = (read.accounts[2] ?? null) !== null;
+      return { now: read.now, release: reservations.reserve(payer, price), isTaken };
+    }
     const isShortAnyway = findShortage(read, { ofWallet: 0n, ofKey: 0n }, price);
     const leftMs = patientUntil - performance.now();
     if (isShortAnyway || leftMs <= 0) {
@@ -188,5 +202,5 @@ export function signOpen(
     requestHash: Buffer.from(row.request_hash, 'hex'),
     openBefore,
   });
-  return chain.sign([instruction]);
+  return chain.sign([instruction]).catch(unreadable);
 }

@@ -13,11 +13,11 @@ import {
 } from '../../sdk/program.ts';
 import { formatUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
-import type { ClaimedExecution, Journal } from '../store.ts';
+import { type ClaimedExecution, type Journal, LEASE_MS } from '../store.ts';
 import type { Engine } from './execute.ts';
 
-/** How often unfinished rows that nobody works on are looked at. */
-const RECOVERY_INTERVAL_MS = 2_000;
+/** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
+const RECOVERY_INTERVAL_MS = 500;
 
 function toRow(record: ExecutionRecord): ClaimedExecution {
   return {
@@ -29,6 +29,7 @@ function toRow(record: ExecutionRecord): ClaimedExecution {
     // What was asked is lost; only its hash is on the chain.
     metadata_hash: '',
     nonce: '',
+    fingerprint: null,
     price: record.price,
     max_cost: record.price,
     timeout_seconds: record.deadline - record.openedAt,
@@ -65,10 +66,31 @@ export async function adoptOrphans(chain: Chain, journal: Journal, log: Logger):
   return adopted;
 }
 
-/** Carry on unfinished rows now and every few seconds; the returned function ends it. */
+/** Say that this process is alive, before it takes anything on, and again and again; the returned function ends it. */
+export async function keepLease(journal: Journal, log: Logger): Promise<() => Promise<void>> {
+  await journal.renewLease(Date.now());
+  const timer = setInterval(() => {
+    journal.renewLease(Date.now()).catch((error) => log.error({ error: String(error) }, 'the lease was not renewed'));
+  }, LEASE_MS / 3);
+  return async () => {
+    clearInterval(timer);
+    await journal.endLease();
+  };
+}
+
+/** Carry on unfinished rows now and twice a second; the returned function ends it. */
 export function startRecovery(engine: Pick<Engine, 'recover'>, log: Logger): () => void {
-  const look = () => {
-    engine.recover().catch((error) => log.error({ error: String(error) }, 'recovery failed; it will be tried again'));
+  let looking = false;
+  const look = async () => {
+    if (looking) return;
+    looking = true;
+    try {
+      await engine.recover();
+    } catch (error) {
+      log.error({ error: String(error) }, 'recovery failed; it will be tried again');
+    } finally {
+      looking = false;
+    }
   };
   look();
   const timer = setInterval(look, RECOVERY_INTERVAL_MS);

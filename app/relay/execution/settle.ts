@@ -30,20 +30,27 @@ function idBytes(executionId: string): Uint8Array {
   return bytes;
 }
 
-/** The chain's word on an execution. Money moves on this and never on an index row. */
-export async function readSnapshot(
-  chain: Chain,
-  row: Pick<ExecutionRow, 'execution_id' | 'listing'>,
-  commitment: 'confirmed' | 'finalized' = 'confirmed',
-): Promise<Snapshot> {
-  const keys = [findExecution(idBytes(row.execution_id)), new PublicKey(row.listing)];
-  const read = await chain.read(keys, commitment);
-  const [record, listing] = read.accounts;
+type Located = Pick<ExecutionRow, 'execution_id' | 'listing'>;
+
+const addressesOf = (row: Located) => [findExecution(idBytes(row.execution_id)), new PublicKey(row.listing)];
+
+function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<Chain['read']>>): Snapshot {
   return {
     record: record ? decodeAccount('ExecutionRecord', record.data) : null,
     listing: listing ? decodeAccount('AgentListing', listing.data) : null,
-    now: read.now,
+    now,
   };
+}
+
+/** The chain's word on an execution. Money moves on this and never on an index row. */
+export async function readSnapshot(chain: Chain, row: Located): Promise<Snapshot> {
+  return toSnapshot(await chain.read(addressesOf(row)));
+}
+
+/** Its word for good on bytes with this last valid height: what they have not done here they never will. */
+export async function readSnapshotPast(chain: Chain, row: Located, lastValidHeight: bigint): Promise<Snapshot | null> {
+  const read = await chain.readPast(addressesOf(row), lastValidHeight);
+  return read && toSnapshot(read);
 }
 
 /** What a settled record paid to each side, base units. */
@@ -52,31 +59,38 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
   return { creatorAmount: record.price - platformAmount, platformAmount };
 }
 
-/** Sign the settle of a verified result: the creator's signature, and directly after it the release. */
+/**
+ * Sign the settle of a verified result: the creator's signature, and directly after it the release. `attempt` counts
+ * those that were found dead before, as in `signRefund`.
+ */
 export function signSettle(
   chain: Chain,
   record: ExecutionRecord,
   listing: AgentListing,
   result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
+  attempt = 0,
 ): Promise<SignedTransaction> {
   const signature = parseSignature(result.signature);
   if (!signature) throw new Error('a stored signature is malformed');
-  return chain.sign([
-    ed25519Instruction({
-      publicKey: record.signingKey.toBytes(),
-      message: Buffer.from(result.result_hash),
-      signature,
-    }),
-    settleExecution({
-      relayAuthority: chain.authority,
-      executionId: record.executionId,
-      listing: record.listing,
-      payout: listing.payout,
-      rentSponsor: record.rentSponsor,
-      resultHash: parseResultHash(result.result_hash),
-      executionTimeMs: Number(result.execution_time_ms),
-    }),
-  ]);
+  return chain.sign(
+    [
+      ed25519Instruction({
+        publicKey: record.signingKey.toBytes(),
+        message: Buffer.from(result.result_hash),
+        signature,
+      }),
+      settleExecution({
+        relayAuthority: chain.authority,
+        executionId: record.executionId,
+        listing: record.listing,
+        payout: listing.payout,
+        rentSponsor: record.rentSponsor,
+        resultHash: parseResultHash(result.result_hash),
+        executionTimeMs: Number(result.execution_time_ms),
+      }),
+    ],
+    attempt,
+  );
 }
 
 /** Sign the refund of a record to its caller's associated token account. */
@@ -85,18 +99,22 @@ export function signRefund(
   record: ExecutionRecord,
   usdcMint: PublicKey,
   reason: RefundReason,
+  attempt = 0,
 ): Promise<SignedTransaction> {
-  return chain.sign([
-    refundExecution({
-      authority: chain.authority,
-      executionId: record.executionId,
-      caller: record.caller,
-      keyId: record.keyId,
-      destination: findTokenAccount(record.caller, usdcMint),
-      rentSponsor: record.rentSponsor,
-      reason,
-    }),
-  ]);
+  return chain.sign(
+    [
+      refundExecution({
+        authority: chain.authority,
+        executionId: record.executionId,
+        caller: record.caller,
+        keyId: record.keyId,
+        destination: findTokenAccount(record.caller, usdcMint),
+        rentSponsor: record.rentSponsor,
+        reason,
+      }),
+    ],
+    attempt,
+  );
 }
 
 /** Why a refund cannot arrive: `claimable` where the caller's account is missing, `blocked` where it is unusable. */

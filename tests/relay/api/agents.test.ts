@@ -15,6 +15,9 @@ interface Expected {
   tags: string[];
 }
 
+/** The health of an agent that this relay has not called. */
+const UNTRIED = { status: 'ok', success_rate_recent: null, p50_ms: null, p95_ms: null };
+
 describe('GET /v1/agents', () => {
   let world: World;
   const agents: Expected[] = [];
@@ -119,6 +122,7 @@ describe('GET /v1/agents', () => {
         total_executions: agent.total,
         success_rate: agent.rate,
         // The mean of 100, 101, ... rounded.
+        health: UNTRIED,
         avg_execution_time_ms: completed === 0 ? 0 : Math.round(100 + (completed - 1) / 2),
         status: 'active',
       });
@@ -246,6 +250,7 @@ describe('GET /v1/agents/{agent_id}', () => {
       total_executions: 4,
       success_rate: 0.5,
       avg_execution_time_ms: 167,
+      health: UNTRIED,
       creator: { pubkey: creator, verified: false, display_name: 'Ada Analytics' },
       status: 'active',
       description: 'Reads a file and answers a question.',

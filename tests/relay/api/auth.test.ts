@@ -42,6 +42,11 @@ const ROUTES: [name: string, call: (world: World, key?: string) => ReturnType<Wo
     'POST /v1/agents/{agent_id}/execute',
     (world, key) => world.post(`/v1/agents/${newAddress()}/execute`, { task: 'x' }, key === undefined ? {} : { key }),
   ],
+  [
+    'POST /v1/executions/{execution_id}/start',
+    (world, key) =>
+      world.post(`/v1/executions/${newExecutionId()}/start`, { task: 'x' }, key === undefined ? {} : { key }),
+  ],
 ];
 
 describe('routes that need a key', () => {

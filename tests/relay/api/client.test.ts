@@ -61,10 +61,11 @@ describe('sdk/client', () => {
     expect((await client().listExecutions({ status: 'failed' })).total).to.equal(0);
   });
 
-  it('sends metadata and reads health, also when it is bad', async () => {
+  it('sends metadata and reads health and readiness, also when it is bad', async () => {
     const bytes = encodeMetadata(metadataOf({ name: 'sent-by-client' }));
     expect(await client().postMetadata(bytes)).to.deep.equal({ metadata_hash: hashMetadata(bytes) });
-    expect((await client().health()).status).to.equal('unavailable');
+    expect((await client().health()).status).to.equal('ok');
+    expect(await client().ready()).to.include({ status: 'not_ready', environment: 'test' });
   });
 
   it('throws what the marketplace said: status, code, message, execution and request', async () => {
@@ -83,6 +84,88 @@ describe('sdk/client', () => {
       executionId: null,
     });
     expect(await refusal(anonymous.getAgent('../executions'))).to.include({ status: 404, code: 'agent_not_found' });
+  });
+
+  describe('repeats an execute by itself', () => {
+    type Attempt = (send: () => Promise<Response>) => Promise<Response>;
+    const through: Attempt = (send) => send();
+    const noAnswer: Attempt = async () => {
+      throw new TypeError('fetch failed');
+    };
+    const answer = (status: number, error: object | null, headers: Record<string, string> = {}): Attempt => {
+      const body = error === null ? '<h1>Bad gateway</h1>' : JSON.stringify({ error });
+      return async () => new Response(body, { status, headers });
+    };
+    const inProgress = { code: 'request_in_progress', message: 'wait', execution_id: newExecutionId(), details: null };
+    const busy = { code: 'service_unavailable', message: 'later', execution_id: null, details: null };
+
+    /** A client whose attempts go as said, the last one for all that follow. */
+    function clientWith(...attempts: Attempt[]) {
+      const keys: (string | null)[] = [];
+      const repeating = createClient({
+        baseUrl: world.url,
+        apiKey: key.apiKey,
+        fetch: (url, init) => {
+          keys.push(new Headers(init?.headers).get('idempotency-key'));
+          const attempt = attempts[Math.min(keys.length, attempts.length) - 1]!;
+          return attempt(() => fetch(url, init));
+        },
+      });
+      return { repeating, keys };
+    }
+
+    const cases: [name: string, attempts: Attempt[]][] = [
+      ['after no answer at all', [noAnswer, noAnswer, through]],
+      ["after a balancer's 502", [answer(502, null), through]],
+      ['after a 503 that names no execution', [answer(503, busy, { 'retry-after': '1' }), through]],
+      ['while the first one runs', [noAnswer, answer(409, inProgress, { 'retry-after': '1' }), through]],
+      ['after an answer that broke off', [async () => brokenAnswer(), through]],
+    ];
+    for (const [name, attempts] of cases) {
+      it(`${name}, with one and the same Idempotency-Key`, async () => {
+        world.state.execute = async () => ({ kind: 'pending', executionId: newExecutionId() });
+        const { repeating, keys } = clientWith(...attempts);
+        const { status } = await repeating.execute(listing, { task: 'x', async: true });
+        expect(status).to.equal('pending');
+        expect(keys).to.have.length(attempts.length);
+        expect(new Set(keys).size).to.equal(1);
+        expect(keys[0]).to.match(/^[0-9a-f-]{36}$/);
+      });
+    }
+
+    it('not after an answer that counts, nor for ever', async () => {
+      const final: [Attempt, number][] = [
+        [answer(402, { ...busy, code: 'insufficient_balance' }), 1],
+        [answer(500, { ...busy, code: 'execution_failed', execution_id: newExecutionId() }), 1],
+        [answer(503, { ...busy, execution_id: newExecutionId() }), 1],
+        [answer(503, busy, { 'retry-after': '900' }), 1],
+        [answer(500, null), 1],
+        [noAnswer, 5],
+      ];
+      for (const [attempt, count] of final) {
+        const { repeating, keys } = clientWith(attempt);
+        await refusal(repeating.execute(listing, { task: 'x' }));
+        expect(keys).to.have.length(count);
+      }
+    }).timeout(20_000);
+
+    it("with the caller's own key, and no longer than the caller waits", async () => {
+      const { repeating, keys } = clientWith(answer(409, inProgress, { 'retry-after': '1' }));
+      const signal = AbortSignal.timeout(1_500);
+      const error = await refusal(repeating.execute(listing, { task: 'x' }, { idempotencyKey: 'mine', signal }));
+      expect(error.name).to.equal('TimeoutError');
+      expect(keys).to.deep.equal(['mine', 'mine']);
+    });
+
+    function brokenAnswer(): Response {
+      const body = new ReadableStream({
+        start: (stream) => {
+          stream.enqueue(Buffer.from('{"execution_id":'));
+          stream.error(new TypeError('terminated'));
+        },
+      });
+      return new Response(body, { status: 200 });
+    }
   });
 
   it('says so when something else answers, or nothing', async () => {

@@ -86,27 +86,37 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect(json).to.deep.equal({ execution_id: executionId, status: 'running' });
     });
 
-    const ERROR_CODES: ErrorCode[] = [
-      'insufficient_balance',
-      'execution_timeout',
-      'price_changed',
-      'agent_paused',
-      'execution_failed',
-      'service_unavailable',
-      'invalid_request',
+    const shortage = { limit: 'balance' as const, wallet: 'W', have_usdc: 0.1, need_usdc: 0.25 };
+    const options = { executionId: newExecutionId(), retryAfterSeconds: 5 };
+    const REFUSALS: ApiError[] = [
+      new ApiError('insufficient_balance', 'a reason', { ...options, details: shortage }),
+      new ApiError('insufficient_balance', 'a reason', { ...options, details: { ...shortage, have_usdc: null } }),
+      new ApiError('execution_timeout', 'a reason', options),
+      new ApiError('price_changed', 'a reason', { ...options, details: { price_usdc: 0.3, max_cost_usdc: 0.25 } }),
+      new ApiError('agent_paused', 'a reason', options),
+      new ApiError('execution_failed', 'a reason', options),
+      new ApiError('service_unavailable', 'a reason', options),
+      new ApiError('invalid_request', 'a reason', options),
     ];
-    for (const code of ERROR_CODES) {
-      it(`${ERRORS[code].status} ${code} with its execution_id and nothing but the specification's fields`, async () => {
-        const executionId = newExecutionId();
+    for (const refusal of REFUSALS) {
+      const { code, details } = refusal;
+      it(`${ERRORS[code].status} ${code} with its execution_id and details ${JSON.stringify(details)}`, async () => {
         world.state.execute = async () => {
-          throw new ApiError(code, 'a reason', { executionId, details: { limit: 'balance' }, retryAfterSeconds: 5 });
+          throw refusal;
         };
         const { status, json, headers } = await execute({ task: 'x' });
         expect(status).to.equal(ERRORS[code].status);
-        expect(json).to.deep.equal({ error: { code, message: 'a reason', execution_id: executionId } });
+        const { executionId } = options;
+        expect(json).to.deep.equal({ error: { code, message: 'a reason', execution_id: executionId, details } });
         expect(headers.get('retry-after')).to.equal('5');
       });
     }
+
+    it('never sends an answer that does not fit its schema', async () => {
+      world.state.execute = async () => ({ kind: 'pending', executionId: 7 as unknown as string });
+      const { status, json } = await execute({ task: 'x' });
+      expect([status, json.error.code]).to.deep.equal([500, 'internal_error']);
+    });
 
     it('500 internal_error without a word of the fault', async () => {
       world.state.execute = async () => {
@@ -236,12 +246,90 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       it(name, async () => {
         const { status, json } = await execute(body);
         expect(status, JSON.stringify(json)).to.equal(400);
-        expect(json.error).to.have.all.keys('code', 'message', 'execution_id');
+        expect(json.error).to.have.all.keys('code', 'message', 'execution_id', 'details');
+        expect(json.error.details.issues[0]).to.include({ in: 'body' });
         expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
         expect(json.error.message).to.include(says);
         expect(world.state.executed).to.have.length(0);
       });
     }
+  });
+
+  describe('says for programs what is wrong', () => {
+    const ISSUES: [name: string, body: unknown, issues: [path: string, expected: string, got: string][]][] = [
+      ['what is missing', {}, [['task', 'must be a string', 'nothing']]],
+      [
+        'everything that is wrong',
+        { task: 7, parameters: [], async: 'yes', max_cost: 1 },
+        [
+          ['task', 'must be a string of at least one character', '7'],
+          ['parameters', 'must be an object', 'an array of 0'],
+          ['async', 'must be true or false', '"yes"'],
+          ['max_cost', 'no field of this name', '1'],
+        ],
+      ],
+      [
+        'long values by their kind',
+        { task: { a: 'x' } },
+        [['task', 'must be a string of at least one character', 'an object']],
+      ],
+      [
+        'an agent’s own limits',
+        { task: 'x', parameters: { csv: 'a' }, timeout_seconds: 61 },
+        [['timeout_seconds', 'must be from 2 to 60 for this agent', '61']],
+      ],
+      ['a missing parameter', { task: 'x' }, [['parameters.csv', 'is required', 'nothing']]],
+      [
+        'a parameter',
+        { task: 'x', parameters: { csv: 'a', names: ['b', 7] } },
+        [['parameters.names.1', 'must be string', '7']],
+      ],
+      [
+        'an unknown parameter',
+        { task: 'x', parameters: { csv: 'a', x: 'y'.repeat(99) } },
+        [['parameters.x', 'no parameter of this name', 'a string of 99 characters']],
+      ],
+    ];
+    for (const [name, body, issues] of ISSUES) {
+      it(name, async () => {
+        const { json } = await execute(body, listing);
+        const expected = issues.map(([path, rule, got]) => ({ in: 'body', path, expected: rule, got }));
+        expect(json.error.details).to.deep.equal({ issues: expected });
+      });
+    }
+
+    it('at most 20 things', async () => {
+      const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x${i}`, i]));
+      expect((await execute({ task: 'x', ...unknown })).json.error.details.issues).to.have.length(20);
+    });
+
+    it('of a body that is no JSON, in words', async () => {
+      const { json } = await execute('{"task":');
+      const [issue] = json.error.details.issues;
+      expect(issue).to.include({ in: 'body', path: '' });
+      expect(issue.got).to.match(/^it is not valid JSON/);
+    });
+
+    it('of a query, a size and a media type', async () => {
+      const repeated = await world.get('/v1/agents?limit=1&limit=2');
+      const twice = { in: 'query', path: 'limit', expected: 'must be given once', got: 'an array of 2' };
+      expect(repeated.json.error.details).to.deep.equal({ issues: [twice] });
+      const range = await world.get('/v1/agents?limit=101&sort=best');
+      expect(range.json.error.details.issues).to.deep.equal([
+        { in: 'query', path: 'limit', expected: 'must be an integer from 1 to 100', got: '"101"' },
+        {
+          in: 'query',
+          path: 'sort',
+          expected: 'must be one of total_executions, success_rate, price_asc, price_desc, created_at',
+          got: '"best"',
+        },
+      ]);
+      const large = await execute('x'.repeat(1024 * 1024 + 1));
+      expect(large.json.error.details).to.deep.equal({ max_bytes: 1024 * 1024 });
+      const text = await execute('x', open, { 'content-type': 'text/plain' });
+      const right = { content_type: 'application/json', content_encoding: 'identity' };
+      expect(text.json.error.details).to.deep.equal(right);
+    });
   });
 
   describe("rejects: parameters that do not fit the agent's input schema", () => {

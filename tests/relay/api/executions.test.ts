@@ -304,6 +304,7 @@ describe('GET /v1/executions/{execution_id}', () => {
         code: 'execution_not_found',
         message: 'There is no execution with this execution_id',
         execution_id: null,
+        details: null,
       });
     }
     expect((await world.get(`/v1/executions/${theirs}`, other.apiKey)).status).to.equal(200);
@@ -509,7 +510,7 @@ describe('GET /results/{execution_id}/{token}', () => {
     expect(response.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
     expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
     expect(response.headers.get('content-security-policy')).to.equal('sandbox');
-    expect(response.headers.get('cache-control')).to.equal('private');
+    expect(response.headers.get('cache-control')).to.equal('private, max-age=31536000, immutable');
     expect(response.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
   });
 

@@ -33,15 +33,20 @@ describe('every route', () => {
   });
   after(() => world.stop());
 
+  const READ = ['GET', 'HEAD', 'OPTIONS'];
+  const WRITE = ['POST', 'OPTIONS'];
   const ROUTES: [path: string, allowed: string[]][] = [
-    ['/v1/agents', ['GET', 'HEAD']],
-    ['/v1/agents/x', ['GET', 'HEAD']],
-    ['/v1/agents/x/execute', ['POST']],
-    ['/v1/executions', ['GET', 'HEAD']],
-    [`/v1/executions/${newExecutionId()}`, ['GET', 'HEAD']],
-    ['/v1/metadata', ['POST']],
-    ['/results/x/y', ['GET', 'HEAD']],
-    ['/health', ['GET', 'HEAD']],
+    ['/v1/agents', READ],
+    ['/v1/agents/x', READ],
+    ['/v1/agents/x/execute', WRITE],
+    ['/v1/executions', READ],
+    [`/v1/executions/${newExecutionId()}`, READ],
+    ['/v1/metadata', WRITE],
+    ['/results/x/y', READ],
+    ['/.well-known/http-message-signatures-directory', READ],
+    ['/health', READ],
+    ['/ready', READ],
+    ['/openapi.json', READ],
   ];
   for (const [path, allowed] of ROUTES) {
     it(`${path} refuses other methods than ${allowed.join(', ')}`, async () => {
@@ -54,7 +59,9 @@ describe('every route', () => {
         }
         expect(answer.status, method).to.equal(405);
         expect(answer.headers.get('allow')).to.equal(allowed.join(', '));
-        if (method !== 'HEAD') expect(answer.json.error).to.include({ code: 'method_not_allowed', execution_id: null });
+        if (method === 'HEAD') continue;
+        const error = { code: 'method_not_allowed', execution_id: null, details: { allowed } };
+        expect(answer.json.error).to.deep.include(error);
       }
     });
   }
@@ -73,13 +80,11 @@ describe('every route', () => {
     expect(head.headers.get('content-length')).to.equal(String(get.text.length));
   });
 
-  it('sends JSON that nobody may keep or guess at', async () => {
+  it('sends JSON that no browser may guess at', async () => {
     const { headers } = await world.get('/v1/agents');
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    expect(headers.get('cache-control')).to.equal('no-store');
     expect(headers.get('x-content-type-options')).to.equal('nosniff');
     expect(headers.get('x-powered-by')).to.equal(null);
-    expect(headers.get('etag')).to.equal(null);
   });
 
   const UNKNOWN = [
@@ -163,7 +168,7 @@ describe('every route', () => {
   });
 });
 
-describe('GET /health', () => {
+describe('GET /health and GET /ready', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
@@ -179,33 +184,52 @@ describe('GET /health', () => {
 
   const EXPECTED = { environment: 'test', executions_in_flight: 3 };
 
-  it('is 503 before the indexer has looked', async () => {
-    const { status, json } = await world.get('/health');
+  async function notReady(problems: string[]): Promise<void> {
+    const { status, json } = await world.get('/ready');
+    expect([status, json.status, json.problems]).to.deep.equal([503, 'not_ready', problems]);
+    const health = await world.get('/health');
+    expect([health.status, health.json.status]).to.deep.equal([200, 'ok']);
+  }
+
+  it('a process that answers is healthy, and not ready before the indexer has looked', async () => {
+    const { status, json } = await world.get('/ready');
     expect(status).to.equal(503);
     const indexer = { slot: null, lag_ms: null };
-    expect(json).to.deep.equal({ status: 'unavailable', chain_reachable: true, indexer, ...EXPECTED });
+    expect(json).to.deep.equal({ status: 'not_ready', problems: ['index_behind'], indexer, ...EXPECTED });
+    const health = await world.get('/health');
+    expect(health.status).to.equal(200);
+    expect(health.json).to.have.all.keys('status', 'environment', 'uptime_seconds');
+    expect(health.json).to.include({ status: 'ok', environment: 'test' });
   });
 
-  it('is 200 while the indexer looks and the chain answers', async () => {
+  it('is ready while the indexer looks, the chain answers and the gate is open', async () => {
     await look(77n, world.state.nowMs - 1_500);
-    const { status, json } = await world.get('/health');
+    const { status, json } = await world.get('/ready');
     expect(status).to.equal(200);
     const indexer = { slot: 77, lag_ms: 1_500 };
-    expect(json).to.deep.equal({ status: 'ok', chain_reachable: true, indexer, ...EXPECTED });
+    expect(json).to.deep.equal({ status: 'ready', problems: [], indexer, ...EXPECTED });
   });
 
-  it('is 503 when the indexer has not looked for more than 30 s', async () => {
+  it('is not ready when the indexer has not looked for more than 30 s', async () => {
     await look(77n, world.state.nowMs - 30_000);
-    expect((await world.get('/health')).status).to.equal(200);
+    expect((await world.get('/ready')).status).to.equal(200);
     await look(77n, world.state.nowMs - 30_001);
-    const { status, json } = await world.get('/health');
-    expect([status, json.status, json.indexer.lag_ms]).to.deep.equal([503, 'unavailable', 30_001]);
+    await notReady(['index_behind']);
+    expect((await world.get('/ready')).json.indexer.lag_ms).to.equal(30_001);
   });
 
-  it('is 503 when the chain does not answer', async () => {
+  it('is not ready when the chain does not answer, and names every problem there is', async () => {
     await look(77n, world.state.nowMs);
     world.state.chainAnswers = false;
-    const { status, json } = await world.get('/health');
-    expect([status, json.status, json.chain_reachable]).to.deep.equal([503, 'unavailable', false]);
+    await notReady(['chain_unreachable']);
+    world.state.obstacles = ['stopping'];
+    await notReady(['chain_unreachable', 'stopping']);
+    world.state.chainAnswers = true;
+    for (const obstacle of ['ledger_unreconciled', 'authority_changed', 'fees_low', 'stopping'] as const) {
+      world.state.obstacles = [obstacle];
+      await notReady([obstacle]);
+    }
+    world.state.obstacles = [];
+    expect((await world.get('/ready')).status).to.equal(200);
   });
 });

@@ -10,12 +10,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
 import type { Insertable } from 'kysely';
 import pino from 'pino';
-import { createKeyUse } from '../../../app/relay/auth.ts';
+import { createAgentHealth } from '../../../app/relay/agentHealth.ts';
+import { createKeyReader, createKeyUse } from '../../../app/relay/auth.ts';
+import { loadCallKeys } from '../../../app/relay/callKeys.ts';
 import type { ExecuteInput, ExecuteOutcome, Principal, RelayDeps } from '../../../app/relay/deps.ts';
 import { createDocuments } from '../../../app/relay/documents.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/execution/dispatch.ts';
+import type { Obstacle } from '../../../app/relay/gate.ts';
 import { createHttpServer } from '../../../app/relay/http.ts';
 import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/store.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
@@ -77,11 +81,13 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     readonly: true,
     attach: { chain: join(folder, 'index.db') },
   });
-  const creators = createCreatorPool();
+  const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
+  const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });
   const log = pino({ level: 'silent' });
   const state = {
     nowMs: EPOCH * 1000,
     chainAnswers: true,
+    obstacles: [] as Obstacle[],
     executed: [] as { principal: Principal; agentId: string; input: ExecuteInput }[],
     execute: async (): Promise<ExecuteOutcome> => ({ kind: 'pending', executionId: newExecutionId() }),
     grants: new Map<string, KeyGrant>(),
@@ -93,17 +99,29 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
 
   let url = '';
   const deps: RelayDeps = {
-    config: { environment: 'test', publicRpcUrl: RPC_URL, allowPrivateEndpoints: true, egressIps: ['203.0.113.7'] },
+    config: {
+      environment: 'test',
+      metricsToken: null,
+      publicRpcUrl: RPC_URL,
+      allowPrivateEndpoints: true,
+      egressIps: ['203.0.113.7'],
+      trustProxy: 0,
+    },
     baseUrl: () => url,
     explorerQuery: EXPLORER_QUERY,
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
+    findKey: createKeyReader(views.sqlite),
     keyUse: createKeyUse(ledger.db, log),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();
         return { grant: state.grants.get(`${wallet}:${keyId}`) ?? null, now: BigInt(Math.floor(state.nowMs / 1000)) };
+      },
+      async readExecution() {
+        requireChain();
+        return { record: null, now: BigInt(Math.floor(state.nowMs / 1000)) };
       },
       async readConfig() {
         requireChain();
@@ -121,8 +139,14 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
         state.executed.push({ principal, agentId: agent.listing, input });
         return state.execute();
       },
+      start: async () => expect.fail('no record is ever opened here'),
+      outcomeOf: async () => state.execute(),
       inFlight: () => 3,
     },
+    keyDirectory: callKeys.directory,
+    agentHealth: createAgentHealth(views.sqlite, 10, 30),
+    gate: { obstacles: () => state.obstacles },
+    metrics: { render: async () => 'marketplace_test 1\n' },
     callCreator: (call) => callCreator(creators, call),
     now: () => state.nowMs,
     log,
@@ -266,7 +290,11 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
 
   /** A row of the journal, as far as its state has come. */
   async function addJournal(
-    changes: Partial<ExecutionsTable> & { wallet: string; listing: string; state: ExecutionsTable['state'] },
+    changes: Partial<Insertable<ExecutionsTable>> & {
+      wallet: string;
+      listing: string;
+      state: ExecutionsTable['state'];
+    },
   ): Promise<string> {
     const row: Insertable<LedgerDatabase['executions']> = {
       execution_id: newExecutionId(),
@@ -358,6 +386,8 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     addRecord,
     addJournal,
     addResult,
+    /** ledger.db for reading, as statements are prepared on it. */
+    viewsDatabase: views.sqlite,
     async stop(): Promise<void> {
       server.closeAllConnections();
       server.close();

@@ -85,5 +85,6 @@ export function restore(grant: Grant, price: bigint, openedAt: bigint): Grant | 
   const totalSpent = grant.totalSpent - price;
   const periodSpent = openedAt >= grant.periodStart ? grant.periodSpent - price : grant.periodSpent;
   // A period never counts more than the whole: what another length carried over may be this very price.
-  return { ...grant, totalSpent, periodSpent: periodSpent < totalSpent ? periodSpent : totalSpent };
+  if (periodSpent > totalSpent) return { ...grant, totalSpent, periodSpent: totalSpent };
+  return { ...grant, totalSpent, periodSpent };
 }

@@ -1,0 +1,87 @@
+/** The marketplace on the cluster at hand: that it is there and the right one, and the accounts that the edge reads. */
+import { PublicKey } from '@solana/web3.js';
+import type { Logger } from 'pino';
+import { type Config, decodeAccount, findConfig, findExecution, findGrant, revokeGrant } from '../sdk/program.ts';
+import type { Chain } from './chain.ts';
+import type { RelayConfig } from './config.ts';
+import type { ChainAccounts } from './deps.ts';
+
+const AUTHORITY_CHECK_MS = 60_000;
+/** Mainnet and the one USDC that is real there. */
+const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const CIRCLE_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+
+/** Reads Config, and refuses a cluster that does not fit the environment. */
+export async function readMarketplace(
+  chain: Chain,
+  environment: RelayConfig['environment'],
+): Promise<{ genesis: string; config: Config }> {
+  const genesis = await chain.connection.getGenesisHash();
+  const { accounts } = await chain.read([findConfig()]);
+  const account = accounts[0];
+  if (!account) throw new Error('The program has no Config on this cluster; create it first (see README, "Devnet")');
+  const config = decodeAccount('Config', account.data);
+  const isMainnet = genesis === MAINNET_GENESIS;
+  if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === CIRCLE_USDC)) {
+    throw new Error("ENVIRONMENT=live needs mainnet and Circle's USDC; this cluster is another");
+  }
+  if (environment === 'test' && isMainnet) {
+    throw new Error('ENVIRONMENT=test must not run on mainnet; set ENVIRONMENT=live');
+  }
+  return { genesis, config };
+}
+
+/** `stop` ends the waiting for a revocation. */
+export function createChainAccounts(chain: Chain, stop: AbortSignal): ChainAccounts {
+  return {
+    async readGrant(wallet, keyId) {
+      const read = await chain.read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))]);
+      const account = read.accounts[0];
+      return { grant: account ? decodeAccount('KeyGrant', account.data) : null, now: read.now };
+    },
+    async readExecution(executionId) {
+      const read = await chain.read([findExecution(executionId)]);
+      const account = read.accounts[0];
+      return { record: account ? decodeAccount('ExecutionRecord', account.data) : null, now: read.now };
+    },
+    async readConfig() {
+      const { accounts } = await chain.read([findConfig()]);
+      return decodeAccount('Config', accounts[0]!.data);
+    },
+    async revokeGrant(wallet, keyId) {
+      const instruction = revokeGrant({
+        authority: chain.authority,
+        wallet: new PublicKey(wallet),
+        keyId: Buffer.from(keyId, 'hex'),
+      });
+      const signed = await chain.sign([instruction]);
+      const isRevoked = async () => (await this.readGrant(wallet, keyId)).grant?.revoked ?? false;
+      const fate = await chain.submit(signed, isRevoked, stop);
+      if (fate.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${fate.kind}`);
+      return signed.signature;
+    },
+    async isReachable() {
+      return chain.connection.getSlot('confirmed').then(
+        () => true,
+        () => false,
+      );
+    },
+  };
+}
+
+/** Tells every minute whether Config still names our key as relay authority; the returned function ends it. */
+export function watchAuthority(chain: Chain, log: Logger, onChange: (isOurs: boolean) => void): () => void {
+  const check = async () => {
+    const { accounts } = await chain.read([findConfig()]);
+    const named = decodeAccount('Config', accounts[0]!.data).relayAuthority;
+    const isOurs = named.equals(chain.authority);
+    if (!isOurs)
+      log.error({ named: named.toBase58() }, 'Config names another relay authority; nothing new is accepted');
+    onChange(isOurs);
+  };
+  const timer = setInterval(
+    () => check().catch((error) => log.warn({ error: String(error) }, 'Config could not be read')),
+    AUTHORITY_CHECK_MS,
+  );
+  return () => clearInterval(timer);
+}

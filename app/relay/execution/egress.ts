@@ -1,0 +1,102 @@
+// Where the relay may connect when it calls a creator: public addresses only, over TLS. A name is resolved once, all of
+// its addresses are checked, and the connection goes to one of those, so that no second answer of a name server counts.
+
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { buildConnector } from 'undici';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const RESOLVE_TIMEOUT_MS = 3_000;
+const RESOLVE_TRIES = 2;
+/** Global unicast, the only part of IPv6 that the internet routes; what ipaddr.js does not know is not in it. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Public by its range, yet the host's own control plane: Azure's WireServer. */
+const CONTROL_PLANES = new Set(['168.63.129.16']);
+const HTTPS_PORT = 443;
+/** Ports below it belong to other protocols of somebody's host. */
+const FIRST_USER_PORT = 1024;
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+/** The endpoint leads, or may lead, where the relay must not connect. Nothing was sent. */
+export class ForbiddenEndpoint extends Error {
+  override name = 'ForbiddenEndpoint';
+}
+
+/** Whether an address is on the public internet: for IPv6 none that carries an IPv4 address inside. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address) || address.includes('%') || CONTROL_PLANES.has(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST);
+}
+
+/** What is wrong with a public endpoint as a URL says it; null where only its addresses are left to be checked. */
+export function findEndpointFault(endpoint: string): string | null {
+  const { protocol, port } = new URL(endpoint);
+  const hostname = hostOf(endpoint);
+  if (protocol !== 'https:') return 'must be an https URL';
+  if (port !== '' && Number(port) !== HTTPS_PORT && Number(port) < FIRST_USER_PORT) {
+    return `must have port ${HTTPS_PORT} or one from ${FIRST_USER_PORT}`;
+  }
+  if (isIP(hostname)) return isPublicAddress(hostname) ? null : 'must have a public address';
+  if (hostname.endsWith('.')) return 'must have a host name without a dot at its end';
+  return hostname.includes('.') ? null : 'must have a full host name, such as agent.example.com';
+}
+
+/** A URL's host without the brackets of IPv6. */
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** Asks name servers (the system's unless given) without the system's thread pool, which a slow one would fill. */
+export function createResolve(servers?: string[]): Resolve {
+  return async (hostname) => {
+    const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
+    if (servers) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const [first] = answers;
+    if (addresses.length === 0 && first.status === 'rejected') throw first.reason;
+    return addresses;
+  };
+}
+
+/** Node's lookup over `resolve`, refusing a name of which any address is not public. */
+function checkedLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        if (addresses.length === 0 || !addresses.every(isPublicAddress)) {
+          return callback(new ForbiddenEndpoint('its name does not lead to public addresses only'), '');
+        }
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (options.all) callback(null, found);
+        else callback(null, found[0]!.address, found[0]!.family);
+      },
+      (error) => callback(error, ''),
+    );
+  };
+}
+
+/**
+ * Opens connections to creators. With `allowPrivate`, for a local network, to anywhere and also without TLS; else only
+ * where `findEndpointFault` and every address allow it.
+ */
+export function createConnector(options: { allowPrivate: boolean; resolve?: Resolve }): buildConnector.connector {
+  if (options.allowPrivate) return buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    lookup: checkedLookup(options.resolve ?? createResolve()),
+    // Several checked addresses are tried in turn, as browsers do.
+    autoSelectFamily: true,
+  } as buildConnector.BuildOptions);
+  return (target, callback) => {
+    const host = target.hostname.includes(':') ? `[${target.hostname.replace(/^\[|\]$/g, '')}]` : target.hostname;
+    const fault = findEndpointFault(`${target.protocol}//${host}:${target.port || HTTPS_PORT}/`);
+    if (fault) return callback(new ForbiddenEndpoint(`its endpoint ${fault}`), null);
+    connect(target, callback);
+  };
+}

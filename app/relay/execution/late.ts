@@ -1,0 +1,46 @@
+// A result that comes after its deadline. The caller has its money back and the creator is not paid; that it came, and
+// when, is kept for whoever asks why.
+
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { ExecutionRow, LedgerTables } from '../store.ts';
+import { verifyAnswer } from './verify.ts';
+
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Keeps an answer where it is a valid result of this execution. Never throws: it changes nothing. */
+export type KeepLate = (
+  row: Pick<ExecutionRow, 'execution_id' | 'listing' | 'request_hash'>,
+  signingKey: Uint8Array,
+  json: unknown,
+) => Promise<void>;
+
+export function createKeepLate(ledger: Kysely<LedgerTables>, log: Logger): KeepLate {
+  return async (row, signingKey, json) => {
+    const { execution_id, listing } = row;
+    const verdict = verifyAnswer(json, { executionId: execution_id, signingKey, requestHash: row.request_hash });
+    if (verdict.kind !== 'completed') return;
+    log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'creator answered late');
+    const now = Date.now();
+    try {
+      await ledger
+        .insertInto('late_answers')
+        .values({
+          execution_id,
+          result: verdict.result,
+          result_hash: verdict.resultHash,
+          signature: verdict.signature,
+          execution_signature: verdict.executionSignature,
+          received_ms: BigInt(now),
+        })
+        .onConflict((conflict) => conflict.column('execution_id').doNothing())
+        .execute();
+      await ledger
+        .deleteFrom('late_answers')
+        .where('received_ms', '<', BigInt(now - KEPT_MS))
+        .execute();
+    } catch (error) {
+      log.error({ execution_id, error: String(error) }, 'a late answer could not be kept');
+    }
+  };
+}

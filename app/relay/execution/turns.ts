@@ -1,0 +1,55 @@
+// A few at a time, for each server by itself: who keeps its turn for long holds up only its own.
+
+/** Gives a turn when one is free, in the order in which it was asked for; what it gives hands the turn back. */
+export interface Turns {
+  /** Rejects with the signal's reason once it aborts. */
+  take(signal: AbortSignal): Promise<() => void>;
+}
+
+function createTurns(count: number, onIdle: () => void): Turns {
+  let taken = 0;
+  const waiting = new Set<() => void>();
+
+  function give(): () => void {
+    taken += 1;
+    return () => {
+      taken -= 1;
+      const [next] = waiting;
+      if (next) next();
+      else if (taken === 0) onIdle();
+    };
+  }
+
+  return {
+    async take(signal) {
+      signal.throwIfAborted();
+      if (taken < count) return give();
+      return new Promise((resolve, reject) => {
+        const abort = () => {
+          waiting.delete(proceed);
+          reject(signal.reason);
+        };
+        const proceed = () => {
+          waiting.delete(proceed);
+          signal.removeEventListener('abort', abort);
+          resolve(give());
+        };
+        waiting.add(proceed);
+        signal.addEventListener('abort', abort, { once: true });
+      });
+    },
+  };
+}
+
+/** The turns of each server, by the origin of its URL. */
+export function createTurnsByServer(count: number): (url: string) => Turns {
+  const servers = new Map<string, Turns>();
+  return (url) => {
+    const { origin } = new URL(url);
+    const present = servers.get(origin);
+    if (present) return present;
+    const turns = createTurns(count, () => servers.delete(origin));
+    servers.set(origin, turns);
+    return turns;
+  };
+}

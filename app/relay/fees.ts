@@ -1,0 +1,120 @@
+/**
+ * What the relay pays to be taken first: a compute-unit limit as small as the transaction needs, and a price that others
+ * pay just now, below a cap. The price is read in the background, and the units of each kind of transaction are measured
+ * once by simulation, so that no call waits for either. Where nobody pays, neither does the relay.
+ */
+import {
+  ComputeBudgetProgram,
+  type Connection,
+  type PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import type { Logger } from 'pino';
+
+const REFRESH_MS = 10_000;
+/** The most that one transaction may ask for. */
+const MAX_UNITS = 1_400_000;
+/** Where a simulation says nothing; several times what any of ours takes. */
+const UNMEASURED_UNITS = 400_000;
+/** Addresses are found by trial, each 1,500 units, and not always at the first. */
+const SPARE_UNITS = 20_000;
+const MEASURE_AGAIN_AFTER = 200;
+/** What a transaction that expired is raised from, micro-lamports per unit, where the market asks for nothing. */
+const MIN_RAISED_PRICE = 1_000n;
+const MICROLAMPORTS = 1_000_000n;
+const DISCRIMINATOR_BYTES = 8;
+
+export interface Fees {
+  /**
+   * What to put in front of these instructions. `attempt` counts the times that bytes for the same end were found dead
+   * before: each doubles the price, up to the cap.
+   */
+  instructionsFor(instructions: TransactionInstruction[], attempt: number): Promise<TransactionInstruction[]>;
+  /** Reads the present price; throws where it cannot. */
+  refresh(): Promise<void>;
+  /** Refreshes regularly from now on, until `end`. */
+  start(): void;
+  end(): void;
+}
+
+/** What others pay just now, micro-lamports per compute unit. */
+export type PriceSource = () => Promise<bigint>;
+
+/** The price that three of four recent slots would have taken for a transaction that writes these accounts. */
+export function recentPrice(connection: Connection, writable: PublicKey[]): PriceSource {
+  return async () => {
+    const recent = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: writable });
+    const prices = recent.map((slot) => slot.prioritizationFee).sort((a, b) => a - b);
+    return BigInt(prices[Math.floor(prices.length * 0.75)] ?? 0);
+  };
+}
+
+export function createFees(options: {
+  connection: Connection;
+  payer: PublicKey;
+  source: PriceSource;
+  /** Most that one transaction may pay beyond its signatures, lamports; 0 switches all of this off. */
+  maxLamports: bigint;
+  log: Logger;
+}): Fees {
+  const { connection, payer, maxLamports, log } = options;
+  let price = 0n;
+  let timer: NodeJS.Timeout | undefined;
+  /** By kind of transaction: the most that one has taken, and how often it was used since it was measured. */
+  const units = new Map<string, { most: number; uses: number }>();
+
+  async function refresh(): Promise<void> {
+    price = await options.source();
+  }
+
+  async function measure(kind: string, instructions: TransactionInstruction[]): Promise<void> {
+    const message = new TransactionMessage({
+      payerKey: payer,
+      // Any will do: the node puts a recent one in its place.
+      recentBlockhash: payer.toBase58(),
+      instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MAX_UNITS }), ...instructions],
+    }).compileToLegacyMessage();
+    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' } as const;
+    const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
+    if (value.err || !value.unitsConsumed) return;
+    units.set(kind, { most: Math.max(units.get(kind)?.most ?? 0, value.unitsConsumed), uses: 0 });
+  }
+
+  async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
+    const kind = instructions
+      .map(({ programId, data }) => `${programId.toBase58()}:${data.subarray(0, DISCRIMINATOR_BYTES).toString('hex')}`)
+      .join();
+    const warn = (error: unknown) => log.warn({ error: String(error) }, 'compute units could not be measured');
+    const known = units.get(kind);
+    if (!known) await measure(kind, instructions).catch(warn);
+    else if (++known.uses === MEASURE_AGAIN_AFTER) measure(kind, instructions).catch(warn);
+    const most = units.get(kind)?.most;
+    return most === undefined ? UNMEASURED_UNITS : Math.min(MAX_UNITS, Math.ceil(most * 1.2) + SPARE_UNITS);
+  }
+
+  return {
+    async instructionsFor(instructions, attempt) {
+      if (maxLamports === 0n || (price === 0n && attempt === 0)) return [];
+      // Bytes may also be dead because the units did not suffice.
+      const limit = Math.min(MAX_UNITS, (await limitFor(instructions)) * (attempt + 1));
+      const wanted = attempt === 0 ? price : (price > MIN_RAISED_PRICE ? price : MIN_RAISED_PRICE) << BigInt(attempt);
+      const most = (maxLamports * MICROLAMPORTS) / BigInt(limit);
+      return [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: limit }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: wanted < most ? wanted : most }),
+      ];
+    },
+    refresh,
+    start() {
+      const look = () => {
+        refresh().catch((error) => log.warn({ error: String(error) }, 'the price of priority could not be read'));
+      };
+      look();
+      timer = setInterval(look, REFRESH_MS);
+      timer.unref();
+    },
+    end: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * The relay's log. Only the fields of a list get through, each in its own shape, so that nothing which callers or
+ * creators wrote, and no key, is ever in it: a field that is not in the list is dropped, whoever logs it.
+ */
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+const MAX_TEXT = 300;
+const MAX_FRAMES = 8;
+
+type Allow = (value: unknown) => unknown;
+
+const number: Allow = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+const boolean: Allow = (value) => (typeof value === 'boolean' ? value : undefined);
+const matching =
+  (pattern: RegExp): Allow =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value) ? value : undefined;
+
+/** Names of errors, methods, procedures, states. */
+const word = matching(/^[A-Za-z_.]{1,64}$/);
+const base58 = matching(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/);
+const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+/** A route as it is declared, never as it was asked for. */
+const route = matching(/^[a-z0-9/:_.-]{1,80}$/);
+
+/** Their messages quote what they could not read. */
+const QUOTING = new Set(['SyntaxError', 'ZodError']);
+/** In the addresses of a node that asks for a key. */
+const SECRET = /api-key=[^&\s]+/g;
+const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|“[^”]*”/g;
+const FRAME = /^\s+at (?:[\w.<>[\] ]+\()?(?:file:|node:|\/)[^()\s]*:\d+:\d+\)?$/;
+
+/** What went wrong and where, without anything that a message quotes. */
+const fault: Allow = (value) => {
+  const lines = (value instanceof Error ? (value.stack ?? String(value)) : String(value)).split('\n');
+  const frames = lines.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES);
+  const message = lines.filter((line) => !FRAME.test(line)).join(' ');
+  const name = /^[A-Z][A-Za-z]*/.exec(message)?.[0] ?? '';
+  const told = QUOTING.has(name) ? name : message.replace(QUOTED, '…').replace(SECRET, 'api-key=…').slice(0, MAX_TEXT);
+  return [told, ...frames.map((line) => line.trim())].join('\n');
+};
+
+/** The list: every field, and what its value may be. */
+export const FIELDS: Record<string, Allow> = {
+  request_id: uuid,
+  method: word,
+  route,
+  status: number,
+  ms: number,
+  procedure: word,
+  execution_id: uuid,
+  listing: base58,
+  wallet: base58,
+  named: base58,
+  signature: base58,
+  key_id: matching(/^[0-9a-f]{32}$/),
+  result_hash: matching(/^sha256:[0-9a-f]{64}$/),
+  error: fault,
+  program_error: word,
+  fate: word,
+  reason: fault,
+  passed: boolean,
+  dropped: number,
+  waiting: number,
+  retryMs: number,
+  lamports: number,
+  hours: number,
+  signal: word,
+  url: matching(/^https?:\/\/[^/]+$/),
+};
+
+/** Only what the list lets through. */
+function allowed(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== null && value !== undefined && Object.hasOwn(FIELDS, name)) kept[name] = FIELDS[name]!(value);
+  }
+  return kept;
+}
+
+/** To stdout unless told otherwise. */
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    hooks: {
+      logMethod([first, second], method) {
+        if (typeof first === 'string') return method.call(this, first);
+        const fields = (first as unknown) instanceof Error ? { error: first } : { ...(first as object) };
+        // Without a message pino would take that of an error.
+        method.call(this, allowed(fields), typeof second === 'string' ? second : 'fault');
+      },
+    },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}

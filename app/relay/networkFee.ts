@@ -1,0 +1,32 @@
+/** What a transaction costs its fee payer, read from its own bytes. */
+import { ComputeBudgetProgram, Ed25519Program, VersionedTransaction } from '@solana/web3.js';
+
+const LAMPORTS_PER_SIGNATURE = 5_000n;
+const MICROLAMPORTS = 1_000_000n;
+/** First bytes of the two compute-budget instructions that set a price. */
+const SET_UNIT_LIMIT = 2;
+const SET_UNIT_PRICE = 3;
+/** What each instruction may use where no limit is set. */
+const DEFAULT_UNITS = 200_000n;
+
+/** Lamports that a transaction costs where it lands: its signatures, those it has verified, and its priority. */
+export function networkFee(bytes: Uint8Array): bigint {
+  const { message } = VersionedTransaction.deserialize(bytes);
+  let signatures = BigInt(message.header.numRequiredSignatures);
+  let unitLimit: bigint | null = null;
+  let others = 0n;
+  let unitPrice = 0n;
+  for (const { programIdIndex, data } of message.compiledInstructions) {
+    const program = message.staticAccountKeys[programIdIndex];
+    const view = Buffer.from(data);
+    if (program?.equals(Ed25519Program.programId)) signatures += BigInt(view[0] ?? 0);
+    if (!program?.equals(ComputeBudgetProgram.programId)) {
+      others += 1n;
+      continue;
+    }
+    if (view[0] === SET_UNIT_LIMIT) unitLimit = BigInt(view.readUInt32LE(1));
+    if (view[0] === SET_UNIT_PRICE) unitPrice = view.readBigUInt64LE(1);
+  }
+  const priority = ((unitLimit ?? others * DEFAULT_UNITS) * unitPrice + MICROLAMPORTS - 1n) / MICROLAMPORTS;
+  return signatures * LAMPORTS_PER_SIGNATURE + priority;
+}

@@ -1,0 +1,69 @@
+/** `npm run relay -- reconcile`: proves that escrows, journal and index agree, and prints what does not. */
+import { existsSync } from 'node:fs';
+import { Connection } from '@solana/web3.js';
+import type { Command } from 'commander';
+import { openDatabase } from '../../../indexer/database.ts';
+import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
+import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
+import type { LedgerDatabase } from '../store.ts';
+import { DIFFERENCES, type DifferenceKind } from './compare.ts';
+import { type Reconciliation, reconcile } from './sweep.ts';
+
+const EXIT_AGREES = 0;
+const EXIT_DIFFERS = 1;
+const EXIT_UNKNOWN = 2;
+
+/** `readSettings` says where files and node are; it is asked when the command runs. */
+export function addReconcileCommand(program: Command, readSettings: () => ToolConfig): void {
+  program
+    .command('reconcile')
+    .description('Compares every escrow, the journal and the index. Reads only, also while the relay runs.')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `\nSOLANA_RPC_URL and DATA_DIR say where. Exit code 0: all agree; 1: something differs; 2: it could not be found out.
+What differs is looked at again for some seconds, because running processes are a moment apart. Kinds of differences:\n
+${Object.entries(DIFFERENCES)
+  .map(([kind, meaning]) => `  ${kind.padEnd(16)} ${meaning}`)
+  .join('\n')}`,
+    )
+    .action(async ({ json }: { json?: true }) => {
+      try {
+        const found = await run(readSettings());
+        console.log(json ? JSON.stringify(toJson(found)) : toText(found));
+        process.exitCode = found.agrees ? EXIT_AGREES : EXIT_DIFFERS;
+      } catch (error) {
+        console.error((error as Error).message);
+        process.exitCode = EXIT_UNKNOWN;
+      }
+    });
+}
+
+async function run({ dataDir, rpcUrl }: ToolConfig): Promise<Reconciliation> {
+  const [ledger, index] = [ledgerPath(dataDir), indexPath(dataDir)];
+  for (const file of [ledger, index]) {
+    if (!existsSync(file)) throw new Error(`There is no ${file}; DATA_DIR names its folder`);
+  }
+  const opened = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
+  try {
+    return await reconcile({ connection: new Connection(rpcUrl, 'confirmed'), views: opened.db });
+  } finally {
+    opened.close();
+  }
+}
+
+function toJson(found: Reconciliation): Record<string, unknown> {
+  const { escrow_total, ...rest } = found;
+  return { ...rest, escrow_total_usdc: toUsdc(escrow_total) };
+}
+
+function toText(found: Reconciliation): string {
+  const { open_records, escrow_total, journal_rows, index_rows, keys, differences, differences_total } = found;
+  const checked = `${open_records} open records holding ${formatUsdc(escrow_total)} USDC, ${journal_rows} rows of the journal, ${index_rows} of the index, ${keys} keys`;
+  if (found.agrees) return `All agree: ${checked}.`;
+  const lines = differences.map(({ kind, subject, detail }) => `${kind}  ${subject}  ${detail}`);
+  const kinds = [...new Set<DifferenceKind>(differences.map(({ kind }) => kind))];
+  const legend = kinds.map((kind) => `  ${kind.padEnd(16)} ${DIFFERENCES[kind]}`);
+  const listed = differences.length < differences_total ? ` (the first ${differences.length} are listed)` : '';
+  return [...lines, '', ...legend, '', `${differences_total} differences${listed} in ${checked}.`].join('\n');
+}

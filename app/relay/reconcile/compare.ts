@@ -1,0 +1,160 @@
+/**
+ * What the chain, the journal and the index each say of one execution, held against each other. The chain is right by
+ * definition; a difference says what does not agree with it, in the words of its kind.
+ */
+import type { ExecutionRecord } from '../../sdk/program.ts';
+import { formatUsdc } from '../../sdk/usdc.ts';
+import type { ExecutionState } from '../store.ts';
+
+/** Every kind of difference, and what it means. */
+export const DIFFERENCES = {
+  escrow_short: 'an open record whose escrow does not hold its price',
+  escrow_left: 'a record that has ended and whose escrow is still there',
+  record_missing: 'an execution in the journal or the index that the chain does not have',
+  journal_missing: 'an open record that a key of ours paid for and the journal does not know',
+  journal_state: "a row of the journal in a state that does not fit the record's status",
+  journal_terms: 'a row of the journal with another price, caller, agent or request than the record',
+  journal_amounts: 'a settled row of the journal whose amounts are not what the record paid',
+  journal_result: 'a stored result that is not the one whose hash is in the record, for an execution that was paid',
+  index_missing: 'a record that the index does not know',
+  index_status: "a row of the index with another status than the record's",
+  index_terms: 'a row of the index with another price, caller, agent, request or result than the record',
+  index_amounts: 'a row of the index whose amounts are not what the record paid',
+  grant_spend: "a key's spend on the chain that is not the sum of its executions",
+  grant_count: "a key's number of executions on the chain that is not the number of them",
+  index_grant: 'a key in the index whose spend or number of executions is not that of the chain',
+} as const;
+export type DifferenceKind = keyof typeof DIFFERENCES;
+
+export interface Difference {
+  kind: DifferenceKind;
+  /** An execution's id, or a key's wallet and id. */
+  subject: string;
+  /** Both sides, for a person. */
+  detail: string;
+}
+
+export interface JournalView {
+  wallet: string;
+  listing: string;
+  price: bigint;
+  request_hash: string;
+  state: ExecutionState;
+  creator_amount: bigint | null;
+  platform_amount: bigint | null;
+  /** `sha256:` and hex; null where no result is stored. */
+  stored_result_hash: string | null;
+}
+
+export interface IndexView {
+  caller: string;
+  listing: string;
+  price: bigint;
+  request_hash: string;
+  /** Hex. */
+  result_hash: string | null;
+  status: 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
+  creator_amount: bigint;
+  platform_amount: bigint;
+  closed: bigint;
+}
+
+export interface ExecutionViews {
+  executionId: string;
+  record: ExecutionRecord | null;
+  /** What the escrow holds; null where there is none. */
+  escrow: bigint | null;
+  journal: JournalView | null;
+  index: IndexView | null;
+}
+
+/** States of the journal that fit each status of the record; `none` is no record yet, or never. */
+const FITTING: Record<IndexView['status'] | 'none', readonly ExecutionState[]> = {
+  none: ['accepted', 'open_signed', 'void'],
+  open: ['open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
+  completed: ['settled'],
+  disputed: ['settled'],
+  dispute_upheld: ['settled'],
+  refunded: ['refunded'],
+};
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const isPaid = (status: string): boolean => ['completed', 'disputed', 'dispute_upheld'].includes(status);
+
+/** The record's status in the index's words. */
+function statusOf(record: ExecutionRecord): IndexView['status'] {
+  return record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
+}
+
+/** Everything that does not agree; nothing where all is well. */
+export function compareExecution(views: ExecutionViews): Difference[] {
+  const { executionId: subject, record, escrow, journal, index } = views;
+  const found: Difference[] = [];
+  const differ = (kind: DifferenceKind, detail: string): void => void found.push({ kind, subject, detail });
+  // A refunded record may be closed after a week; then only the index can tell of it.
+  const isClosed = record === null && index?.closed === 1n;
+  const status = record ? statusOf(record) : isClosed ? index.status : 'none';
+
+  if (record?.status === 'open' && (escrow ?? 0n) < record.price) {
+    differ(
+      'escrow_short',
+      `price ${formatUsdc(record.price)}, escrow ${escrow === null ? 'gone' : formatUsdc(escrow)}`,
+    );
+  }
+  if (record && record.status !== 'open' && escrow !== null) {
+    differ('escrow_left', `${status}, escrow ${formatUsdc(escrow)}`);
+  }
+  if (!record && !isClosed && index) differ('record_missing', `the index has it as ${index.status}`);
+  if (record && !index) differ('index_missing', `the record is ${status}`);
+  if (journal) {
+    if (!FITTING[status].includes(journal.state)) {
+      const kind = status === 'none' && !index ? 'record_missing' : 'journal_state';
+      differ(kind, `the journal has it as ${journal.state}, the record is ${status === 'none' ? 'not there' : status}`);
+    }
+  } else if (record?.status === 'open' && record.keyId.some((byte) => byte !== 0)) {
+    differ('journal_missing', `price ${formatUsdc(record.price)}`);
+  }
+  if (record && journal) compareJournal(record, status, journal, differ);
+  if (record && index) compareIndex(record, status, index, differ);
+  return found;
+}
+
+/** Base units to each side; a fee that was waived is 0 in the record. */
+function paidBy(record: ExecutionRecord): { creator: bigint; platform: bigint } {
+  const platform = (record.price * BigInt(record.feeBps)) / 10_000n;
+  return { creator: record.price - platform, platform };
+}
+
+type Differ = (kind: DifferenceKind, detail: string) => void;
+
+function compareJournal(record: ExecutionRecord, status: string, journal: JournalView, differ: Differ): void {
+  const terms = [journal.price, journal.wallet, journal.listing, journal.request_hash].join(' ');
+  const recorded = [record.price, record.caller, record.listing, hex(record.requestHash)].join(' ');
+  if (terms !== recorded) differ('journal_terms', `the journal has ${terms}, the record ${recorded}`);
+  if (!isPaid(status)) return;
+  const resultHash = `sha256:${hex(record.resultHash)}`;
+  if (journal.stored_result_hash !== null && journal.stored_result_hash !== resultHash) {
+    differ('journal_result', `the stored result is ${journal.stored_result_hash}, the record has ${resultHash}`);
+  }
+  if (journal.state !== 'settled') return;
+  const { creator, platform } = paidBy(record);
+  if (journal.creator_amount !== creator || journal.platform_amount !== platform) {
+    const amounts = `${journal.creator_amount} and ${journal.platform_amount}`;
+    differ('journal_amounts', `the journal has ${amounts} base units, the record paid ${creator} and ${platform}`);
+  }
+}
+
+function compareIndex(record: ExecutionRecord, status: string, index: IndexView, differ: Differ): void {
+  if (index.status !== status) differ('index_status', `the index has ${index.status}, the record ${status}`);
+  const result = isPaid(index.status) ? index.result_hash : '';
+  const terms = [index.price, index.caller, index.listing, index.request_hash, result].join(' ');
+  const resultHash = isPaid(index.status) ? hex(record.resultHash) : '';
+  const recorded = [record.price, record.caller, record.listing, hex(record.requestHash), resultHash].join(' ');
+  if (terms !== recorded) differ('index_terms', `the index has ${terms}, the record ${recorded}`);
+  const { creator, platform } = isPaid(status) ? paidBy(record) : { creator: 0n, platform: 0n };
+  // What somebody sent to the escrow beside its price goes to the treasury with the fee.
+  if (index.creator_amount !== creator || index.platform_amount < platform) {
+    const amounts = `${index.creator_amount} and ${index.platform_amount}`;
+    differ('index_amounts', `the index has ${amounts} base units, the record paid ${creator} and ${platform}`);
+  }
+}

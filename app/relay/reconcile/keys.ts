@@ -1,0 +1,97 @@
+/** What each key has spent: the grant on the chain, the grant in the index, and the executions that it paid for. */
+import { type Connection, PublicKey } from '@solana/web3.js';
+import { type Kysely, sql } from 'kysely';
+import { decodeAccount } from '../../sdk/program.ts';
+import { formatUsdc } from '../../sdk/usdc.ts';
+import type { LedgerDatabase } from '../store.ts';
+import type { Difference, DifferenceKind } from './compare.ts';
+
+/** As many accounts as one request may ask for. */
+const PAGE = 100;
+
+interface KeyRow {
+  grant_address: string;
+  wallet: string;
+  key_id: string;
+  revoked: bigint;
+  total_spent: string;
+  execution_count: bigint;
+  /** Prices of its executions, base units: those that were not refunded, and those that were. */
+  kept: bigint;
+  refunded: bigint;
+  executions: bigint;
+}
+
+/** Compares every grant that is there. Memory holds one page, and what differs. */
+export async function checkKeys(deps: {
+  connection: Connection;
+  views: Kysely<LedgerDatabase>;
+}): Promise<{ count: number; differences: Difference[] }> {
+  const differences: Difference[] = [];
+  let count = 0;
+  for (let after = ''; ; ) {
+    const rows = await readPage(deps.views, after);
+    if (rows.length === 0) return { count, differences };
+    count += rows.length;
+    after = rows.at(-1)!.grant_address;
+    const addresses = rows.map((row) => new PublicKey(row.grant_address));
+    const accounts = await deps.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    const moved = await readMoved(deps.views, rows);
+    for (const [at, row] of rows.entries()) {
+      const found = compareKey(row, accounts[at]?.data ?? null);
+      if (!moved.has(row.grant_address)) differences.push(...found);
+    }
+  }
+}
+
+/** Grants with their sums, of one moment: the index writes what belongs together at once. */
+async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<KeyRow[]> {
+  const { rows } = await sql<KeyRow>`
+    SELECT grant_address, wallet, grants.key_id, revoked, total_spent, execution_count,
+      coalesce(sum(price) FILTER (WHERE status <> 'refunded'), 0) AS kept,
+      coalesce(sum(price) FILTER (WHERE status = 'refunded'), 0) AS refunded,
+      count(execution_id) AS executions
+    FROM (SELECT * FROM chain.grants WHERE closed = 0 AND grant_address > ${after} ORDER BY grant_address LIMIT ${PAGE})
+      AS grants
+    LEFT JOIN chain.executions AS paid
+      ON paid.caller = wallet AND paid.key_id = grants.key_id AND paid.opened_at >= grants.created_at
+    GROUP BY grant_address
+    ORDER BY grant_address`.execute(views);
+  return rows;
+}
+
+/** Keys that were used while their accounts were read: whatever they seem to lack may just have come. */
+async function readMoved(views: Kysely<LedgerDatabase>, rows: KeyRow[]): Promise<Set<string>> {
+  const addresses = rows.map((row) => row.grant_address);
+  const now = await views
+    .selectFrom('chain.grants')
+    .select(['grant_address', 'total_spent', 'execution_count'])
+    .where('grant_address', 'in', addresses)
+    .execute();
+  const figures = new Map(now.map((row) => [row.grant_address, `${row.total_spent} ${row.execution_count}`]));
+  const isMoved = (row: KeyRow) => figures.get(row.grant_address) !== `${row.total_spent} ${row.execution_count}`;
+  return new Set(rows.filter(isMoved).map((row) => row.grant_address));
+}
+
+function compareKey(row: KeyRow, data: Uint8Array | null): Difference[] {
+  const subject = `${row.wallet} ${row.key_id}`;
+  const found: Difference[] = [];
+  const differ = (kind: DifferenceKind, detail: string) => void found.push({ kind, subject, detail });
+  if (data === null || data.length === 0) {
+    differ('index_grant', 'the index has a grant that is not on the chain');
+    return found;
+  }
+  const grant = decodeAccount('KeyGrant', data);
+  const [spent, count] = [grant.totalSpent, grant.executionCount];
+  if (String(spent) !== row.total_spent || count !== row.execution_count) {
+    const indexed = `${formatUsdc(BigInt(row.total_spent))} USDC in ${row.execution_count}`;
+    differ('index_grant', `the index has ${indexed}, the grant ${formatUsdc(spent)} USDC in ${count}`);
+  }
+  // A revoked grant does not get back what is refunded after that.
+  const most = grant.revoked ? row.kept + row.refunded : row.kept;
+  if (spent < row.kept || spent > most) {
+    differ('grant_spend', `the grant has spent ${formatUsdc(spent)} USDC, its executions ${formatUsdc(row.kept)} USDC`);
+  }
+  if (count !== row.executions) differ('grant_count', `the grant counts ${count}, there are ${row.executions}`);
+  return found;
+}

@@ -1,0 +1,177 @@
+/**
+ * Goes through every open record, every row of the journal and of the index, and every key, page by page, and compares
+ * them. Nothing is written and no lock is held, so what moves meanwhile looks different for a moment: what seems wrong
+ * is looked at again, and only what stays wrong counts.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AccountLayout } from '@solana/spl-token';
+import type { Connection } from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { Kysely } from 'kysely';
+import {
+  accountDiscriminator,
+  decodeAccount,
+  EXECUTION_STATUS_BYTE,
+  findEscrow,
+  findExecution,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+} from '../../sdk/program.ts';
+import { formatUuid, parseUuid } from '../../sdk/receipt.ts';
+import type { LedgerDatabase } from '../store.ts';
+import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
+import { checkKeys } from './keys.ts';
+
+/** Executions per page: a record and an escrow each fill the 100 accounts that one request may ask for. */
+const PAGE = 50;
+/** More differences than anybody reads; beyond them they are only counted. */
+const MAX_LISTED = 1_000;
+/** In which relay and indexer catch up with what moved during the sweep. */
+const PAUSE_MS = 2_000;
+const LOOKS = 3;
+
+export interface ReconcileDeps {
+  connection: Connection;
+  /** The ledger with the index attached as `chain`; nothing is written. */
+  views: Kysely<LedgerDatabase>;
+  /** How often what seems wrong is looked at, and the time between, ms. */
+  looks?: number;
+  pauseMs?: number;
+}
+
+export interface Reconciliation {
+  agrees: boolean;
+  open_records: number;
+  /** Of all open records, base units. */
+  escrow_total: bigint;
+  journal_rows: number;
+  index_rows: number;
+  keys: number;
+  /** At most 1,000 of them. */
+  differences: Difference[];
+  differences_total: number;
+}
+
+/** Compares everything. Throws where the node or a file cannot be read. */
+export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
+  let escrowTotal = 0n;
+  const suspects = new Set<string>();
+  let uncounted = 0;
+  const sweep = async (ids: string[], countEscrow = false): Promise<void> => {
+    for (const views of await readViews(deps, ids)) {
+      if (countEscrow && views.record?.status === 'open') escrowTotal += views.escrow ?? 0n;
+      if (compareExecution(views).length === 0) continue;
+      if (suspects.size < MAX_LISTED) suspects.add(views.executionId);
+      else uncounted += 1;
+    }
+  };
+
+  const open = await listOpen(deps.connection);
+  for (let start = 0; start < open.length; start += PAGE) await sweep(open.slice(start, start + PAGE), true);
+  const journalRows = await eachPage(deps, 'executions', sweep);
+  const indexRows = await eachPage(deps, 'chain.executions', sweep);
+  const keys = await checkKeys(deps);
+
+  let executions: Difference[] = [];
+  let wrongKeys = keys.differences;
+  for (let look = 1; look <= (deps.looks ?? LOOKS) && suspects.size + wrongKeys.length > 0; look += 1) {
+    await sleep(deps.pauseMs ?? PAUSE_MS);
+    executions = await again(deps, suspects);
+    if (wrongKeys.length > 0) wrongKeys = (await checkKeys(deps)).differences;
+  }
+  const differences = [...executions, ...wrongKeys];
+  const total = differences.length + uncounted;
+  return {
+    agrees: total === 0,
+    open_records: open.length,
+    escrow_total: escrowTotal,
+    journal_rows: journalRows,
+    index_rows: indexRows,
+    keys: keys.count,
+    differences: differences.slice(0, MAX_LISTED),
+    differences_total: total,
+  };
+}
+
+/** Ids of all open records. Only the ids cross the wire here, because nodes do not page this answer. */
+async function listOpen(connection: Connection): Promise<string[]> {
+  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
+  const found = await connection.getProgramAccounts(PROGRAM_ID, {
+    commitment: 'confirmed',
+    dataSlice: { offset: RECORD_OFFSETS.executionId, length: 16 },
+    filters: [
+      equal(0, accountDiscriminator('ExecutionRecord')),
+      equal(RECORD_OFFSETS.status, Uint8Array.of(EXECUTION_STATUS_BYTE.open)),
+    ],
+  });
+  return found.map(({ account }) => formatUuid(account.data));
+}
+
+/** Hands over all ids of a table, a page at a time; returns how many there were. */
+async function eachPage(
+  { views }: ReconcileDeps,
+  table: 'executions' | 'chain.executions',
+  look: (ids: string[]) => Promise<void>,
+): Promise<number> {
+  let count = 0;
+  for (let after = ''; ; ) {
+    const rows = await views
+      .selectFrom(table)
+      .select('execution_id')
+      .where('execution_id', '>', after)
+      .orderBy('execution_id')
+      .limit(PAGE)
+      .execute();
+    if (rows.length === 0) return count;
+    await look(rows.map((row) => row.execution_id));
+    count += rows.length;
+    after = rows.at(-1)!.execution_id;
+  }
+}
+
+/** Looks at the suspects once more; those that are well now are none any longer. */
+async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const ids = [...suspects];
+  for (let start = 0; start < ids.length; start += PAGE) {
+    for (const views of await readViews(deps, ids.slice(start, start + PAGE))) {
+      const differences = compareExecution(views);
+      if (differences.length === 0) suspects.delete(views.executionId);
+      found.push(...differences);
+    }
+  }
+  return found;
+}
+
+/** What all three say of some executions. */
+async function readViews({ connection, views }: ReconcileDeps, ids: string[]): Promise<ExecutionViews[]> {
+  const records = ids.map((id) => findExecution(parseUuid(id)!));
+  const addresses = records.flatMap((record) => [record, findEscrow(record)]);
+  const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+  const journal = await views
+    .selectFrom('executions')
+    .leftJoin('results', 'results.execution_id', 'executions.execution_id')
+    .select(['executions.execution_id', 'wallet', 'listing', 'price', 'request_hash', 'state', 'creator_amount'])
+    .select(['platform_amount', 'results.result_hash as stored_result_hash'])
+    .where('executions.execution_id', 'in', ids)
+    .execute();
+  const index = await views
+    .selectFrom('chain.executions')
+    .select(['execution_id', 'caller', 'listing', 'price', 'request_hash', 'result_hash', 'status'])
+    .select(['creator_amount', 'platform_amount', 'closed'])
+    .where('execution_id', 'in', ids)
+    .execute();
+  const journalById = new Map(journal.map((row) => [row.execution_id, row]));
+  const indexById = new Map(index.map((row) => [row.execution_id, row]));
+  return ids.map((executionId, at) => {
+    const [record, escrow] = [accounts[2 * at], accounts[2 * at + 1]];
+    return {
+      executionId,
+      record: record ? decodeAccount('ExecutionRecord', record.data) : null,
+      // Lamports that somebody sends to the address of a closed escrow make no token account.
+      escrow: escrow && escrow.data.length > 0 ? AccountLayout.decode(escrow.data).amount : null,
+      journal: journalById.get(executionId) ?? null,
+      index: indexById.get(executionId) ?? null,
+    };
+  });
+}

@@ -1,0 +1,207 @@
+/**
+ * Everything that serves, put together: opens the ledger, connects to the chain, answers, compares the ledger with the
+ * chain, carries on what a crash left, and only then takes new executions.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { migrate, openDatabase } from '../../indexer/database.ts';
+import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
+import { createAgentHealth } from './agentHealth.ts';
+import { createKeyReader, createKeyUse } from './auth.ts';
+import { loadCallKeys } from './callKeys.ts';
+import { type Chain, createChain, type Observe } from './chain.ts';
+import { createChainAccounts, readMarketplace, watchAuthority } from './cluster.ts';
+import { indexPath, ledgerPath, type RelayConfig } from './config.ts';
+import type { RelayDeps } from './deps.ts';
+import { createDocuments } from './documents.ts';
+import { watchAnswers, within } from './drain.ts';
+import { callCreator, createCreatorPool } from './execution/dispatch.ts';
+import { createEngine } from './execution/execute.ts';
+import { createKeepLate } from './execution/late.ts';
+import { keepLease, startRecovery } from './execution/recover.ts';
+import { explorerQuery } from './explorer.ts';
+import { createFees, recentPrice } from './fees.ts';
+import { createGate } from './gate.ts';
+import { createGroupCommit } from './groupCommit.ts';
+import { heliusPrice } from './helius.ts';
+import { createHttpServer } from './http.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { startProber } from './prober.ts';
+import { watchRpc } from './rpcErrors.ts';
+import { createRpcFetch } from './rpcFetch.ts';
+import { createRunway } from './runway.ts';
+import { createJournal, type Journal, type LedgerDatabase, type LedgerTables } from './store.ts';
+
+const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
+/** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */
+const DRAIN_SHARE = 0.7;
+
+export interface RelayOptions {
+  config: RelayConfig;
+  log: Logger;
+  /** Lets a test stand between the engine and its journal, to end the process at a chosen step. */
+  wrapJournal?: (journal: Journal) => Journal;
+  /** The same between the engine and the chain. */
+  wrapChain?: (chain: Chain) => Chain;
+  /** Hears how long each stage of a call takes. */
+  observe?: Observe;
+}
+
+export interface RunningRelay {
+  /** Where the API answers, without a trailing slash. */
+  url: string;
+  engine: ReturnType<typeof createEngine>;
+  /** Durable transactions so far: each waited once for the disk. */
+  commits(): number;
+  /**
+   * Takes nothing new, lets what is nearly done end, answers the rest with what is known, and leaves it to the journal.
+   * Resolves within `config.shutdownSeconds`.
+   */
+  stop(): Promise<void>;
+}
+
+async function listen(server: Server, config: RelayConfig): Promise<string> {
+  server.listen(config.port, config.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return config.baseUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+}
+
+/** Start everything; resolves when the API answers. Throws with a message for an operator. */
+export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
+  const { config, log } = options;
+  const index = indexPath(config.dataDir);
+  if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
+  const ledger = ledgerPath(config.dataDir);
+  const intents = openDatabase<LedgerTables>(ledger, { synchronous: 'full' });
+  migrate(intents.sqlite, LEDGER_MIGRATIONS);
+  const notes = openDatabase<LedgerTables>(ledger, { synchronous: 'normal' });
+  const views = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
+
+  const { rpcUrl, wsUrl } = config;
+  const metrics: Metrics = createMetrics({
+    views: views.db,
+    inFlight: () => engine.inFlight(),
+    runway: () => runway.status(),
+    now: () => Date.now(),
+  });
+  const observe: Observe = (stage, ms) => {
+    metrics.observe(stage, ms);
+    options.observe?.(stage, ms);
+  };
+  const chain = createChain({
+    rpcUrl,
+    wsUrl,
+    authority: config.authority,
+    log,
+    observe,
+    fetch: watchRpc(createRpcFetch(), metrics.rpcFailed),
+    createFees: (connection) => {
+      const writable = [findTreasury(), config.authority.publicKey];
+      const source = config.helius
+        ? heliusPrice(config.helius, [PROGRAM_ID, ...writable].map(String))
+        : recentPrice(connection, writable);
+      const payer = config.authority.publicKey;
+      return createFees({ connection, payer, source, maxLamports: config.maxPriorityFeeLamports, log });
+    },
+  });
+  const marketplace = await readMarketplace(chain, config.environment);
+  const callKeys = loadCallKeys(config.callKeysPath);
+  const creators = createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign });
+  const documents = createDocuments(views.db);
+  const { refuseAfter, probeSeconds } = config.degraded;
+  const agentHealth = createAgentHealth(views.sqlite, refuseAfter, probeSeconds);
+  const groupCommit = createGroupCommit(intents.sqlite);
+  const journal = createJournal(groupCommit, notes.db, randomUUID());
+  const engine = createEngine({
+    chain: options.wrapChain ? options.wrapChain(chain) : chain,
+    journal: metrics.listenTo(options.wrapJournal ? options.wrapJournal(journal) : journal),
+    creators,
+    usdcMint: marketplace.config.usdcMint,
+    walletLimits: config.walletLimits,
+    keepLate: createKeepLate(notes.db, log),
+    requireServing: agentHealth.requireServing,
+    endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
+    log,
+    observe,
+  });
+  const named = marketplace.config.relayAuthority;
+  if (!named.equals(chain.authority)) {
+    throw new Error(
+      `The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`,
+    );
+  }
+  const gate = createGate();
+  const endAuthorityWatch = watchAuthority(chain, log, (isOurs) => gate.set('authority_changed', !isOurs));
+  const runway = createRunway({
+    readBalance: () => chain.connection.getBalance(chain.authority),
+    limits: config.runway,
+    onChange: (isLow) => gate.set('fees_low', isLow),
+    log,
+    now: () => Date.now(),
+  });
+  await runway.look();
+  runway.start();
+  const stopping = new AbortController();
+  const keyUse = createKeyUse(notes.db, log);
+
+  let baseUrl = '';
+  const deps: RelayDeps = {
+    config,
+    baseUrl: () => baseUrl,
+    explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
+    ledger: notes.db,
+    views: views.db,
+    documents,
+    findKey: createKeyReader(views.sqlite),
+    keyUse,
+    accounts: createChainAccounts(chain, stopping.signal),
+    engine: gate.guard(engine),
+    gate,
+    metrics,
+    keyDirectory: callKeys.directory,
+    agentHealth,
+    callCreator: (call) => callCreator(creators, { ...call, once: true }),
+    now: () => Date.now(),
+    log,
+  };
+  const server = createHttpServer(deps);
+  const answered = watchAnswers(server);
+  baseUrl = await listen(server, config);
+  // Money that an older ledger forgot comes first; then what this one left unfinished.
+  const endLease = await keepLease(journal, log);
+  await engine.adoptOrphans();
+  gate.set('ledger_unreconciled', false);
+  const endRecovery = startRecovery(engine, log);
+  const endProber = startProber(deps, agentHealth, probeSeconds);
+  log.info({ url: baseUrl }, 'relay is ready');
+
+  return {
+    url: baseUrl,
+    engine,
+    commits: groupCommit.commits,
+    async stop() {
+      gate.set('stopping', true);
+      server.close();
+      endRecovery();
+      endProber();
+      endAuthorityWatch();
+      runway.end();
+      const limitMs = config.shutdownSeconds * 1_000;
+      const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
+      await within(engine.idle(), limitMs * DRAIN_SHARE);
+      stopping.abort(new Error('stopping'));
+      await within(engine.stop(), restMs);
+      await within(answered(), restMs);
+      server.closeAllConnections();
+      await endLease();
+      await within(Promise.allSettled([keyUse.close(), creators.destroy(), chain.close()]), restMs);
+      for (const database of [views, notes, intents]) database.close();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Helius, where an API key for it is given: its addresses, its client, and the program's history as it hands it out,
+ * oldest first and whole, which a plain node does not.
+ */
+import { createHelius, type HeliusClient } from 'helius-sdk';
+import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
+
+export interface HeliusOptions {
+  apiKey: string;
+  /** Ends in a slash. */
+  baseUrl: string;
+}
+
+/** One transaction of the history. */
+export interface HistoricTransaction {
+  signature: string;
+  slot: number;
+  hasFailed: boolean;
+  /** Null where the node kept none. */
+  logs: string[] | null;
+}
+
+/** The program's transactions in the order of the chain, page by page. */
+export type History = (address: string) => AsyncIterable<HistoricTransaction[]>;
+
+/** The most that one answer holds with the transactions in it. */
+const PAGE = 100;
+
+/** From the environment; null without HELIUS_API_KEY. */
+export function readHelius(env: {
+  HELIUS_API_KEY?: string | undefined;
+  HELIUS_URL?: string | undefined;
+  ENVIRONMENT: 'live' | 'test';
+}): HeliusOptions | null {
+  if (env.HELIUS_API_KEY === undefined) return null;
+  const network = env.ENVIRONMENT === 'live' ? 'mainnet' : 'devnet';
+  return { apiKey: env.HELIUS_API_KEY, baseUrl: env.HELIUS_URL ?? `https://${network}.helius-rpc.com/` };
+}
+
+/** Where it answers JSON-RPC and WebSockets. Both carry the API key: they are not for links or logs. */
+export function heliusUrls({ apiKey, baseUrl }: HeliusOptions): { rpcUrl: string; wsUrl: string } {
+  const rpc = new URL(baseUrl);
+  rpc.searchParams.set('api-key', apiKey);
+  const ws = new URL(rpc);
+  ws.protocol = rpc.protocol === 'https:' ? 'wss:' : 'ws:';
+  return { rpcUrl: rpc.href, wsUrl: ws.href };
+}
+
+let isLengthSaidOnce = false;
+
+export function connectHelius(options: HeliusOptions): HeliusClient {
+  if (!isLengthSaidOnce) setGlobalDispatcher(getGlobalDispatcher().compose(sayLengthOnce));
+  isLengthSaidOnce = true;
+  return createHelius(options);
+}
+
+export function heliusHistory(options: HeliusOptions): History {
+  const helius = connectHelius(options);
+  return async function* read(address) {
+    let paginationToken: string | null = null;
+    do {
+      const page = (await helius.getTransactionsForAddress([
+        address,
+        {
+          transactionDetails: 'full',
+          sortOrder: 'asc',
+          limit: PAGE,
+          commitment: 'confirmed',
+          encoding: 'json',
+          maxSupportedTransactionVersion: 0,
+          filters: { status: 'any' },
+          ...(paginationToken !== null && { paginationToken }),
+        },
+      ])) as unknown as Page;
+      yield page.data.map(toHistoric);
+      paginationToken = page.paginationToken ?? null;
+    } while (paginationToken !== null);
+  };
+}
+
+/** What is read of an answer. */
+interface Page {
+  data: readonly {
+    slot: number;
+    transaction: { signatures: string[] };
+    meta: { err: unknown; logMessages?: string[] | null } | null;
+  }[];
+  paginationToken?: string | null;
+}
+
+function toHistoric({ slot, transaction, meta }: Page['data'][number]): HistoricTransaction {
+  const [signature] = transaction.signatures;
+  if (signature === undefined || meta === null) throw new Error('Helius gave a transaction without its outcome');
+  return { signature, slot, hasFailed: meta.err !== null, logs: meta.logMessages ?? null };
+}
+
+/**
+ * The SDK's transport sets Content-Length, Node's `fetch` adds it once more, and undici refuses `66, 66`. The SDK takes
+ * no `fetch` of ours, so the two are made one on their way out.
+ */
+function sayLengthOnce(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
+  return (request, handler) => {
+    const { headers } = request;
+    const isRecord = headers !== null && typeof headers === 'object' && !(Symbol.iterator in headers);
+    if (!isRecord || !('content-length' in headers)) return dispatch(request, handler);
+    const [length, ...others] = String(headers['content-length']).split(', ');
+    if (others.some((other) => other !== length)) return dispatch(request, handler);
+    return dispatch({ ...request, headers: { ...headers, 'content-length': length } }, handler);
+  };
+}

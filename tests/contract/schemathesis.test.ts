@@ -1,0 +1,213 @@
+/**
+ * The running relay against its own document: schemathesis makes thousands of requests from /openapi.json, right ones
+ * and wrong ones, and holds every answer to it. No fault of ours, no answer that is not documented.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pino from 'pino';
+import type { ExecuteInput, ExecuteOutcome } from '../../app/relay/deps.ts';
+import { ApiError } from '../../app/relay/errors.ts';
+import { ROUTE_IDS, routeOf } from '../../app/relay/openapi/routes.ts';
+import { hashResult } from '../../app/sdk/receipt.ts';
+import { newExecutionId, startWorld, type World } from '../relay/api/world.ts';
+import { type Finished, install, runSchemathesis } from './schemathesis.ts';
+
+const SEED = 20_261_121;
+const EXAMPLES = 100;
+
+/** What the engine can end a call with, one for each task. */
+function outcomeOf({ task }: ExecuteInput): ExecuteOutcome {
+  const executionId = newExecutionId();
+  const outcomes: (() => ExecuteOutcome)[] = [
+    () => ({ kind: 'pending', executionId }),
+    () => ({ kind: 'running', executionId }),
+    () => {
+      throw new ApiError('execution_failed', 'The agent failed. Escrow refunded', { executionId });
+    },
+    () => {
+      throw new ApiError('execution_timeout', 'The agent did not respond. Escrow refunded', { executionId });
+    },
+    () => {
+      const details = { limit: 'period' as const, wallet: 'W', have_usdc: 0.1, need_usdc: 0.25 };
+      throw new ApiError('insufficient_balance', 'Too little is left', { details });
+    },
+    () => {
+      throw new ApiError('price_changed', 'It costs more now', { details: { price_usdc: 0.3, max_cost_usdc: 0.25 } });
+    },
+    () => {
+      throw new ApiError('service_unavailable', 'The chain does not answer', { executionId, retryAfterSeconds: 5 });
+    },
+    () => ({
+      kind: 'completed',
+      executionId,
+      result: task,
+      resultHash: hashResult(task),
+      price: 250_000n,
+      tokensUsed: task.length % 2 === 0 ? null : task.length,
+      executionTimeMs: 12,
+      settleSignature: '5igNature',
+      resultToken: 'tok-en',
+    }),
+  ];
+  const [first = 0] = createHash('sha256')
+    .update(task.isWellFormed() ? task : '?')
+    .digest();
+  return outcomes[first % outcomes.length]!();
+}
+
+/** What we read of its report. */
+interface Report {
+  exit_code: number;
+  operations: { selected: number; tested: number; errored: number };
+  test_cases: { generated: number };
+  failures: { title: string; operations: string[] }[];
+  errors: unknown[];
+  valid_rates: Record<string, Record<string, { accepted: number }>>;
+}
+
+describe('schemathesis', function () {
+  this.timeout(400_000);
+  let world: World;
+  let folder: string;
+  let config: string;
+  const faults: string[] = [];
+
+  async function hold(args: string[]): Promise<{ finished: Finished; report: Report }> {
+    const path = join(folder, 'report.json');
+    const reports = ['--report', 'json', '--report-json-path', path];
+    // From a file, because the address that a document comes from is not tested otherwise.
+    const finished = await runSchemathesis(config, [
+      join(folder, 'openapi.json'),
+      '--url',
+      world.url,
+      ...reports,
+      ...args,
+    ]);
+    return { finished, report: JSON.parse(readFileSync(path, 'utf8')) };
+  }
+
+  before(async function () {
+    const obstacle = await install();
+    if (obstacle !== null) {
+      if (process.env.CI) throw new Error(obstacle);
+      console.log(`      skipped: ${obstacle}`);
+      this.skip();
+    }
+    const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
+    world = await startWorld({ log });
+    folder = mkdtempSync(join(tmpdir(), 'contract-'));
+    config = join(folder, 'schemathesis.toml');
+    writeFileSync(config, await writeConfig(world));
+    writeFileSync(join(folder, 'openapi.json'), (await world.get('/openapi.json')).text);
+    const looked = { id: 1n, slot: 7n, checked_at: BigInt(world.state.nowMs) };
+    await world.index.insertInto('progress').values(looked).execute();
+  });
+  after(async () => {
+    await world?.stop();
+    if (folder) rmSync(folder, { recursive: true });
+  });
+
+  describe('against the relay', () => {
+    let report: Report;
+    let finished: Finished;
+    before(async () => {
+      world.deps.engine.execute = async (_principal, _agent, input) => outcomeOf(input);
+      ({ report, finished } = await hold([]));
+    });
+
+    it('finds nothing', () => {
+      expect(finished.code, finished.output).to.equal(0);
+      expect([report.failures, report.errors]).to.deep.equal([[], []]);
+    });
+
+    it('met no fault of ours, on the wire or in the log', () => {
+      expect(faults).to.deep.equal([]);
+    });
+
+    it('tried every route, with many requests', () => {
+      expect(report.operations).to.include({ selected: ROUTE_IDS.length, tested: ROUTE_IDS.length, errored: 0 });
+      expect(report.test_cases.generated).to.be.greaterThan(ROUTE_IDS.length * 50);
+    });
+
+    // A start needs a record that was opened for its very body: none is guessed.
+    for (const id of ROUTE_IDS.filter((name) => name !== 'startExecution')) {
+      it(`${id} took some of its requests`, () => {
+        const { method, path } = routeOf(id);
+        const phases = Object.values(report.valid_rates[`${method.toUpperCase()} ${path}`] ?? {});
+        expect(
+          phases.some(({ accepted }) => accepted > 0),
+          JSON.stringify(phases),
+        ).to.equal(true);
+      });
+    }
+  });
+
+  describe('would find', () => {
+    const few = ['--include-operation-id', 'executeAgent', '--max-examples', '10', '--phases', 'examples,fuzzing'];
+
+    it('a fault of ours', async () => {
+      world.deps.engine.execute = async () => {
+        throw new Error('a fault');
+      };
+      const { finished } = await hold(few);
+      expect(finished.code).to.equal(1);
+      expect(finished.output).to.include('internal_error');
+    });
+
+    it('an error that is not documented there', async () => {
+      world.deps.engine.execute = async () => {
+        throw new ApiError('execution_not_found', 'An error of other routes');
+      };
+      const { finished } = await hold(few);
+      expect(finished.code).to.equal(1);
+      expect(finished.output).to.include('Response violates schema');
+    });
+  });
+});
+
+async function writeConfig(world: World): Promise<string> {
+  const key = await world.addKey();
+  const agents = [await world.addListing(), await world.addListing({ status: 'paused' })];
+  const listing = agents[0]!;
+  const executions = [
+    await world.addRecord({ caller: key.wallet, listing }),
+    await world.addRecord({ caller: key.wallet, listing, status: 'refunded', reason: 1n, result_hash: null }),
+    await world.addJournal({ wallet: key.wallet, listing, state: 'dispatched' }),
+  ];
+  const executionId = newExecutionId();
+  const settled = { execution_id: executionId, wallet: key.wallet, listing, state: 'settled' as const };
+  executions.push(await world.addJournal(settled));
+  const token = await world.addResult(executionId, 'a result');
+  const list = (values: string[]) => JSON.stringify(values);
+  return `
+seed = ${SEED}
+hooks = "checks"
+continue-on-failure = true
+warnings = false
+headers = { Authorization = "Bearer ${key.apiKey}" }
+
+[generation]
+max-examples = ${EXAMPLES}
+database = "none"
+
+[phases.stateful]
+enabled = false
+
+[checks]
+positive_data_acceptance.enabled = false
+not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "500", "503"]
+
+[dictionaries]
+agents = { values = ${list(agents)} }
+executions = { values = ${list(executions)} }
+tokens = { values = ${list([token])} }
+
+[parameters]
+"path.agent_id" = { dictionary = "agents", probability = 0.7 }
+"path.execution_id" = { dictionary = "executions", probability = 0.7 }
+"path.token" = { dictionary = "tokens", probability = 0.7 }
+`;
+}

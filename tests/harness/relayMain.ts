@@ -1,0 +1,71 @@
+/** The relay as an operator runs it, `app/relay/main.ts` in a process of its own, and its other commands. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestMarketplace } from './marketplace.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const ARGV = ['scripts/run.mjs', 'app/relay/main.ts'];
+const COMMAND_TIMEOUT_MS = 60_000;
+
+export interface RelayMain {
+  url: string;
+  child: ChildProcess;
+  /** Every line that it logged so far. */
+  log(): string;
+  /** Resolves with the exit code. */
+  exited: Promise<number | null>;
+}
+
+function environment(market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    SOLANA_RPC_URL: market.node.rpcUrl,
+    SOLANA_WS_URL: market.node.wsUrl,
+    RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
+    DATA_DIR: market.dataDir,
+    PORT: '0',
+    ALLOW_PRIVATE_ENDPOINTS: 'true',
+    ...changes,
+  };
+}
+
+/** Starts it; resolves when it is ready. Rejects with what it printed where it ends before that. */
+export async function startRelayMain(market: TestMarketplace, changes: NodeJS.ProcessEnv = {}): Promise<RelayMain> {
+  const env = environment(market, changes);
+  const child = spawn(process.execPath, ARGV, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+      look();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  const url = await new Promise<string>((resolve, reject) => {
+    look = () => {
+      const ready = output.split('\n').find((line) => line.includes('"relay is ready"'));
+      if (ready) resolve((JSON.parse(ready) as { url: string }).url);
+    };
+    exited.then((code) => reject(new Error(`the relay ended with ${code} before it was ready:\n${output}`)));
+  });
+  return { url, child, exited, log: () => output };
+}
+
+/** Runs one of its other commands to the end, without holding up what runs in this process. */
+export async function runRelayCommand(market: TestMarketplace, args: string[], changes: NodeJS.ProcessEnv = {}) {
+  const env = environment(market, changes);
+  const child = spawn(process.execPath, [...ARGV, ...args], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: COMMAND_TIMEOUT_MS,
+  });
+  const [stdout, stderr, status] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code))),
+  ]);
+  return { status, stdout, stderr };
+}

@@ -1,0 +1,76 @@
+/**
+ * Lets each execution in a relay come to a standstill at a chosen point, and says so: once all of them stand, one kill
+ * of the process is a kill at each of these points. The task of an execution names its point, as in
+ * `stop at verified:before`: before or after a move of the journal, or before, during (`sent`) or after the sending of
+ * one of its transactions.
+ */
+import type { Chain } from '../../app/relay/chain.ts';
+import type { Journal } from '../../app/relay/store.ts';
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+
+const NEVER = new Promise<never>(() => undefined);
+/** Which move of the journal stores which transaction. */
+const SIGNS: Record<string, string> = { openSigned: 'send-open', verified: 'send-settle', refunding: 'send-refund' };
+
+/** The task that stands still at this point. `name` tells executions at the same point apart. */
+export function stopAt(point: string, name = ''): string {
+  return `stop at ${point} ${name}`.trim();
+}
+
+export function createStandstill(report: (task: string) => void) {
+  const tasks = new Map<string, string>();
+  const sends = new Map<string, { id: string; name: string }>();
+
+  /** Never returns where this execution stands still. */
+  async function pass(id: string, point: string): Promise<void> {
+    const task = tasks.get(id) ?? '';
+    if (/^stop at (\S+)/.exec(task)?.[1] !== point) return;
+    report(task);
+    await NEVER;
+  }
+
+  /** The id of a move's first argument: an id, or a row that has one. */
+  function idOf(first: unknown): string | null {
+    if (typeof first === 'string') return first;
+    return (first as { execution_id?: string } | undefined)?.execution_id ?? null;
+  }
+
+  return {
+    wrapJournal(journal: Journal): Journal {
+      return new Proxy(journal, {
+        get(target, name) {
+          const method = Reflect.get(target, name);
+          if (typeof method !== 'function' || typeof name !== 'string') return method;
+          return async (...args: unknown[]) => {
+            const id = idOf(args[0]);
+            if (id === null) return (method as Method).apply(target, args);
+            if (name === 'claim') tasks.set(id, (args[0] as { task: string }).task);
+            const sent = SIGNS[name];
+            if (sent) sends.set((args[1] as { signature: string }).signature, { id, name: sent });
+            await pass(id, `${name}:before`);
+            const value = await (method as Method).apply(target, args);
+            await pass(id, `${name}:after`);
+            return value;
+          };
+        },
+      });
+    },
+    wrapChain(chain: Chain): Chain {
+      return {
+        ...chain,
+        async submit(signed, hasHappened, stop) {
+          const { id, name } = sends.get(signed.signature) ?? { id: '', name: '' };
+          await pass(id, `${name}:before`);
+          if (/^stop at (\S+)/.exec(tasks.get(id) ?? '')?.[1] === `${name}:sent`) {
+            await chain.send(signed.bytes);
+            await pass(id, `${name}:sent`);
+          }
+          const fate = await chain.submit(signed, hasHappened, stop);
+          await pass(id, `${name}:after`);
+          return fate;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** An empty index filled from Helius' history is the index that a plain node gives, row for row. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import pino from 'pino';
+import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { type HistoricTransaction, type History, heliusHistory } from '../../indexer/helius.ts';
+import { createIndexer } from '../../indexer/main.ts';
+import { type RpcCall, startHeliusFront } from '../harness/heliusFront.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+
+const API_KEY = 'an-api-key';
+const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes', 'events', 'cursor'];
+const log = pino({ level: 'silent' });
+
+describe('the history of Helius', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let folder: string;
+  let front: Awaited<ReturnType<typeof startHeliusFront>>;
+  /** As `getTransactionsForAddress` answers: the node's own transactions, oldest first. */
+  const recorded: unknown[] = [];
+  let plain: Record<string, unknown[]>;
+
+  before(async () => {
+    market = await startMarketplace();
+    folder = mkdtempSync(join(tmpdir(), 'helius-'));
+    const execute = (task: string) =>
+      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
+        apiKey: market.callers[0]!.apiKey,
+        body: { task },
+      });
+    expect((await execute('one')).status).to.equal(200);
+    market.setBehaviour((_body, response) => void response.writeHead(500).end());
+    expect((await execute('two')).status).to.equal(500);
+    await market.relay.kill();
+    const { connection } = market.node;
+    const signatures = await connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
+    for (const { signature, slot } of signatures.reverse()) {
+      const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+      const { meta, transaction } = (await connection.getTransaction(signature, options))!;
+      const { err, logMessages } = meta!;
+      const entry = { slot, transactionIndex: 0, blockTime: null, meta: { err, fee: meta!.fee, logMessages } };
+      recorded.push({ ...entry, transaction: { signatures: transaction.signatures, message: {} } });
+    }
+    expect(recorded.length).to.be.greaterThan(6);
+    front = await startHeliusFront({ getTransactionsForAddress: answer }, market.node);
+    plain = await fill('plain.db');
+  });
+  after(async () => {
+    front.stop();
+    await market.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Three at a time, and a token for the rest. */
+  function answer({ params }: RpcCall): unknown {
+    const { paginationToken } = params[1] as { paginationToken?: string };
+    const from = Number(paginationToken ?? 0);
+    const next = from + 3;
+    return { data: recorded.slice(from, next), paginationToken: next < recorded.length ? String(next) : null };
+  }
+
+  /** All rows of an index that has been filled, by table. */
+  async function fill(name: string, history?: History): Promise<Record<string, unknown[]>> {
+    const path = join(folder, name);
+    const { rpcUrl, wsUrl } = market.node;
+    const indexer = createIndexer({
+      rpcUrl: history ? front.baseUrl : rpcUrl,
+      wsUrl,
+      path,
+      log,
+      ...(history && { history }),
+    });
+    await indexer.start();
+    await indexer.caughtUpTo(await market.node.connection.getSlot('confirmed'), 60_000);
+    await indexer.stop();
+    const database = new Sqlite(path, { readonly: true });
+    const rows = TABLES.map(
+      (table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()] as const,
+    );
+    database.close();
+    return Object.fromEntries(rows);
+  }
+
+  const fetched = () => front.calls.filter(({ method }) => method === 'getTransaction').length;
+
+  it('is read page by page in the order of the chain, and nothing is fetched twice', async () => {
+    front.calls.length = 0;
+    const filled = await fill('helius.db', heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl }));
+    expect(filled).to.deep.equal(plain);
+    expect(filled.executions).to.have.length(2);
+    const asked = front.calls.filter(({ method }) => method === 'getTransactionsForAddress');
+    expect(asked).to.have.length(Math.ceil(recorded.length / 3));
+    expect(asked[0]!.url).to.equal(`/?api-key=${API_KEY}`);
+    expect(asked[0]!.params).to.deep.equal([
+      PROGRAM_ID.toBase58(),
+      {
+        transactionDetails: 'full',
+        sortOrder: 'asc',
+        limit: 100,
+        commitment: 'confirmed',
+        encoding: 'json',
+        maxSupportedTransactionVersion: 0,
+        filters: { status: 'any' },
+      },
+    ]);
+    expect((asked[1]!.params[1] as { paginationToken: string }).paginationToken).to.equal('3');
+    expect(fetched()).to.equal(0);
+  });
+
+  it('is not asked again once the index has a cursor', async () => {
+    front.calls.length = 0;
+    const filled = await fill('helius.db', heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl }));
+    expect(filled).to.deep.equal(plain);
+    expect(front.calls.filter(({ method }) => method === 'getTransactionsForAddress')).to.deep.equal([]);
+  });
+
+  it('that breaks off is carried on by the node', async () => {
+    const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
+    const broken: History = async function* read(address) {
+      for await (const page of whole(address)) {
+        yield page;
+        throw new Error('RPC error (getTransactionsForAddress): too many requests');
+      }
+    };
+    expect(await fill('broken.db', broken)).to.deep.equal(plain);
+  });
+
+  it('without logs is read from the node', async () => {
+    front.calls.length = 0;
+    const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
+    const silent: History = async function* read(address) {
+      for await (const page of whole(address)) yield page.map((one): HistoricTransaction => ({ ...one, logs: null }));
+    };
+    expect(await fill('silent.db', silent)).to.deep.equal(plain);
+    expect(fetched()).to.be.greaterThan(0);
+  });
+});

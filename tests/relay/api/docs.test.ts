@@ -1,0 +1,123 @@
+/** /docs: one page that needs nothing else, says what the table of routes and errors says, and names nothing that is not. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { agentsCommands } from '../../../app/cli/commands/agents.ts';
+import { disputeCommands } from '../../../app/cli/commands/dispute.ts';
+import { executionCommands } from '../../../app/cli/commands/execution.ts';
+import { keysCommands } from '../../../app/cli/commands/keys.ts';
+import { listingCommands } from '../../../app/cli/commands/listing.ts';
+import { RESULT_HASH_OFFSET } from '../../../app/relay/docs/page.ts';
+import { ROUTE_IDS, routeOf } from '../../../app/relay/openapi/routes.ts';
+import { ERROR_CODES } from '../../../app/sdk/errorCodes.ts';
+import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program.ts';
+import { startWorld, type World } from './world.ts';
+
+const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'idl', 'marketplace.json');
+const GROUPS = {
+  agents: agentsCommands,
+  dispute: disputeCommands,
+  execution: executionCommands,
+  keys: keysCommands,
+  listing: listingCommands,
+};
+const VOID = new Set(['meta', 'br', 'hr', 'img', 'link']);
+
+describe('/docs', () => {
+  let world: World;
+  let page: string;
+  let headers: Headers;
+  before(async () => {
+    world = await startWorld();
+    ({ text: page, headers } = await world.get('/docs'));
+  });
+  after(() => world.stop());
+
+  it('is a page that may load and run nothing', () => {
+    expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    const policy = headers.get('content-security-policy')!;
+    expect(policy).to.match(/^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'/);
+    expect(page).to.not.match(/<script|<img|<link|<iframe|<form|\son\w+=|\sstyle=|url\(|@import|javascript:/i);
+    // Every link stays here.
+    for (const [, target] of page.matchAll(/(?:href|src)="([^"]*)"/g)) expect(target).to.match(/^[#/]/);
+  });
+
+  it('is well-formed: every element that opens closes, in its place', () => {
+    const open: string[] = [];
+    for (const [, slash, name = ''] of page
+      .replace(/<!doctype html>/, '')
+      .matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*>/g)) {
+      if (VOID.has(name)) continue;
+      if (slash === '') open.push(name);
+      else expect(open.pop(), `before </${name}>`).to.equal(name);
+    }
+    expect(open).to.deep.equal([]);
+    expect(page).to.not.match(/\{\{|undefined|\[object/);
+  });
+
+  it('can be read on a phone, without a mouse, and by a screen reader', () => {
+    expect(page).to.include('<html lang="en">');
+    expect(page).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">');
+    expect(page).to.include('<a class="skip" href="#main">');
+    expect(page).to.match(/<nav aria-label="Sections">[\s\S]*<main id="main">/);
+    // Headings go down one step at a time.
+    let level = 0;
+    for (const [, digit] of page.matchAll(/<h([1-6])\b/g)) {
+      expect(Number(digit)).to.be.lessThan(level + 2);
+      level = Number(digit);
+    }
+    // What scrolls sideways can be reached by the keyboard.
+    expect(page).to.not.match(/class="wide"(?![^>]*tabindex="0")/);
+  });
+
+  it('has a target for every link within it, and no id twice', () => {
+    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1]);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).to.include(target);
+  });
+
+  it('has links to this server that work', async () => {
+    for (const [, path] of page.matchAll(/href="(\/[^"]*)"/g))
+      expect((await world.get(path!)).status, path).to.equal(200);
+  });
+
+  it('has every route and every error', () => {
+    for (const id of ROUTE_IDS) {
+      const { method, path } = routeOf(id);
+      expect(page).to.include(`<details id="${id}"><summary><code>${method.toUpperCase()} ${path}</code>`);
+    }
+    for (const code of ERROR_CODES) expect(page).to.include(`<tr id="error-${code}">`);
+  });
+
+  it('names the deployment', () => {
+    for (const text of [world.url, 'crtx_test_', PROGRAM_ID.toBase58(), 'http://127.0.0.1:8899']) {
+      expect(page).to.include(text);
+    }
+  });
+
+  it('names only commands and options that exist', () => {
+    const text = page.replaceAll('\\\n', ' ').replace(/<[^>]*>/g, '\n');
+    const commands = [...text.matchAll(/npm run cli -- ([a-z]+) ([a-z-]+)([^\n]*)/g)];
+    expect(commands.length).to.be.greaterThan(4);
+    for (const [, group = '', name = '', rest = ''] of commands) {
+      const command = GROUPS[group as keyof typeof GROUPS]().commands.find((candidate) => candidate.name() === name);
+      expect(command, `${group} ${name}`).to.not.equal(undefined);
+      for (const [option] of rest.matchAll(/--[a-z-]+/g)) {
+        expect(
+          command!.options.map(({ long }) => long),
+          `${group} ${name} ${option}`,
+        ).to.include(option);
+      }
+    }
+  });
+
+  it('tells where a record holds the hash of its result', () => {
+    const idl: { accounts: { name: string; discriminator: number[] }[] } = JSON.parse(readFileSync(IDL, 'utf8'));
+    const [account] = idl.accounts.filter(({ name }) => name === 'ExecutionRecord');
+    const data = Buffer.alloc(400);
+    data.set(account!.discriminator);
+    data.fill(7, RESULT_HASH_OFFSET, RESULT_HASH_OFFSET + 32);
+    expect([...decodeAccount('ExecutionRecord', data).resultHash]).to.deep.equal(Array(32).fill(7));
+    expect([...decodeAccount('ExecutionRecord', data).requestHash]).to.deep.equal(Array(32).fill(0));
+  });
+});

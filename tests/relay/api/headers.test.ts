@@ -1,0 +1,198 @@
+/** What answers say about themselves: who may keep them and for how long, and which pages may read them. */
+import { expect } from 'chai';
+import { newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+
+describe('headers', () => {
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  let result: string;
+  before(async () => {
+    world = await startWorld();
+    key = await world.addKey();
+    listing = await world.addListing();
+    const execution = { execution_id: newExecutionId(), caller: key.wallet, listing, result_hash: null };
+    await world.addRecord(execution);
+    await world.addJournal({ execution_id: execution.execution_id, wallet: key.wallet, listing, state: 'settled' });
+    const token = await world.addResult(execution.execution_id, 'the result');
+    result = `/results/${execution.execution_id}/${token}`;
+  });
+  after(() => world.stop());
+
+  const KEPT: [name: string, path: () => string, cacheControl: string][] = [
+    ['the list of agents', () => '/v1/agents?limit=5', 'public, max-age=5'],
+    ['an agent', () => `/v1/agents/${listing}`, 'public, max-age=5'],
+    ['a result', () => result, 'private, max-age=31536000, immutable'],
+    ['the document', () => '/openapi.json', 'public, max-age=300'],
+    ['the guide', () => '/docs', 'public, max-age=300'],
+  ];
+  for (const [name, path, cacheControl] of KEPT) {
+    it(`${name} may be kept, and is sent again only when it has changed`, async () => {
+      const first = await world.get(path());
+      expect(first.status).to.equal(200);
+      expect(first.headers.get('cache-control')).to.equal(cacheControl);
+      const etag = first.headers.get('etag')!;
+      expect(etag).to.match(/^"[\w-]{27}"$/);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await world.call(path(), { headers: { 'if-none-match': known } });
+        expect([again.status, again.text], known).to.deep.equal([304, '']);
+        expect(again.headers.get('etag')).to.equal(etag);
+        expect(again.headers.get('cache-control')).to.equal(cacheControl);
+        expect(again.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+      }
+      const other = await world.call(path(), { headers: { 'if-none-match': '"other"' } });
+      expect([other.status, other.text]).to.deep.equal([200, first.text]);
+      const head = await world.call(path(), { method: 'HEAD' });
+      expect([head.status, head.text, head.headers.get('etag')]).to.deep.equal([200, '', etag]);
+      const headAgain = await world.call(path(), { method: 'HEAD', headers: { 'if-none-match': etag } });
+      expect(headAgain.status).to.equal(304);
+    });
+  }
+
+  it('an agent that changes has another ETag', async () => {
+    const before = await world.get(`/v1/agents/${listing}`);
+    await world.index.updateTable('listings').set({ price: 260_000n }).where('listing', '=', listing).execute();
+    const headers = { 'if-none-match': before.headers.get('etag')! };
+    const { status, json } = await world.call(`/v1/agents/${listing}`, { headers });
+    expect([status, json.price_per_call_usdc]).to.deep.equal([200, 0.26]);
+  });
+
+  it('what is private or about money is kept by nobody, errors of public routes neither', async () => {
+    const post = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { key: key.apiKey });
+    expect(post.status).to.equal(200);
+    const answers = [
+      post,
+      await world.get('/v1/executions', key.apiKey),
+      await world.get('/v1/executions'),
+      await world.get(`/v1/executions/${newExecutionId()}`, key.apiKey),
+      await world.get('/v1/agents/nobody'),
+      await world.get('/v1/agents?limit=x'),
+      await world.get(`/results/${newExecutionId()}/x`),
+      await world.get('/nowhere'),
+      await world.get('/health'),
+      await world.get('/ready'),
+      await world.call('/v1/agents', { method: 'DELETE' }),
+      await world.call('/v1/agents', { method: 'OPTIONS' }),
+    ];
+    for (const { headers } of answers) {
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(headers.get('etag')).to.equal(null);
+    }
+    for (const { headers } of answers.slice(0, 4)) expect(headers.get('vary')).to.equal('Authorization');
+  });
+
+  it('401 says how to authenticate, 202 when to ask again', async () => {
+    expect((await world.get('/v1/executions')).headers.get('www-authenticate')).to.equal('Bearer');
+    world.state.execute = async () => ({ kind: 'running', executionId: newExecutionId() });
+    const { status, headers } = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { key: key.apiKey });
+    expect([status, headers.get('retry-after')]).to.deep.equal([202, '1']);
+  });
+
+  describe('to pages of other origins', () => {
+    const preflight = (path: string, method: string, headers: string) =>
+      world.call(path, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://a-page.example',
+          'access-control-request-method': method,
+          'access-control-request-headers': headers,
+        },
+      });
+
+    const OPEN: [name: string, path: () => string, method: string][] = [
+      ['the list of agents', () => '/v1/agents', 'GET'],
+      ['an agent', () => `/v1/agents/${listing}`, 'GET'],
+      ['a result', () => result, 'GET'],
+      ['the document', () => '/openapi.json', 'GET'],
+      ['the guide', () => '/docs', 'GET'],
+      ['the health', () => '/health', 'GET'],
+      ['a description', () => '/v1/metadata', 'POST'],
+      ['a start, which a wallet may sign', () => `/v1/executions/${newExecutionId()}/start`, 'POST'],
+    ];
+    for (const [name, path, method] of OPEN) {
+      it(`opens what needs no key: ${name}`, async () => {
+        const asked = await preflight(path(), method, 'content-type');
+        expect([asked.status, asked.text]).to.deep.equal([204, '']);
+        expect(asked.headers.get('access-control-allow-origin')).to.equal('*');
+        expect(asked.headers.get('access-control-allow-methods')!.split(', ')).to.include(method);
+        expect(asked.headers.get('access-control-allow-headers')).to.equal('Content-Type, If-None-Match');
+        expect(asked.headers.get('access-control-allow-credentials')).to.equal(null);
+        expect(asked.headers.get('access-control-max-age')).to.equal('86400');
+        if (method !== 'GET') return;
+        const { status, headers } = await world.call(path(), { headers: { origin: 'https://a-page.example' } });
+        expect(status).to.equal(200);
+        expect(headers.get('access-control-allow-origin')).to.equal('*');
+        expect(headers.get('access-control-expose-headers')).to.equal('ETag, Retry-After, X-Request-Id');
+      });
+    }
+
+    it('errors of open routes can be read too', async () => {
+      const { status, headers } = await world.get('/v1/agents/nobody');
+      expect([status, headers.get('access-control-allow-origin')]).to.deep.equal([404, '*']);
+    });
+
+    const CLOSED: [name: string, path: () => string, method: string][] = [
+      ['a paid call', () => `/v1/agents/${listing}/execute`, 'POST'],
+      ['the list of executions', () => '/v1/executions', 'GET'],
+      ['an execution', () => `/v1/executions/${newExecutionId()}`, 'GET'],
+    ];
+    for (const [name, path, method] of CLOSED) {
+      it(`closes what needs a key, because a key spends money: ${name}`, async () => {
+        const asked = await preflight(path(), method, 'authorization, content-type');
+        expect(asked.status).to.equal(204);
+        expect(asked.headers.get('allow')!.split(', ')).to.include(method);
+        for (const [name] of asked.headers) expect(name).to.not.match(/^access-control/);
+        const headers = { origin: 'https://a-page.example', 'content-type': 'application/json' };
+        const body = method === 'POST' ? '{"task":"x"}' : undefined;
+        const answer = await world.call(path(), { method, headers, key: key.apiKey, body: body ?? null });
+        for (const [name] of answer.headers) expect(name).to.not.match(/^access-control/);
+      });
+    }
+  });
+
+  describe('/trpc', () => {
+    it('has request ids, is kept by nobody, and has Allow on 405', async () => {
+      const { headers } = await world.get('/trpc/config.get');
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(headers.get('x-content-type-options')).to.equal('nosniff');
+      const query = await world.post('/trpc/config.get', {});
+      expect([query.status, query.headers.get('allow')]).to.deep.equal([405, 'GET']);
+      const mutation = await world.call('/trpc/auth.challenge');
+      expect([mutation.status, mutation.headers.get('allow')]).to.deep.equal([405, 'POST']);
+      expect(mutation.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+      expect(mutation.json.error.data.code).to.equal('method_not_allowed');
+    });
+
+    it('says what is wrong for programs', async () => {
+      const { json } = await world.post('/trpc/auth.challenge', { wallet: 7 });
+      const issue = { in: 'body', path: 'wallet', expected: 'must be a base58 address', got: '7' };
+      expect(json.error.data).to.deep.include({ code: 'invalid_request', details: { issues: [issue] } });
+    });
+
+    it('reads bodies as strictly as /v1', async () => {
+      const bodies: [body: string, says: string][] = [
+        ['{"wallet":"x","wallet":"y"}', 'twice'],
+        ['{"wallet":"x","__proto__":{}}', '__proto__'],
+        [`{"wallet":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'deeper than 64'],
+        ['{"wallet":', 'not valid JSON'],
+      ];
+      for (const [body, says] of bodies) {
+        const { status, json } = await world.post('/trpc/auth.challenge', body);
+        expect([status, json.error.data.httpStatus, json.error.data.code]).to.deep.equal([400, 400, 'invalid_request']);
+        expect(json.error.message).to.include(says);
+        expect(json.error.data.details.issues[0]).to.include({ in: 'body', path: '' });
+      }
+      const large = await world.post('/trpc/auth.challenge', 'x'.repeat(1024 * 1024 + 1));
+      expect([large.status, large.json.error.data.details]).to.deep.equal([413, { max_bytes: 1024 * 1024 }]);
+      const text = await world.post('/trpc/auth.challenge', '{}', { headers: { 'content-type': 'text/plain' } });
+      expect([text.status, text.json.error.data.code]).to.deep.equal([415, 'unsupported_media_type']);
+    });
+
+    it('says when to come again', async () => {
+      world.state.chainAnswers = false;
+      const { status, headers } = await world.get('/trpc/config.get');
+      expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
+      world.state.chainAnswers = true;
+    });
+  });
+});

@@ -1,0 +1,230 @@
+/** What a key may do beyond being good: scopes, its own end, the addresses it is taken from, and who may choose them. */
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import nacl from 'tweetnacl';
+import { clientAddress, isWithin } from '../../../app/relay/clientAddress.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
+import { createManagementClient, type MarketplaceError } from '../../../app/sdk/client.ts';
+import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+
+const LOOK_UPS = 5_000;
+const KEYS = 2_000;
+
+describe('restrictions of keys', () => {
+  let world: World;
+  let wallet: Keypair;
+  before(async () => {
+    world = await startWorld();
+    world.deps.config = { ...world.deps.config, trustProxy: 1 };
+    wallet = Keypair.generate();
+  });
+  afterEach(() => {
+    world.state.nowMs = EPOCH * 1000;
+  });
+  after(() => world.stop());
+
+  const address = () => wallet.publicKey.toBase58();
+  const anonymous = () => createManagementClient({ baseUrl: world.url });
+  async function session(of = wallet) {
+    const { message } = await anonymous().call('auth.challenge', { wallet: of.publicKey.toBase58() });
+    const signature = bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), of.secretKey));
+    const { token } = await anonymous().call('auth.verify', { wallet: of.publicKey.toBase58(), message, signature });
+    return createManagementClient({ baseUrl: world.url, session: token });
+  }
+
+  /** A key whose grant is on-chain, not yet registered. */
+  function grantedKey(): TestKey {
+    const apiKey = createApiKey('test');
+    const keyHash = hashApiKey(apiKey);
+    const key = { wallet: address(), apiKey, keyHash, keyId: keyIdOfHash(keyHash) };
+    world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key));
+    return key;
+  }
+
+  const read = (key: TestKey, from?: string) =>
+    world.call('/v1/executions', { key: key.apiKey, ...(from && { headers: { 'x-forwarded-for': from } }) });
+  const execute = (key: TestKey) =>
+    world.post(`/v1/agents/${newAddress()}/execute`, { task: 'x' }, { key: key.apiKey });
+  const codeOf = async (call: ReturnType<World['call']>) => {
+    const { status, json } = await call;
+    return json.error ? `${status} ${json.error.code}` : `${status}`;
+  };
+  const refusal = (call: Promise<unknown>): Promise<MarketplaceError> =>
+    call.then(
+      () => expect.fail('expected a refusal'),
+      (error: MarketplaceError) => error,
+    );
+
+  it('a key that was registered without any may do all', async () => {
+    const key = grantedKey();
+    await anonymous().call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'all' });
+    expect(await codeOf(read(key))).to.equal('200');
+    expect(await codeOf(execute(key))).to.equal('404 agent_not_found');
+  });
+
+  it('a key may be for reading only, or for executing only, and is told which scope it has not', async () => {
+    const [reader, spender] = [grantedKey(), grantedKey()];
+    const client = await session();
+    const register = (key: TestKey, scopes: ('execute' | 'read')[]) =>
+      client.call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'scoped', scopes });
+    await register(reader, ['read']);
+    await register(spender, ['execute']);
+    expect(await codeOf(read(reader))).to.equal('200');
+    expect(await codeOf(execute(spender))).to.equal('404 agent_not_found');
+    const refused = await execute(reader);
+    expect([refused.status, refused.json.error.code]).to.deep.equal([403, 'insufficient_scope']);
+    expect(refused.json.error.details).to.deep.equal({ needs: 'execute', has: ['read'] });
+    expect(await codeOf(read(spender))).to.equal('403 insufficient_scope');
+    expect(await codeOf(world.get(`/v1/executions/${newExecutionId()}`, spender.apiKey))).to.equal(
+      '403 insufficient_scope',
+    );
+    expect(await codeOf(world.post(`/v1/executions/${newExecutionId()}/start`, {}, { key: reader.apiKey }))).to.equal(
+      '403 insufficient_scope',
+    );
+  });
+
+  it('a key ends when its owner said, though its grant lives on', async () => {
+    const key = grantedKey();
+    const expires_at = new Date((EPOCH + 60) * 1000).toISOString();
+    const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'short', expires_at };
+    await (await session()).call('keys.register', input);
+    world.state.nowMs = (EPOCH + 60) * 1000 - 1;
+    expect(await codeOf(read(key))).to.equal('200');
+    world.state.nowMs += 1;
+    expect(await codeOf(read(key))).to.equal('401 unauthorized');
+  });
+
+  it('a key is taken from its addresses alone, as the trusted proxy tells them', async () => {
+    const key = grantedKey();
+    const allowed_ips = ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'];
+    const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'office', allowed_ips };
+    await (await session()).call('keys.register', input);
+    for (const from of ['203.0.113.9', '10.0.0.1, 203.0.113.255', '2001:db8:1::5', '::ffff:198.51.100.7']) {
+      expect(await codeOf(read(key, from)), from).to.equal('200');
+    }
+    // What a client writes into the header itself stands before what our proxy appends.
+    for (const from of ['203.0.114.1', '203.0.113.9, 192.0.2.1', '2001:db9::1', '198.51.100.8', undefined, 'garbage']) {
+      expect(await codeOf(read(key, from)), from).to.equal('403 address_not_allowed');
+    }
+    expect((await read(key, '192.0.2.1')).json.error.details).to.deep.equal({ address: '192.0.2.1' });
+  });
+
+  it('are shown with the key, change from the next request on, and can be taken away', async () => {
+    const key = grantedKey();
+    const client = await session();
+    await client.call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'changing' });
+    const end = new Date((EPOCH + 5) * 1000).toISOString();
+    const change = { key_id: key.keyId, scopes: ['read' as const], expires_at: end, allowed_ips: ['::1'] };
+    expect(await client.call('keys.update', change)).to.include({ name: 'changing', expires_at: end });
+    expect(await codeOf(read(key))).to.equal('403 address_not_allowed');
+    await client.call('keys.update', { key_id: key.keyId, allowed_ips: ['127.0.0.0/8'] });
+    expect(await codeOf(read(key))).to.equal('200');
+    expect(await codeOf(execute(key))).to.equal('403 insufficient_scope');
+    const freed = {
+      key_id: key.keyId,
+      scopes: ['read' as const, 'execute' as const],
+      expires_at: null,
+      allowed_ips: null,
+    };
+    expect(await client.call('keys.update', freed)).to.deep.include({
+      scopes: ['execute', 'read'],
+      expires_at: null,
+      allowed_ips: null,
+    });
+    world.state.nowMs = (EPOCH + 6) * 1000;
+    expect(await codeOf(execute(key))).to.equal('404 agent_not_found');
+  });
+
+  it('rejects: restrictions from anyone but the wallet, at registering and later', async () => {
+    const key = grantedKey();
+    const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'x', scopes: ['read' as const] };
+    const stranger = await session(Keypair.generate());
+    for (const client of [anonymous(), stranger]) {
+      expect(await refusal(client.call('keys.register', input))).to.include({ status: 401, code: 'unauthorized' });
+    }
+    await (await session()).call('keys.register', input);
+    expect(await refusal(stranger.call('keys.update', { key_id: key.keyId, scopes: ['execute'] }))).to.include({
+      status: 404,
+      code: 'not_found',
+    });
+    expect(await codeOf(execute(key))).to.equal('403 insufficient_scope');
+  });
+
+  it('outlast whoever holds the key: neither registering again nor a flood of hashes frees it', async () => {
+    const key = grantedKey();
+    const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'x', scopes: ['read' as const] };
+    await (await session()).call('keys.register', input);
+    const open = { wallet: key.wallet, key_hash: key.keyHash, name: 'free' };
+    for (let count = 0; count < 20; count += 1) {
+      const key_hash = key.keyId + Keypair.generate().publicKey.toBuffer().toString('hex').slice(0, 32);
+      await anonymous().call('keys.register', { ...open, key_hash });
+    }
+    await anonymous().call('keys.register', open);
+    expect(await codeOf(execute(key))).to.equal('403 insufficient_scope');
+    expect(await codeOf(read(key))).to.equal('200');
+  });
+
+  const WRONG: Record<string, unknown>[] = [
+    { scopes: [] },
+    { scopes: ['admin'] },
+    { expires_at: 'tomorrow' },
+    { expires_at: '2026-01-01T00:00:00' },
+    { allowed_ips: [] },
+    { allowed_ips: ['1.2.3'] },
+    { allowed_ips: ['1.2.3.4/33'] },
+    { allowed_ips: ['1.2.3.4,5.6.7.8'] },
+    { allowed_ips: Array.from({ length: 33 }, () => '1.2.3.4') },
+  ];
+  for (const wrong of WRONG) {
+    it(`rejects: ${JSON.stringify(wrong).slice(0, 60)}`, async () => {
+      const change = { key_id: '0'.repeat(32), ...wrong } as never;
+      expect(await refusal((await session()).call('keys.update', change))).to.include({ status: 400 });
+    });
+  }
+
+  it(`the row of a key is read within 0.2 ms in 99 of 100 cases, among ${KEYS} keys`, async () => {
+    const keys: TestKey[] = [];
+    for (let count = 0; count < KEYS; count += 1) keys.push(await world.addKey());
+    const percentiles = Array.from({ length: 3 }, () => {
+      const times = Array.from({ length: LOOK_UPS }, (_, count) => {
+        const { keyHash } = keys[(count * 7) % KEYS]!;
+        const begun = performance.now();
+        world.deps.findKey(keyHash);
+        return performance.now() - begun;
+      });
+      return times.sort((one, two) => one - two)[Math.floor(LOOK_UPS * 0.99)]!;
+    });
+    // Whoever else uses the computer makes a round worse, never better.
+    expect(Math.min(...percentiles)).to.be.below(0.2);
+  });
+});
+
+describe('relay/clientAddress', () => {
+  const request = (forwarded: string | undefined, remoteAddress = '::ffff:192.0.2.1') =>
+    ({ headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } }) as never;
+
+  it('is that of the connection unless proxies are trusted, and then the one that the outermost of them saw', () => {
+    const cases: [forwarded: string | undefined, hops: number, address: string][] = [
+      ['203.0.113.1', 0, '192.0.2.1'],
+      ['203.0.113.1', 1, '203.0.113.1'],
+      ['203.0.113.66, 203.0.113.1', 1, '203.0.113.1'],
+      ['203.0.113.66, 203.0.113.1,10.0.0.1', 2, '203.0.113.1'],
+      ['203.0.113.1', 2, '192.0.2.1'],
+      ['unknown', 1, '192.0.2.1'],
+      [undefined, 1, '192.0.2.1'],
+      ['2001:db8::1', 1, '2001:db8::1'],
+    ];
+    for (const [forwarded, hops, address] of cases) {
+      expect(clientAddress(request(forwarded), hops), `${forwarded} behind ${hops}`).to.equal(address);
+    }
+  });
+
+  it('is within a block of its own family only', () => {
+    expect(isWithin('203.0.113.9', ['203.0.113.8/31'])).to.equal(true);
+    expect(isWithin('203.0.113.10', ['203.0.113.8/31'])).to.equal(false);
+    expect(isWithin('2001:db8::1', ['203.0.113.0/24', '2001:db8::/64'])).to.equal(true);
+    expect(isWithin('::1', ['0.0.0.0/0'])).to.equal(false);
+    expect(isWithin('', ['0.0.0.0/0', '::/0'])).to.equal(false);
+  });
+});

@@ -1,0 +1,144 @@
+/** Clients that are slow on purpose: each is dropped, costs no more than a connection until then, and holds nobody up. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { createHttpServer } from '../../../app/relay/http.ts';
+import { ErrorBody } from '../../../app/sdk/wire.ts';
+import { newExecutionId, startWorld, type World } from './world.ts';
+
+const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, lookMs: 50 };
+const BIG_RESULT = 'r'.repeat(24 * 1024 * 1024);
+
+interface Dropped {
+  text: string;
+  bytes: number;
+  afterMs: number;
+}
+
+describe('slow clients', function () {
+  this.timeout(30_000);
+  let world: World;
+  let server: Server;
+  let port: number;
+  before(async () => {
+    world = await startWorld();
+    server = createHttpServer(world.deps, PATIENCE);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await world.stop();
+  });
+
+  /** Lets `behave` use a connection until the server ends it. */
+  async function untilDropped(behave: (socket: Socket) => void): Promise<Dropped> {
+    const begun = performance.now();
+    const socket = connect(port, '127.0.0.1', () => behave(socket));
+    let text = '';
+    let bytes = 0;
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+      if (text.length < 10_000) text += chunk.toString('latin1').slice(0, 10_000);
+    });
+    socket.on('error', () => undefined);
+    await once(socket, 'close');
+    return { text, bytes, afterMs: performance.now() - begun };
+  }
+
+  /** One byte at a time, for ever. */
+  function drip(socket: Socket, text: string): void {
+    let sent = 0;
+    const timer = setInterval(() => socket.write(text[sent++ % text.length]!), 40);
+    socket.on('close', () => clearInterval(timer));
+  }
+
+  function assertRefused({ text, afterMs }: Dropped, patienceMs: number): void {
+    expect(text).to.match(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    const { error } = ErrorBody.parse(JSON.parse(text.split('\r\n\r\n')[1]!));
+    expect(error).to.include({ code: 'invalid_request', message: 'The request did not arrive in time' });
+    expect(afterMs).to.be.within(patienceMs, patienceMs + 10_000);
+  }
+
+  it('drops a connection whose headers never end', async () => {
+    assertRefused(await untilDropped((socket) => drip(socket, 'GET /v1/agents HTTP/1.1\r\nX-A: b\r\n')), 400);
+  });
+
+  it('drops a connection that says nothing at all', async () => {
+    const { bytes, afterMs } = await untilDropped(() => undefined);
+    expect(afterMs).to.be.within(400, 10_000);
+    expect(bytes).to.be.lessThan(1_000);
+  });
+
+  it('drops a connection whose body never ends', async () => {
+    const head =
+      'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n';
+    const dropped = await untilDropped((socket) => {
+      socket.write(head);
+      drip(socket, '{"name":"x"}');
+    });
+    assertRefused(dropped, 800);
+  });
+
+  it('drops a connection that never takes its answer', async () => {
+    const listing = await world.addListing();
+    const { wallet } = await world.addKey();
+    const id = await world.addJournal({ wallet, listing, state: 'settled' });
+    const token = await world.addResult(id, BIG_RESULT);
+    const dropped = await untilDropped((socket) => {
+      socket.write(`GET /results/${id}/${token} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.pause();
+      // What the kernel holds of it is read at the end, to hear of the close.
+      setTimeout(() => socket.resume(), 3_000);
+    });
+    expect(dropped.text).to.match(/^HTTP\/1\.1 200 OK/);
+    expect(dropped.bytes).to.be.lessThan(BIG_RESULT.length);
+  });
+
+  it('lets a reader take its time as long as it reads', async () => {
+    const listing = await world.addListing();
+    const { wallet } = await world.addKey();
+    const id = await world.addJournal({ wallet, listing, state: 'settled' });
+    const token = await world.addResult(id, BIG_RESULT);
+    const { bytes, afterMs } = await untilDropped((socket) => {
+      socket.write(`GET /results/${id}/${token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      socket.on('data', () => {
+        socket.pause();
+        setTimeout(() => socket.resume(), 2);
+      });
+    });
+    expect(bytes).to.be.greaterThan(BIG_RESULT.length);
+    expect(afterMs).to.be.greaterThan(PATIENCE.takeMs);
+  });
+
+  it('serves others while two hundred of them wait', async () => {
+    const slow = Array.from({ length: 200 }, () =>
+      untilDropped((socket) => drip(socket, 'GET / HTTP/1.1\r\nX-A: b\r\n')),
+    );
+    const begun = performance.now();
+    for (let i = 0; i < 5; i += 1) {
+      expect((await fetch(`http://127.0.0.1:${port}/health`)).status).to.equal(200);
+      expect((await fetch(`http://127.0.0.1:${port}/v1/executions/${newExecutionId()}`)).status).to.equal(401);
+    }
+    expect(performance.now() - begun).to.be.lessThan(5_000);
+    for (const dropped of await Promise.all(slow)) expect(dropped.afterMs).to.be.lessThan(10_000);
+  });
+
+  it('waits for a slow agent as long as it takes', async () => {
+    const key = await world.addKey();
+    const listing = await world.addListing();
+    world.state.execute = () =>
+      new Promise((resolve) => {
+        setTimeout(() => resolve({ kind: 'pending', executionId: newExecutionId() }), 1_500);
+      });
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/agents/${listing}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key.apiKey}`, 'content-type': 'application/json' },
+      body: '{"task":"x"}',
+    });
+    expect(answer.status).to.equal(200);
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * What must be true after any run, by the chain itself: conservation, and the invariants I3 (each record pays one side),
+ * I5 (paid means signed), I9 (completed means settled and the very result), I10 (one execution per Idempotency-Key), I11
+ * (nothing dispatched before it is funded; the creator watches that), I12 (every id can be read), I13 (keys and agents
+ * count what the chain counts), I15 (no task or result in the log), I16 (every lamport explained).
+ */
+import { Ed25519Program, type TransactionError, type VersionedMessage } from '@solana/web3.js';
+import { keyIdOf } from '../../../app/sdk/apiKey.ts';
+import { decodeAccount, findExecution, findGrant, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program.ts';
+import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt.ts';
+import { type Balances, request, type TestMarketplace } from '../../harness/marketplace.ts';
+import { until } from '../../harness/until.ts';
+import { BEHAVIOURS } from './plan.ts';
+import type { Ended } from './run.ts';
+
+const PRICE = 250_000n;
+const FEE = 2_500n;
+const LAMPORTS_PER_SIGNATURE = 5_000;
+
+/** Everything that an execution changes, at one moment. */
+export interface Picture {
+  balances: Balances;
+  /** Spent and number of executions by the callers' grants. */
+  grants: { spent: bigint; count: number }[];
+  agent: { total: number; successful: number };
+  records: number;
+  /** The relay authority's, and those that lie in records as rent. */
+  lamports: { authority: number; rent: number };
+  /** Newest transaction of the relay authority. */
+  lastSignature: string | null;
+}
+
+export async function lookAt(market: TestMarketplace, url: string): Promise<Picture> {
+  const { connection } = market.node;
+  const grants = await Promise.all(
+    market.callers.map(async ({ wallet, apiKey }) => {
+      const account = await connection.getAccountInfo(findGrant(wallet.publicKey, keyIdOf(apiKey)), 'confirmed');
+      const grant = decodeAccount('KeyGrant', account!.data);
+      return { spent: grant.totalSpent, count: Number(grant.executionCount) };
+    }),
+  );
+  const records = await connection.getProgramAccounts(PROGRAM_ID, {
+    commitment: 'confirmed',
+    filters: [{ memcmp: { offset: RECORD_OFFSETS.rentSponsor, bytes: market.authority.publicKey.toBase58() } }],
+  });
+  const agent = (await request(url, `/v1/agents/${market.agentId}`)).body;
+  const [last] = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 1 }, 'confirmed');
+  return {
+    balances: await market.balances(),
+    grants,
+    agent: { total: agent.total_executions, successful: agent.successful_executions },
+    records: records.length,
+    lamports: {
+      authority: await connection.getBalance(market.authority.publicKey, 'confirmed'),
+      rent: records.reduce((sum, { account }) => sum + account.lamports, 0),
+    },
+    lastSignature: last?.signature ?? null,
+  };
+}
+
+interface Seen {
+  ended: Ended[];
+  before: Picture;
+  after: Picture;
+  log: string;
+}
+
+/** One sentence for each thing that is not as it must be. */
+export async function findViolations(market: TestMarketplace, url: string, seen: Seen): Promise<string[]> {
+  const found: string[] = [];
+  const demand = (isSo: boolean, otherwise: string) => void (isSo || found.push(otherwise));
+  const journal = new Map(market.journal().map((row) => [row.execution_id, row]));
+  for (const one of seen.ended) await checkExecution(market, url, one, journal.get(one.id), demand);
+
+  const { before, after, ended } = seen;
+  const paid = ended.filter(({ planned }) => BEHAVIOURS[planned.behaviour] === 'completed');
+  const count = BigInt(paid.length);
+  demand(after.records - before.records === ended.length, `I10: ${after.records - before.records} new records`);
+  demand(after.balances.creator === before.balances.creator + (PRICE - FEE) * count, 'conservation: creator');
+  demand(after.balances.treasury === before.balances.treasury + FEE * count, 'conservation: treasury');
+  for (const [index, caller] of before.balances.callers.entries()) {
+    const own = BigInt(paid.filter(({ planned }) => planned.caller === index).length);
+    demand(after.balances.callers[index] === caller - PRICE * own, `conservation: caller ${index}`);
+    const [was, is] = [before.grants[index]!, after.grants[index]!];
+    demand(is.spent - was.spent === PRICE * own, `I13: the key of caller ${index} spent ${is.spent - was.spent}`);
+  }
+  await checkCounts(market, url, before, ended.length, paid.length, demand);
+  await checkLamports(market, before, after, demand);
+  demand(!/canary-task|, answer \d/.test(seen.log), 'I15: a task or a result is in the log');
+  return found;
+}
+
+type Demand = (isSo: boolean, otherwise: string) => void;
+
+async function checkExecution(
+  market: TestMarketplace,
+  url: string,
+  { planned, task, id, answer }: Ended,
+  row: ReturnType<TestMarketplace['journal']>[number] | undefined,
+  demand: Demand,
+): Promise<void> {
+  const expected = BEHAVIOURS[planned.behaviour];
+  const name = `${task} (${id})`;
+  const told = answer.body.execution_id ?? answer.body.error?.execution_id;
+  demand(told === id, `I10: ${name} was answered as ${told}: ${JSON.stringify(answer.body)}`);
+  const record = await market.record(id);
+  const status = expected === 'completed' ? 'completed' : 'refunded';
+  demand(record?.status === status, `I3: ${name} is ${record?.status} on the chain`);
+  demand(!(await market.escrowExists(id)), `I3: the escrow of ${name} is still there`);
+  const address = findExecution(parseUuid(id)!);
+  const sent = await market.node.connection.getSignaturesForAddress(address, undefined, 'confirmed');
+  const landed = sent.filter(({ err }) => !isDropped(err));
+  const isOnce = landed.length === 2 && landed.every(({ err }) => err === null);
+  demand(isOnce, `I3: ${name} has the transactions ${JSON.stringify(sent.map(({ err }) => err))}`);
+
+  const { apiKey } = market.callers[planned.caller]!;
+  const { status: code, body } = await request(url, `/v1/executions/${id}`, { apiKey });
+  demand(code === 200, `I12: ${name} cannot be read: ${code}`);
+  demand(body.status === (expected === 'completed' ? 'completed' : 'failed'), `I9: ${name} is shown as ${body.status}`);
+  if (expected !== 'completed') {
+    const error = expected === 'timeout' ? 'execution_timeout' : 'execution_failed';
+    demand(body.error?.code === error && body.cost_usdc === 0, `I9: ${name} ended with ${JSON.stringify(body.error)}`);
+    return;
+  }
+  const committed = `sha256:${Buffer.from(record?.resultHash ?? []).toString('hex')}`;
+  const text = await (await fetch(body.ipfs_url)).text();
+  demand(hashResult(text) === committed && body.result === text, `I9: ${name} shows another result than the chain's`);
+  const isSigned = row?.signature && verifyResultSignature(record!.signingKey.toBytes(), committed, row.signature);
+  demand(Boolean(isSigned), `I5: ${name} was paid without the creator's signature`);
+}
+
+/** The agent's figures follow the chain as soon as the index has read it. */
+async function checkCounts(
+  market: TestMarketplace,
+  url: string,
+  before: Picture,
+  total: number,
+  successful: number,
+  demand: Demand,
+): Promise<void> {
+  const isRight = async () => {
+    const { body } = await request(url, `/v1/agents/${market.agentId}`);
+    const grown = [body.total_executions - before.agent.total, body.successful_executions - before.agent.successful];
+    return grown[0] === total && grown[1] === successful;
+  };
+  await until('the index has counted', isRight, 15_000).catch(() => demand(false, 'I13: the agent has other figures'));
+}
+
+async function checkLamports(market: TestMarketplace, before: Picture, after: Picture, demand: Demand): Promise<void> {
+  const { connection } = market.node;
+  const options = before.lastSignature ? { until: before.lastSignature } : undefined;
+  const sent = await connection.getSignaturesForAddress(market.authority.publicKey, options, 'confirmed');
+  let fees = 0;
+  for (const { signature } of sent.filter(({ err }) => !isDropped(err))) {
+    const found = await connection.getTransaction(signature, {
+      maxSupportedTransactionVersion: 0,
+      commitment: 'confirmed',
+    });
+    fees += found ? feeOf(found.transaction.message) : 0;
+  }
+  const lost = before.lamports.authority - after.lamports.authority;
+  const explained = fees + after.lamports.rent - before.lamports.rent;
+  demand(lost === explained, `I16: ${lost} lamports are gone, ${explained} are explained`);
+}
+
+/** The local node lists what came too late; a cluster drops it, and nobody hears of it again. */
+function isDropped(error: TransactionError | null): boolean {
+  return error === 'BlockhashNotFound';
+}
+
+/** Each signature costs, those that the Ed25519 program checks too; the local node's `meta.fee` forgets the latter. */
+function feeOf({ header, compiledInstructions, staticAccountKeys }: VersionedMessage): number {
+  const isCheck = ({ programIdIndex }: { programIdIndex: number }) =>
+    staticAccountKeys[programIdIndex]?.equals(Ed25519Program.programId) ?? false;
+  return LAMPORTS_PER_SIGNATURE * (header.numRequiredSignatures + compiledInstructions.filter(isCheck).length);
+}

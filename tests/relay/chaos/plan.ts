@@ -1,0 +1,86 @@
+/** What happens in one run of chaos: drawn from a seed, so that the same seed asks for the same again. */
+
+/** How the creator treats an execution, and how it must end. */
+export const BEHAVIOURS = {
+  good: 'completed',
+  slow: 'completed',
+  'unavailable at first': 'completed',
+  'cut at first': 'completed',
+  failed: 'failed',
+  'status 500': 'failed',
+  garbage: 'failed',
+  'wrong hash': 'failed',
+  'wrong id': 'failed',
+  'wrong key': 'failed',
+  hangs: 'timeout',
+  drips: 'timeout',
+} as const;
+export type BehaviourName = keyof typeof BEHAVIOURS;
+
+/** Faults of the node, one at a time. */
+export const FAULT_NAMES = [
+  'busy',
+  'broken',
+  'gone',
+  'silent',
+  'drops what is sent',
+  'sends twice',
+  'lands and breaks',
+  'lags',
+  'knows no status',
+  'notifies nobody',
+  'closes its WebSocket',
+] as const;
+export type FaultName = (typeof FAULT_NAMES)[number];
+
+export interface PlannedExecution {
+  behaviour: BehaviourName;
+  /** Which of the two callers. */
+  caller: number;
+  async: boolean;
+  /** Milliseconds after the start; all times below likewise. */
+  atMs: number;
+}
+
+export interface Plan {
+  executions: PlannedExecution[];
+  faults: { name: FaultName; atMs: number; lastsMs: number }[];
+  kills: number[];
+}
+
+/** Numbers in [0, 1) from a seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const SPREAD_MS = 2_500;
+
+export function makePlan(seed: number, executions: number): Plan {
+  const random = randomFrom(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const between = (low: number, high: number) => Math.round(low + random() * (high - low));
+  const names = Object.keys(BEHAVIOURS) as BehaviourName[];
+  let faultAt = 0;
+  return {
+    executions: Array.from({ length: executions }, () => ({
+      // Half of them are to be paid, whatever else happens.
+      behaviour: random() < 0.5 ? pick(names.filter((name) => BEHAVIOURS[name] === 'completed')) : pick(names),
+      caller: between(0, 1),
+      async: random() < 0.3,
+      atMs: between(0, SPREAD_MS),
+    })),
+    faults: Array.from({ length: between(2, 4) }, () => {
+      const atMs = faultAt + between(100, 900);
+      const lastsMs = between(200, 1_200);
+      faultAt = atMs + lastsMs;
+      return { name: pick(FAULT_NAMES), atMs, lastsMs };
+    }),
+    kills: Array.from({ length: random() < 0.3 ? 2 : 1 }, () => between(300, SPREAD_MS + 500)).sort((a, b) => a - b),
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * A creator's server in a process of its own, as creators' are: what it does costs the relay's neighbours nothing but
+ * what the relay lets it. The task names the misbehaviour; any other task is answered well.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { goodAnswer } from '../../harness/marketplace.ts';
+import { misbehaviours } from './cases.ts';
+
+const [signingKey, stranger] = process.argv.slice(2).map((hex) => Buffer.from(hex, 'hex')) as [Buffer, Buffer];
+const cases = new Map(
+  Object.entries(misbehaviours(signingKey, stranger)).flatMap(([kind, entries]) =>
+    entries.map((entry): [string, typeof entry] => [`${kind}: ${entry.name}`, entry]),
+  ),
+);
+
+const server = createServer((incoming, response) => {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('end', () => {
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const reply = (answer: unknown) => void response.end(JSON.stringify(answer));
+    const found = cases.get(body.task);
+    if (found) found.behave(body, response, reply);
+    else reply(goodAnswer(signingKey, body.execution_id, 'x'));
+  });
+});
+server.keepAliveTimeout = 0;
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+process.send?.({ port: (server.address() as AddressInfo).port });
+process.on('disconnect', () => process.exit(0));

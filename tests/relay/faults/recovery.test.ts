@@ -1,0 +1,271 @@
+/**
+ * What the kill matrix does not reach: stored bytes that die while the relay is down, an escrow that the chain takes
+ * back, a ledger that is lost, and two relays on one ledger.
+ */
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import { keyIdOf } from '../../../app/sdk/apiKey.ts';
+import {
+  accountDiscriminator,
+  EXECUTION_STATUS_BYTE,
+  findEscrow,
+  findExecution,
+  findGrant,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+} from '../../../app/sdk/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt.ts';
+import {
+  type Balances,
+  goodAnswer,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { stopAt } from '../../harness/standstill.ts';
+import { until } from '../../harness/until.ts';
+
+const PRICE = 250_000n;
+const FEE = 2_500n;
+/** How long an open may land, seconds of the chain's clock. */
+const OPEN_WINDOW_SECONDS = 60;
+/** Slots that a blockhash lives. */
+const BLOCKHASH_SLOTS = 150;
+
+describe('recovery', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+
+  before(async () => {
+    market = await startMarketplace();
+    await market.relay.kill();
+  });
+  after(() => market.stop());
+  beforeEach(() =>
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task.includes('failed'))
+        reply({
+          execution_id: body.execution_id,
+          status: 'failed',
+          error: 'no luck',
+          result: null,
+          result_hash: null,
+          signature: null,
+        });
+      else reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+    }),
+  );
+
+  const apiKey = () => market.callers[0]!.apiKey;
+
+  function execute(relay: RelayHandle, task: string, more: object = {}) {
+    const body = { task, ...more };
+    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
+  }
+
+  /** Let an execution for each task stand where it says, and kill the relay there. Returns their ids. */
+  async function killAt(tasks: string[], whileStanding: (ids: string[]) => Promise<void> = async () => undefined) {
+    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
+    const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
+    await until('the executions stand', async () => tasks.every((task) => doomed.standing.has(task)));
+    const byTask = market.executionsByTask();
+    const ids = tasks.map((task) => byTask.get(task)!);
+    await whileStanding(ids);
+    await doomed.kill();
+    await Promise.all(calls);
+    return ids;
+  }
+
+  /** Wait until nothing that was signed before now can land any more. */
+  async function outliveBlockhashes(): Promise<void> {
+    const last = (await market.node.connection.getBlockHeight('confirmed')) + BLOCKHASH_SLOTS;
+    await until('the blockhash expires', async () => (await market.node.connection.getBlockHeight('finalized')) > last);
+    await market.node.timeTravel((await market.node.now()) + OPEN_WINDOW_SECONDS + 1);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of the API, asserted field by field
+  async function readEnd(relay: RelayHandle, id: string): Promise<any> {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    let body: any;
+    await until(`${id} ends`, async () => {
+      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })).body;
+      return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
+    });
+    return body;
+  }
+
+  /** How many transactions that name the record did what they were for. */
+  async function succeeded(id: string): Promise<number> {
+    const record = findExecution(parseUuid(id)!);
+    const found = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+    return found.filter(({ err }) => err === null).length;
+  }
+
+  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * paid, 'caller');
+    expect(after.callers[1]).to.equal(before.callers[1], 'the other caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
+  }
+
+  it('what was signed before the kill has died by the restart: an open is over, a settle and a refund are signed anew', async () => {
+    const before = await market.balances();
+    const cases: [task: string, status: string, code: string | null, transactions: number][] = [
+      [stopAt('openSigned:after', 'completed'), 'failed', 'service_unavailable', 0],
+      [stopAt('send-open:sent', 'completed'), 'completed', null, 2],
+      [stopAt('verified:after', 'completed'), 'completed', null, 2],
+      [stopAt('send-settle:sent', 'completed'), 'completed', null, 2],
+      [stopAt('send-settle:after', 'completed'), 'completed', null, 2],
+      [stopAt('refunding:after', 'failed'), 'failed', 'execution_failed', 2],
+      [stopAt('send-refund:sent', 'failed'), 'failed', 'execution_failed', 2],
+    ];
+    const ids = await killAt(cases.map(([task]) => task));
+    await outliveBlockhashes();
+    const relay = await market.startRelayProcess();
+    try {
+      for (const [index, [task, status, code, transactions]] of cases.entries()) {
+        const id = ids[index]!;
+        const body = await readEnd(relay, id);
+        expect([body.status, body.error?.code ?? null], task).to.deep.equal([status, code]);
+        expect(await succeeded(id), task).to.equal(transactions);
+        expect(await market.escrowExists(id), task).to.equal(false);
+      }
+      assertMoved(before, await market.balances(), 4n);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  /** Undo an open as a rollback of its block would: no record, no escrow, money and allowance back at the caller. */
+  async function rollBack(id: string, wasBefore: Map<string, string>): Promise<void> {
+    const record = findExecution(parseUuid(id)!);
+    for (const gone of [record, findEscrow(record)]) {
+      const empty = { lamports: 0, data: '', owner: '11111111111111111111111111111111' };
+      await market.node.rpc('surfnet_setAccount', [gone.toBase58(), empty]);
+    }
+    for (const [address, data] of wasBefore) await market.node.rpc('surfnet_setAccount', [address, { data }]);
+  }
+
+  /** The caller's accounts that an open changes, as they are now. */
+  async function callersAccounts(): Promise<Map<string, string>> {
+    const { wallet, usdc, apiKey: key } = market.callers[0]!;
+    const grant = findGrant(wallet.publicKey, keyIdOf(key));
+    const found = new Map<string, string>();
+    for (const address of [usdc, grant]) {
+      const account = await market.node.connection.getAccountInfo(address, 'confirmed');
+      found.set(address.toBase58(), Buffer.from(account!.data).toString('hex'));
+    }
+    return found;
+  }
+
+  it('an open that the chain rolled back is signed once more for a finished result, and charged once', async () => {
+    const before = await market.balances();
+    const accounts = await callersAccounts();
+    const [id] = await killAt([stopAt('verified:after', 'rolled back')], async ([id]) => {
+      await rollBack(id!, accounts);
+    });
+    expect(await market.record(id!)).to.equal(null);
+    expect(await market.balances()).to.deep.equal(before);
+    await outliveBlockhashes();
+    const relay = await market.startRelayProcess();
+    try {
+      expect(await readEnd(relay, id!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+      assertMoved(before, await market.balances(), 1n);
+      expect(market.calls.get(id!)).to.equal(1);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  it('a refund whose open the chain rolled back is over at no cost', async () => {
+    const before = await market.balances();
+    const accounts = await callersAccounts();
+    const [id] = await killAt([stopAt('refunding:after', 'failed, rolled back')], async ([id]) => {
+      await rollBack(id!, accounts);
+    });
+    await outliveBlockhashes();
+    const relay = await market.startRelayProcess();
+    try {
+      expect(await readEnd(relay, id!)).to.include({ status: 'failed', cost_usdc: 0, refund: null });
+      assertMoved(before, await market.balances(), 0n);
+      expect(await market.record(id!)).to.equal(null);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  it('records whose rows were lost with the ledger: a paid one is shown, an open one goes back after its deadline', async () => {
+    const before = await market.balances();
+    const paying = await market.startRelayProcess();
+    const paid = (await execute(paying, 'paid')).body.execution_id;
+    await paying.kill();
+    const [open] = await killAt([stopAt('dispatched:after', 'lost')]);
+    market.forgetExecutions();
+    const { deadline } = (await market.record(open!))!;
+    await market.node.timeTravel(Number(deadline) + 1);
+
+    const relay = await market.startRelayProcess();
+    try {
+      expect(await readEnd(relay, open!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(await readEnd(relay, paid)).to.include({ status: 'completed', cost_usdc: 0.25, result: null });
+      assertMoved(before, await market.balances(), 1n);
+      const records = await market.node.connection.getProgramAccounts(PROGRAM_ID, {
+        commitment: 'confirmed',
+        filters: [
+          { memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator('ExecutionRecord')) } },
+          { memcmp: { offset: RECORD_OFFSETS.status, bytes: bs58.encode(Uint8Array.of(EXECUTION_STATUS_BYTE.open)) } },
+        ],
+      });
+      expect(records.length).to.equal(0);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  it('two relays on one ledger: each works on its own executions, and each agent is called once', async () => {
+    const replies: (() => void)[] = [];
+    market.setBehaviour((body, _response, reply) => {
+      replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
+    });
+    const before = await market.balances();
+    const first = await market.startRelayProcess();
+    const second = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+    try {
+      const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
+      await until('all agents are called', async () => replies.length === 6);
+      // Long enough for many looks of both relays at rows that are not theirs.
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      for (const reply of replies) reply();
+      const answers = await Promise.all(calls);
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+      expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
+      assertMoved(before, await market.balances(), 6n);
+    } finally {
+      await Promise.all([first.kill(), second.kill()]);
+    }
+  });
+
+  it('a synchronous execution commits twice to the disk, and many at once commit together', async () => {
+    const relay = await market.startRelayProcess();
+    const commits = async () => {
+      const answer = new Promise<{ commits: number }>((resolve) =>
+        relay.process.once('message', (message) => resolve(message as { commits: number })),
+      );
+      relay.process.send('figures');
+      return (await answer).commits;
+    };
+    try {
+      await execute(relay, 'warm');
+      const before = await commits();
+      await execute(relay, 'alone');
+      const alone = await commits();
+      expect(alone - before).to.equal(2);
+      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
+      expect((await commits()) - alone).to.be.lessThan(48);
+    } finally {
+      await relay.kill();
+    }
+  });
+});

@@ -1,0 +1,283 @@
+/** What is paid for priority: by the answers of a plain node and of Helius, and by whole calls through either. */
+import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { indexPath, readConfig } from '../../../app/relay/config.ts';
+import { createFees, type PriceSource, recentPrice } from '../../../app/relay/fees.ts';
+import { heliusPrice } from '../../../app/relay/helius.ts';
+import { heliusUrls } from '../../../indexer/helius.ts';
+import { createIndexer, type Indexer } from '../../../indexer/main.ts';
+import { type Recorded, startHeliusFront } from '../../harness/heliusFront.ts';
+import { request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { startRelayMain } from '../../harness/relayMain.ts';
+
+const API_KEY = '11111111-2222-3333-4444-555555555555';
+const log = pino({ level: 'silent' });
+
+const fronts: Awaited<ReturnType<typeof startHeliusFront>>[] = [];
+after(() => {
+  for (const front of fronts) front.stop();
+});
+async function front(recorded: Recorded, market?: TestMarketplace) {
+  const started = await startHeliusFront(recorded, market?.node);
+  fronts.push(started);
+  return started;
+}
+
+/** As nodes answer. */
+const simulated = (unitsConsumed: number, err: unknown = null) => ({
+  context: { apiVersion: '3.1.0', slot: 7 },
+  value: { accounts: null, err, innerInstructions: null, logs: [], returnData: null, unitsConsumed },
+});
+
+describe('the price of priority', () => {
+  const payer = Keypair.generate();
+  const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 });
+  const allocate = SystemProgram.allocate({ accountPubkey: payer.publicKey, space: 1 });
+
+  async function stand(options: { price: bigint; maxLamports?: bigint; units?: () => unknown }) {
+    const { baseUrl, calls } = await front({ simulateTransaction: options.units ?? (() => simulated(50_000)) });
+    const state = { price: options.price };
+    const fees = createFees({
+      connection: new Connection(baseUrl, 'confirmed'),
+      payer: payer.publicKey,
+      source: async () => state.price,
+      maxLamports: options.maxLamports ?? 1_000_000n,
+      log,
+    });
+    await fees.refresh();
+    return { fees, state, calls };
+  }
+
+  /** Units and micro-lamports per unit that the instructions set; null where there are none. */
+  function read(instructions: TransactionInstruction[]): [units: number, price: bigint] | null {
+    if (instructions.length === 0) return null;
+    const [limit, price] = instructions;
+    for (const one of instructions) expect(one.programId.equals(ComputeBudgetProgram.programId)).to.equal(true);
+    expect([instructions.length, limit!.data[0], price!.data[0]]).to.deep.equal([2, 2, 3]);
+    return [limit!.data.readUInt32LE(1), price!.data.readBigUInt64LE(1)];
+  }
+
+  it('is nothing where nobody pays, or where paying is switched off', async () => {
+    const free = await stand({ price: 0n });
+    expect(read(await free.fees.instructionsFor([transfer], 0))).to.equal(null);
+    const off = await stand({ price: 5_000n, maxLamports: 0n });
+    expect(read(await off.fees.instructionsFor([transfer], 3))).to.equal(null);
+    expect([...free.calls, ...off.calls]).to.deep.equal([]);
+  });
+
+  it('goes with a limit from simulation, measured once for each kind of transaction', async () => {
+    const units = [50_000, 1_000];
+    const { fees, calls } = await stand({ price: 2_000n, units: () => simulated(units.shift()!) });
+    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([allocate, allocate], 0))).to.deep.equal([21_200, 2_000n]);
+    expect(calls.map(({ method }) => method)).to.deep.equal(['simulateTransaction', 'simulateTransaction']);
+  });
+
+  it('has a generous limit where the simulation failed, and measures again next time', async () => {
+    const answers = [simulated(300, { InstructionError: [1, { Custom: 1 }] }), new Error('busy'), simulated(10_000)];
+    const { fees, calls } = await stand({ price: 1n, units: () => answers.shift() });
+    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([400_000, 1n]);
+    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([400_000, 1n]);
+    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([32_000, 1n]);
+    expect(calls.length).to.equal(3);
+  });
+
+  it('doubles with each attempt, also from nothing, and never passes the cap', async () => {
+    const { fees, state } = await stand({ price: 3_000n, maxLamports: 1_000n });
+    const attempts = async () =>
+      Promise.all([0, 1, 2, 5].map(async (attempt) => read(await fees.instructionsFor([transfer], attempt))));
+    expect(await attempts()).to.deep.equal([
+      [80_000, 3_000n],
+      [160_000, 6_000n],
+      [240_000, 4_166n],
+      [480_000, 2_083n],
+    ]);
+    for (const attempt of [0, 1, 2, 5, 40]) {
+      const [units, price] = read(await fees.instructionsFor([transfer], attempt))!;
+      expect(Number(price) * units, String(attempt)).to.be.at.most(1_000 * 1e6);
+    }
+    state.price = 0n;
+    await fees.refresh();
+    expect(read(await fees.instructionsFor([transfer], 0))).to.equal(null);
+    expect(read(await fees.instructionsFor([transfer], 1))).to.deep.equal([160_000, 2_000n]);
+  });
+
+  it('stays where it was while the source does not answer', async () => {
+    let fails = false;
+    const source: PriceSource = async () => {
+      if (fails) throw new Error('no answer');
+      return 7n;
+    };
+    const { baseUrl } = await front({ simulateTransaction: () => simulated(50_000) });
+    const connection = new Connection(baseUrl, 'confirmed');
+    const fees = createFees({ connection, payer: payer.publicKey, source, maxLamports: 1_000_000n, log });
+    await fees.refresh();
+    fails = true;
+    expect(await fees.refresh().catch((error: Error) => error.message)).to.equal('no answer');
+    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([80_000, 7n]);
+  });
+
+  it('of a plain node is what three of four recent slots took, for the accounts that we write', async () => {
+    const recorded = [0, 900, 100, 0, 400, 200, 300, 0].map((fee, at) => ({ slot: 100 + at, prioritizationFee: fee }));
+    const { baseUrl, calls } = await front({ getRecentPrioritizationFees: () => recorded });
+    const connection = new Connection(baseUrl, 'confirmed');
+    expect(await recentPrice(connection, [payer.publicKey])()).to.equal(400n);
+    expect(calls[0]!.params).to.deep.equal([[payer.publicKey.toBase58()]]);
+    recorded.length = 0;
+    expect(await recentPrice(connection, [payer.publicKey])()).to.equal(0n);
+  });
+});
+
+describe('Helius', () => {
+  it('is asked for its recommendation, with the key in its address', async () => {
+    const { baseUrl, calls } = await front({ getPriorityFeeEstimate: () => ({ priorityFeeEstimate: 10_082.4 }) });
+    const price = heliusPrice({ apiKey: API_KEY, baseUrl }, ['one', 'two']);
+    expect(await price()).to.equal(10_083n);
+    const params = [{ accountKeys: ['one', 'two'], options: { recommended: true } }];
+    expect(calls).to.deep.equal([{ url: `/?api-key=${API_KEY}`, method: 'getPriorityFeeEstimate', params }]);
+  });
+
+  it('that refuses, or says nothing, gives no price', async () => {
+    for (const answer of [
+      new Error('invalid api key'),
+      {},
+      { priorityFeeEstimate: null },
+      { priorityFeeEstimate: -1 },
+    ]) {
+      const { baseUrl } = await front({ getPriorityFeeEstimate: () => answer });
+      const refusal = await heliusPrice({ apiKey: API_KEY, baseUrl }, [])().catch((error: Error) => error);
+      expect(refusal, JSON.stringify(answer)).to.be.instanceOf(Error);
+    }
+  });
+
+  it('has the addresses of the environment, unless told others', () => {
+    expect(heliusUrls({ apiKey: 'k', baseUrl: 'https://mainnet.helius-rpc.com/' })).to.deep.equal({
+      rpcUrl: 'https://mainnet.helius-rpc.com/?api-key=k',
+      wsUrl: 'wss://mainnet.helius-rpc.com/?api-key=k',
+    });
+    expect(heliusUrls({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1/' }).wsUrl).to.equal('ws://127.0.0.1:1/?api-key=k');
+  });
+});
+
+describe('paid calls with priority, on a real node', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let indexer: Indexer;
+  before(async () => {
+    market = await startMarketplace();
+    await market.relay.kill();
+    const { rpcUrl, wsUrl } = market.node;
+    indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(market.dataDir), log });
+    await indexer.start();
+  });
+  after(async () => {
+    await indexer.stop();
+    await market.stop();
+  });
+
+  /** A call and a refund through a relay with these settings: what each of its transactions paid for priority. */
+  async function payThrough(settings: NodeJS.ProcessEnv, isReady: () => boolean) {
+    const relay = await startRelayMain(market, settings);
+    const execute = (task: string) =>
+      request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
+    try {
+      const end = Date.now() + 30_000;
+      while (!isReady()) {
+        if (Date.now() > end) throw new Error('the price was never asked for');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const before = await market.balances();
+      market.setBehaviour(null);
+      expect((await execute('paid')).status).to.equal(200);
+      market.setBehaviour((_body, response) => void response.writeHead(500).end());
+      expect((await execute('refunded')).status).to.equal(500);
+      const after = await market.balances();
+      expect(after.callers[0]).to.equal(before.callers[0]! - 250_000n);
+      expect(after.creator).to.equal(before.creator + 247_500n);
+    } finally {
+      relay.child.kill('SIGKILL');
+      await relay.exited;
+    }
+    const { connection } = market.node;
+    const signatures = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 4 }, 'confirmed');
+    const paid = await Promise.all(
+      signatures.map(async ({ signature }) => {
+        const found = await connection.getTransaction(signature, {
+          commitment: 'confirmed',
+          maxSupportedTransactionVersion: 0,
+        });
+        const { message } = found!.transaction;
+        const budget = message.compiledInstructions.filter(({ programIdIndex }) =>
+          message.staticAccountKeys[programIdIndex]!.equals(ComputeBudgetProgram.programId),
+        );
+        const data = budget.map((instruction) => Buffer.from(instruction.data));
+        const units = data.find((bytes) => bytes[0] === 2)?.readUInt32LE(1) ?? null;
+        const price = data.find((bytes) => bytes[0] === 3)?.readBigUInt64LE(1) ?? null;
+        return { units, price, consumed: found!.meta!.computeUnitsConsumed! };
+      }),
+    );
+    return { paid, log: relay.log() };
+  }
+
+  it('by a plain node: limits that fit, the price of the market, and a cap above it', async () => {
+    let asked = 0;
+    const plain = await front(
+      {
+        getRecentPrioritizationFees: () => {
+          asked += 1;
+          return [{ slot: 1, prioritizationFee: 2_500 }];
+        },
+      },
+      market,
+    );
+    const { paid } = await payThrough({ SOLANA_RPC_URL: plain.baseUrl }, () => asked > 0);
+    expect(paid.map(({ price }) => price)).to.deep.equal([2_500n, 2_500n, 2_500n, 2_500n]);
+    for (const { units, consumed } of paid) expect(units).to.be.greaterThan(consumed).and.lessThan(400_000);
+  });
+
+  it('by Helius: through its address alone, and its key in no log', async () => {
+    let asked = 0;
+    const helius = await front(
+      {
+        getPriorityFeeEstimate: () => {
+          asked += 1;
+          return { priorityFeeEstimate: 9_000_000 };
+        },
+      },
+      market,
+    );
+    const settings = {
+      HELIUS_API_KEY: API_KEY,
+      HELIUS_URL: helius.baseUrl,
+      // Where nothing answers.
+      SOLANA_RPC_URL: 'http://127.0.0.1:9',
+      SOLANA_WS_URL: 'ws://127.0.0.1:9',
+      MAX_PRIORITY_FEE_LAMPORTS: '1000',
+      LOG_LEVEL: 'debug',
+    };
+    const { paid, log: written } = await payThrough(settings, () => asked > 0);
+    for (const { units, price } of paid) {
+      expect(Number(price) * units!).to.be.at.most(1_000 * 1e6);
+      expect(Number(price) * units!).to.be.greaterThan(999 * 1e6);
+    }
+    expect(helius.calls.every(({ url }) => url === `/?api-key=${API_KEY}`)).to.equal(true);
+    expect(helius.upgrades).to.deep.equal([`/?api-key=${API_KEY}`]);
+    expect(written).to.include('relay is ready').and.not.include(API_KEY);
+  });
+
+  it('is off without a key, and for the environment with one', () => {
+    const env = { RELAY_KEYPAIR: `${market.dataDir}/relay-authority.json` };
+    expect(readConfig(env)).to.include({
+      helius: null,
+      rpcUrl: 'http://127.0.0.1:8899',
+      maxPriorityFeeLamports: 100_000n,
+    });
+    const test = readConfig({ ...env, HELIUS_API_KEY: 'k' });
+    expect(test.rpcUrl).to.equal('https://devnet.helius-rpc.com/?api-key=k');
+    const live = readConfig({ ...env, HELIUS_API_KEY: 'k', ENVIRONMENT: 'live' });
+    expect(live.wsUrl).to.equal('wss://mainnet.helius-rpc.com/?api-key=k');
+    expect(live.publicRpcUrl).to.not.include('api-key');
+  });
+});

@@ -1,0 +1,151 @@
+/** What keeps new executions out, and the fee payer's runway, which is one of the reasons. */
+import { expect } from 'chai';
+import pino from 'pino';
+import type { Engine } from '../../../app/relay/deps.ts';
+import type { ApiError } from '../../../app/relay/errors.ts';
+import { createGate, type Obstacle } from '../../../app/relay/gate.ts';
+import { createRunway } from '../../../app/relay/runway.ts';
+
+const HOUR_MS = 3_600_000;
+const SOL = 1_000_000_000;
+
+describe('the gate', () => {
+  function behindGate() {
+    const gate = createGate();
+    let begun = 0;
+    const outcome = async () => {
+      begun += 1;
+      return { kind: 'pending', executionId: 'x' } as const;
+    };
+    const engine: Engine = { execute: outcome, start: outcome, outcomeOf: outcome, inFlight: () => 7 };
+    const guarded = gate.guard(engine);
+    const calls = [
+      () => guarded.execute({} as never, {} as never, {} as never),
+      () => guarded.start({} as never, {} as never),
+    ];
+    return { gate, guarded, calls, begun: () => begun };
+  }
+
+  it('lets nothing begin before the ledger has been compared with the chain', async () => {
+    const { gate, calls, begun } = behindGate();
+    expect(gate.obstacles()).to.deep.equal(['ledger_unreconciled']);
+    for (const call of calls) {
+      const refusal = (await call().catch((error) => error)) as ApiError;
+      expect(refusal).to.include({ code: 'service_unavailable', retryAfterSeconds: 5 });
+    }
+    expect(begun()).to.equal(0);
+    gate.set('ledger_unreconciled', false);
+    for (const call of calls) expect((await call()).kind).to.equal('pending');
+    expect(begun()).to.equal(2);
+  });
+
+  it('each obstacle shuts it by itself, and what is in flight can still be asked for', async () => {
+    const { gate, guarded, calls, begun } = behindGate();
+    gate.set('ledger_unreconciled', false);
+    for (const obstacle of ['authority_changed', 'fees_low', 'stopping'] as Obstacle[]) {
+      gate.set(obstacle, true);
+      gate.set(obstacle, true);
+      expect(gate.obstacles()).to.deep.equal([obstacle]);
+      for (const call of calls) {
+        expect(await call().catch((error) => error)).to.include({ code: 'service_unavailable' });
+      }
+      expect(guarded.inFlight()).to.equal(7);
+      expect((await guarded.outcomeOf('x')).kind).to.equal('pending');
+      gate.set(obstacle, false);
+      expect(gate.obstacles()).to.deep.equal([]);
+    }
+    expect(begun()).to.equal(3);
+  });
+});
+
+describe('the runway', () => {
+  function stand(limits = { minHours: 2, minLamports: 0 }) {
+    const state = { lamports: 10 * SOL, at: 0, isLow: false };
+    const runway = createRunway({
+      readBalance: async () => state.lamports,
+      limits,
+      onChange: (isLow) => {
+        state.isLow = isLow;
+      },
+      log: pino({ level: 'silent' }),
+      now: () => state.at,
+    });
+    const look = async (at: number, lamports: number) => {
+      Object.assign(state, { at, lamports });
+      await runway.look();
+      return runway.status();
+    };
+    return { runway, look, state };
+  }
+
+  it('is unknown before the first look, and endless while nothing is spent', async () => {
+    const { runway, look, state } = stand();
+    expect(runway.status()).to.deep.equal({ lamports: null, hours: null });
+    expect(await look(0, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
+    expect(await look(HOUR_MS, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
+    expect(state.isLow).to.equal(false);
+  });
+
+  it('is the balance by what was spent an hour, where rent that came back was not spent', async () => {
+    const { look } = stand();
+    await look(0, 10 * SOL);
+    await look(HOUR_MS / 2, 9.96 * SOL);
+    await look(HOUR_MS, 10 * SOL);
+    expect(await look(2 * HOUR_MS, 9 * SOL)).to.deep.equal({ lamports: 9 * SOL, hours: 18 });
+  });
+
+  it('takes no top-up for the opposite of spending', async () => {
+    const { look } = stand();
+    await look(0, 3 * SOL);
+    await look(HOUR_MS, 2 * SOL);
+    expect((await look(2 * HOUR_MS, 20 * SOL)).hours).to.equal(40);
+  });
+
+  it('counts the first minutes as an hour', async () => {
+    const { look, state } = stand();
+    await look(0, 10 * SOL);
+    expect((await look(60_000, 9 * SOL)).hours).to.equal(9);
+    expect(state.isLow).to.equal(false);
+  });
+
+  it('forgets what was spent long ago', async () => {
+    const { look } = stand();
+    await look(0, 10 * SOL);
+    await look(HOUR_MS, 5 * SOL);
+    expect((await look(6 * HOUR_MS, 5 * SOL)).hours).to.equal(6);
+    expect((await look(8 * HOUR_MS, 5 * SOL)).hours).to.equal(null);
+  });
+
+  it('is too short below either limit, and long enough again after a top-up', async () => {
+    const { look, state } = stand({ minHours: 2, minLamports: SOL });
+    await look(0, 5 * SOL);
+    await look(HOUR_MS, 3.4 * SOL);
+    expect(state.isLow).to.equal(false);
+    expect((await look(2 * HOUR_MS, 2.6 * SOL)).hours).to.be.closeTo(2.17, 0.01);
+    expect((await look(2.1 * HOUR_MS, 2.3 * SOL)).hours).to.be.lessThan(2);
+    expect(state.isLow).to.equal(true);
+    await look(2.2 * HOUR_MS, 10 * SOL);
+    expect(state.isLow).to.equal(false);
+    await look(9 * HOUR_MS, 10 * SOL);
+    expect((await look(18 * HOUR_MS, 0.99 * SOL)).lamports).to.equal(0.99 * SOL);
+    expect(state.isLow).to.equal(true);
+  });
+
+  it('keeps what it knew when the node does not answer', async () => {
+    const state = { fails: false };
+    const runway = createRunway({
+      readBalance: async () => {
+        if (state.fails) throw new Error('no answer');
+        return 5;
+      },
+      limits: { minHours: 0, minLamports: 0 },
+      onChange: () => undefined,
+      log: pino({ level: 'silent' }),
+      now: () => 0,
+    });
+    await runway.look();
+    state.fails = true;
+    expect(await runway.look().catch((error: Error) => error.message)).to.equal('no answer');
+    expect(runway.status()).to.deep.equal({ lamports: 5, hours: null });
+  });
+});

@@ -1,0 +1,214 @@
+/** /metrics: who may read it, and that its figures are those of what happened. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { ApiError } from '../../../app/relay/errors.ts';
+import { answerMetrics } from '../../../app/relay/metrics.ts';
+import { watchRpc } from '../../../app/relay/rpcErrors.ts';
+import { createRpcFetch } from '../../../app/relay/rpcFetch.ts';
+import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { startWorld, type World } from '../api/world.ts';
+
+const PATIENCE_MS = 30_000;
+const TOKEN = 'a-token-of-some-length';
+
+describe('who may read /metrics', () => {
+  const worlds: World[] = [];
+  after(() => Promise.all(worlds.map((world) => world.stop())));
+
+  async function worldWith(metricsToken: string | null): Promise<World> {
+    const plain = await startWorld();
+    worlds.push(plain);
+    if (metricsToken === null) return plain;
+    const world = await startWorld({ config: { ...plain.deps.config, metricsToken } });
+    worlds.push(world);
+    return world;
+  }
+
+  it('without a token, this computer and nobody whom a proxy speaks for', async () => {
+    const world = await worldWith(null);
+    const open = await world.get('/metrics');
+    expect([open.status, open.text]).to.deep.equal([200, 'marketplace_test 1\n']);
+    expect(open.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(open.headers.get('cache-control')).to.equal('no-store');
+    for (const name of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP']) {
+      const forwarded = await world.call('/metrics', { headers: { [name]: '127.0.0.1' } });
+      expect([forwarded.status, forwarded.json.error.code], name).to.deep.equal([404, 'not_found']);
+    }
+    const post = await world.post('/metrics', {});
+    expect([post.status, post.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD']);
+    expect((await world.call('/metrics', { method: 'HEAD' })).status).to.equal(200);
+  });
+
+  it('without a token, nobody from elsewhere', async () => {
+    const deps = { config: (await worldWith(null)).deps.config, metrics: { render: async () => 'x' } };
+    for (const remoteAddress of ['203.0.113.9', '10.0.0.1', '::ffff:192.168.0.1', '2001:db8::1', undefined]) {
+      const from = { socket: { remoteAddress }, headers: {}, method: 'GET' };
+      const refusal = await answerMetrics(deps)(from as never, {} as never).catch((error: ApiError) => error.code);
+      expect(refusal, remoteAddress).to.equal('not_found');
+    }
+  });
+
+  it('with a token, who has it, from anywhere', async () => {
+    const world = await worldWith(TOKEN);
+    for (const authorization of [undefined, `Bearer ${TOKEN}x`, 'Bearer', `Basic ${TOKEN}`, TOKEN]) {
+      const refused = await world.call('/metrics', authorization ? { headers: { authorization } } : {});
+      expect([refused.status, refused.json.error.code], authorization).to.deep.equal([401, 'unauthorized']);
+      expect(refused.text).not.to.include(TOKEN);
+    }
+    const headers = { authorization: `Bearer ${TOKEN}`, 'x-forwarded-for': '203.0.113.9' };
+    expect((await world.call('/metrics', { headers })).status).to.equal(200);
+  });
+});
+
+describe('calls to the node that fail', () => {
+  it('are counted by their method, and change nothing for who called', async () => {
+    const failed: string[] = [];
+    const server = createServer(async (incoming, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const { method } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string };
+      if (method === 'busy') response.writeHead(429).end('slow down');
+      else if (method === 'refuses') response.end('{"error":{"code":-32005,"message":"behind"}}');
+      else if (method === 'breaks') response.end('{"error":');
+      else if (method === 'cuts') response.destroy();
+      else if (method === 'quotes') response.end('{"result":{"logs":["{\\"error\\":1}"],"x":{"error":null}}}');
+      else if (method !== 'hangs') response.end('{"result":{"err":null}}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const watched = watchRpc(createRpcFetch(), (method) => failed.push(method));
+    const call = (method: string, signal?: AbortSignal) =>
+      watched(url, {
+        method: 'POST',
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
+        ...(signal && { signal }),
+      });
+    expect(JSON.parse(await (await call('works')).text())).to.deep.equal({ result: { err: null } });
+    const quotes = JSON.parse(await (await call('quotes')).text()) as { result: { x: unknown } };
+    expect(quotes.result.x).to.deep.equal({ error: null });
+    expect(failed).to.deep.equal([]);
+    const busy = await call('busy');
+    expect([busy.status, await busy.text()]).to.deep.equal([429, 'slow down']);
+    const refuses = JSON.parse(await (await call('refuses')).text()) as { error: { code: number } };
+    expect(refuses.error.code).to.equal(-32005);
+    expect(await (await call('breaks')).text()).to.equal('{"error":');
+    expect(await call('cuts').catch((error) => error)).to.be.instanceOf(Error);
+    expect((await call('hangs', AbortSignal.timeout(50)).catch((error) => error)).name).to.equal('TimeoutError');
+    const closing = new AbortController();
+    const ended = call('hangs', closing.signal).catch((error: Error) => error.message);
+    closing.abort(new Error('closing'));
+    expect(await ended).to.equal('closing');
+    expect(failed).to.deep.equal(['busy', 'refuses', 'breaks', 'cuts', 'hangs']);
+    server.closeAllConnections();
+    server.close();
+  });
+});
+
+describe('the figures of /metrics', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  before(async () => {
+    market = await startMarketplace();
+  });
+  after(() => market.stop());
+
+  const SAMPLE =
+    /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="[^"\\\n]*",?)*)\})? (-?[0-9.]+(?:e[+-]?[0-9]+)?|[+-]Inf|Na[Nn])$/;
+
+  /** Every sample by its name and labels; throws at a line that Prometheus could not read. */
+  async function scrape(): Promise<Map<string, number>> {
+    const response = await fetch(`${market.relay.url}/metrics`);
+    expect(response.status).to.equal(200);
+    const text = await response.text();
+    expect(text.endsWith('\n')).to.equal(true);
+    const samples = new Map<string, number>();
+    const types = new Set<string>();
+    for (const line of text.trimEnd().split('\n')) {
+      if (line === '' || line.startsWith('# HELP ')) continue;
+      const type = /^# TYPE (\S+) (?:counter|gauge|histogram|summary)$/.exec(line);
+      if (type) types.add(type[1]!);
+      if (line.startsWith('#')) continue;
+      const [, name, labels, value] = SAMPLE.exec(line) ?? [];
+      if (name === undefined) throw new Error(`not a sample: ${line}`);
+      expect(types.has(name) || types.has(name.replace(/_(bucket|sum|count)$/, '')), line).to.equal(true);
+      samples.set(labels ? `${name}{${labels}}` : name, value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value));
+    }
+    return samples;
+  }
+
+  async function until(what: string, isSo: (samples: Map<string, number>) => boolean): Promise<Map<string, number>> {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const samples = await scrape();
+      if (isSo(samples)) return samples;
+      if (Date.now() > end) throw new Error(`not seen: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  it('are those of the calls that were made', async () => {
+    const execute = (body: Record<string, unknown>) =>
+      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+    let whenHeld: (answer: () => void) => void;
+    const held = new Promise<() => void>((resolve) => {
+      whenHeld = resolve;
+    });
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task === 'failing') {
+        const failure = { status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null };
+        reply({ execution_id: body.execution_id, ...failure });
+      } else if (body.task === 'held') {
+        whenHeld(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
+      } else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, 'done'));
+    });
+    const fresh = await scrape();
+    for (const outcome of ['completed', 'failed', 'timeout', 'unserved', 'void']) {
+      expect(fresh.get(`marketplace_executions_total{outcome="${outcome}"}`), outcome).to.equal(0);
+    }
+    expect(fresh.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
+    expect(fresh.get('marketplace_escrow_base_units')).to.equal(0);
+
+    expect((await execute({ task: 'one' })).status).to.equal(200);
+    expect((await execute({ task: 'two' })).status).to.equal(200);
+    expect((await execute({ task: 'failing' })).status).to.equal(500);
+    expect((await execute({ task: 'silent', timeout_seconds: 1 })).status).to.equal(408);
+    expect((await execute({ task: 'held', async: true })).body.status).to.equal('pending');
+    const busy = await until(
+      'the escrow in the index',
+      (samples) => samples.get('marketplace_escrow_base_units') === 250_000,
+    );
+    const outcomes = (samples: Map<string, number>) =>
+      ['completed', 'failed', 'timeout', 'unserved', 'void'].map((outcome) =>
+        samples.get(`marketplace_executions_total{outcome="${outcome}"}`),
+      );
+    expect(outcomes(busy)).to.deep.equal([2, 1, 1, 0, 0]);
+    expect(busy.get('marketplace_executions_in_flight')).to.equal(1);
+    expect(busy.get('marketplace_executions_unfinished')).to.equal(1);
+    expect(busy.get('marketplace_executions_parked')).to.equal(0);
+    expect(busy.get('marketplace_oldest_unsettled_seconds')).to.be.greaterThan(0).and.lessThan(60);
+    expect(busy.get('marketplace_indexer_lag_seconds')).to.be.lessThan(60);
+    expect(busy.get('marketplace_indexer_slot')).to.be.greaterThan(0);
+    expect(busy.get('marketplace_fee_payer_lamports')).to.be.greaterThan(0).and.at.most(100e9);
+    expect(busy.get('marketplace_fee_payer_runway_hours')).to.be.greaterThan(0);
+    for (const stage of ['chain', 'creator', 'open', 'dispatch', 'verify', 'settle', 'refund']) {
+      const count = busy.get(`marketplace_stage_seconds_count{stage="${stage}"}`)!;
+      expect(count, stage).to.be.greaterThan(0);
+      expect(busy.get(`marketplace_stage_seconds_bucket{le="+Inf",stage="${stage}"}`), stage).to.equal(count);
+    }
+    // A creator that was silent for a second is in the times.
+    expect(busy.get('marketplace_stage_seconds_sum{stage="creator"}')).to.be.greaterThan(0.9);
+    expect(busy.get('process_resident_memory_bytes')).to.be.greaterThan(1e6);
+
+    (await held)();
+    const idle = await until(
+      'the end of the last call',
+      (samples) => samples.get('marketplace_executions_unfinished') === 0,
+    );
+    expect(outcomes(idle)).to.deep.equal([3, 1, 1, 0, 0]);
+    expect(idle.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
+    await until('the escrow gone from the index', (samples) => samples.get('marketplace_escrow_base_units') === 0);
+  });
+});

@@ -1,0 +1,370 @@
+/** `reconcile` over a marketplace that has seen calls of every ending: it agrees, and each thing that is broken is named. */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AccountLayout } from '@solana/spl-token';
+import { Keypair } from '@solana/web3.js';
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
+import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
+import type { LedgerDatabase } from '../../../app/relay/store.ts';
+import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program.ts';
+import { formatUuid, parseUuid } from '../../../app/sdk/receipt.ts';
+import { openDatabase } from '../../../indexer/database.ts';
+import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { runRelayCommand } from '../../harness/relayMain.ts';
+
+/** Where there is no account. */
+const STRANGER = Keypair.generate().publicKey.toBase58();
+const STRANGER_ID = formatUuid(Buffer.from('00112233445580008000aabbccddeeff', 'hex'));
+const PATIENCE_MS = 30_000;
+
+describe('reconcile', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let folder: string;
+  const ids = { completed: '', other: '', failed: '', open: '' };
+  let key: string;
+  const named = new Set<DifferenceKind>();
+
+  before(async () => {
+    market = await startMarketplace();
+    folder = mkdtempSync(join(tmpdir(), 'reconcile-'));
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task === 'failing') {
+        const failure = { status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null };
+        reply({ execution_id: body.execution_id, ...failure });
+      } else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+    });
+    const [{ apiKey, wallet }] = market.callers as [TestMarketplace['callers'][0]];
+    const execute = async (body: Record<string, unknown>) =>
+      (await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body })).body;
+    ids.completed = (await execute({ task: 'one' })).execution_id;
+    ids.other = (await execute({ task: 'two' })).execution_id;
+    ids.failed = (await execute({ task: 'failing' })).error.execution_id;
+    ids.open = (await execute({ task: 'silent', async: true })).execution_id;
+    const end = Date.now() + PATIENCE_MS;
+    while (!(await indexKnows(ids.open)) || !market.calls.has(ids.open)) {
+      if (Date.now() > end) throw new Error('the index does not show the last call');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    // From here on nothing moves: what a test breaks stays broken.
+    await market.relay.kill();
+    const row = readOne('SELECT key_id FROM executions LIMIT 1') as { key_id: string };
+    key = `${wallet.publicKey.toBase58()} ${row.key_id}`;
+    for (const path of [ledgerPath(market.dataDir), indexPath(market.dataDir)]) {
+      const database = new Sqlite(path);
+      database.pragma('wal_checkpoint(TRUNCATE)');
+      database.close();
+    }
+  });
+  after(async () => {
+    await market.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function indexKnows(id: string): Promise<boolean> {
+    const index = new Sqlite(indexPath(market.dataDir), { readonly: true });
+    const row = index.prepare('SELECT status FROM executions WHERE execution_id = ?').get(id);
+    index.close();
+    return row !== undefined;
+  }
+
+  function readOne(statement: string): unknown {
+    const ledger = new Sqlite(ledgerPath(market.dataDir), { readonly: true });
+    const row = ledger.prepare(statement).get();
+    ledger.close();
+    return row;
+  }
+
+  /** Compares copies of the files, after `spoil` has been at them. */
+  async function check(spoil: (ledger: Sqlite.Database, index: Sqlite.Database) => void = () => undefined) {
+    const paths = { ledger: ledgerPath(folder), index: indexPath(folder) };
+    for (const path of Object.values(paths))
+      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    copyFileSync(ledgerPath(market.dataDir), paths.ledger);
+    copyFileSync(indexPath(market.dataDir), paths.index);
+    const [ledger, index] = [new Sqlite(paths.ledger), new Sqlite(paths.index)];
+    spoil(ledger, index);
+    ledger.close();
+    index.close();
+    const views = openDatabase<LedgerDatabase>(paths.ledger, { readonly: true, attach: { chain: paths.index } });
+    try {
+      return await reconcile({ connection: market.node.connection, views: views.db, looks: 2, pauseMs: 0 });
+    } finally {
+      views.close();
+    }
+  }
+
+  /** Exactly these, whatever their order. */
+  function expectDifferences(found: Reconciliation, expected: [DifferenceKind, string][]): void {
+    const pairs = found.differences.map(({ kind, subject }) => `${kind} ${subject}`).sort();
+    expect(pairs).to.deep.equal(expected.map(([kind, subject]) => `${kind} ${subject}`).sort());
+    expect([found.agrees, found.differences_total]).to.deep.equal([false, expected.length]);
+    for (const [kind] of expected) named.add(kind);
+  }
+
+  it('agrees where all is well, and says what it has looked at', async () => {
+    const { differences, ...rest } = await check();
+    expect(differences).to.deep.equal([]);
+    expect(rest).to.deep.equal({
+      agrees: true,
+      open_records: 1,
+      escrow_total: 250_000n,
+      journal_rows: 4,
+      index_rows: 4,
+      keys: 2,
+      differences_total: 0,
+    });
+  });
+
+  const set = (table: string, changes: string, id: () => string) => (database: Sqlite.Database) => {
+    const done = database.prepare(`UPDATE ${table} SET ${changes} WHERE execution_id = ?`).run(id());
+    expect(done.changes).to.equal(1);
+  };
+  const inLedger = (changes: string, id: () => string) => (ledger: Sqlite.Database) =>
+    set('executions', changes, id)(ledger);
+  const inIndex = (changes: string, id: () => string) => (_: Sqlite.Database, index: Sqlite.Database) =>
+    set('executions', changes, id)(index);
+  const remove = (database: Sqlite.Database, id: string) =>
+    expect(database.prepare('DELETE FROM executions WHERE execution_id = ?').run(id).changes).to.equal(1);
+  /** A row that was never on the chain, made of one that was. */
+  const invent = (database: Sqlite.Database, id: string, changes: Record<string, unknown>) => {
+    const row = database.prepare('SELECT * FROM executions WHERE execution_id = ?').get(id) as Record<string, unknown>;
+    Object.assign(row, { execution_id: STRANGER_ID, ...changes });
+    const names = Object.keys(row);
+    database.prepare(`INSERT INTO executions (${names}) VALUES (${names.map(() => '?')})`).run(...Object.values(row));
+  };
+
+  const OTHER_HASH = 'ab'.repeat(32);
+  const CASES: [
+    name: string,
+    spoil: (ledger: Sqlite.Database, index: Sqlite.Database) => void,
+    expected: () => [DifferenceKind, string][],
+  ][] = [
+    [
+      'an open record that the journal has as ended',
+      inLedger("state = 'settled'", () => ids.open),
+      () => [['journal_state', ids.open]],
+    ],
+    [
+      'an open record that the journal has as never opened',
+      inLedger("state = 'void'", () => ids.open),
+      () => [['journal_state', ids.open]],
+    ],
+    [
+      'an open record that the journal has as hardly begun',
+      inLedger("state = 'accepted'", () => ids.open),
+      () => [['journal_state', ids.open]],
+    ],
+    ['an open record without a row', (ledger) => void remove(ledger, ids.open), () => [['journal_missing', ids.open]]],
+    [
+      'a settled record that the journal has as refunded',
+      inLedger("state = 'refunded'", () => ids.completed),
+      () => [['journal_state', ids.completed]],
+    ],
+    [
+      'a settled record that the journal still works on',
+      inLedger("state = 'verified'", () => ids.completed),
+      () => [['journal_state', ids.completed]],
+    ],
+    [
+      'a refunded record that the journal has as settled',
+      inLedger("state = 'settled'", () => ids.failed),
+      () => [['journal_state', ids.failed]],
+    ],
+    [
+      'another price in the journal',
+      inLedger('price = price + 1', () => ids.open),
+      () => [['journal_terms', ids.open]],
+    ],
+    [
+      'another caller in the journal',
+      inLedger("wallet = 'somebody'", () => ids.failed),
+      () => [['journal_terms', ids.failed]],
+    ],
+    [
+      'another request in the journal',
+      inLedger(`request_hash = '${OTHER_HASH}'`, () => ids.completed),
+      () => [['journal_terms', ids.completed]],
+    ],
+    [
+      'a base unit too much for the creator',
+      inLedger('creator_amount = creator_amount + 1', () => ids.completed),
+      () => [['journal_amounts', ids.completed]],
+    ],
+    [
+      'no fee in the journal',
+      inLedger('platform_amount = NULL', () => ids.completed),
+      () => [['journal_amounts', ids.completed]],
+    ],
+    [
+      'a stored result that nobody was paid for',
+      (ledger) => set('results', `result_hash = 'sha256:${OTHER_HASH}'`, () => ids.completed)(ledger),
+      () => [['journal_result', ids.completed]],
+    ],
+    [
+      'a row of the journal that was never opened',
+      (ledger) => invent(ledger, ids.open, {}),
+      () => [['record_missing', STRANGER_ID]],
+    ],
+    [
+      'a row of the index that was never opened',
+      (_, index) => invent(index, ids.open, { record: 'nowhere', key_id: null }),
+      () => [['record_missing', STRANGER_ID]],
+    ],
+    [
+      'another status in the index',
+      inIndex("status = 'completed'", () => ids.open),
+      () => [
+        ['index_status', ids.open],
+        ['index_terms', ids.open],
+      ],
+    ],
+    [
+      'another price in the index',
+      inIndex('price = price - 1', () => ids.completed),
+      () => [
+        ['index_terms', ids.completed],
+        ['grant_spend', key],
+      ],
+    ],
+    [
+      'another result in the index',
+      inIndex(`result_hash = '${OTHER_HASH}'`, () => ids.other),
+      () => [['index_terms', ids.other]],
+    ],
+    [
+      'a base unit too little in the index',
+      inIndex('creator_amount = creator_amount - 1', () => ids.other),
+      () => [['index_amounts', ids.other]],
+    ],
+    [
+      'a refund that the index has as paid',
+      inIndex('platform_amount = 1, creator_amount = 1', () => ids.failed),
+      () => [['index_amounts', ids.failed]],
+    ],
+    [
+      'a row that the index lost',
+      (_, index) => void remove(index, ids.completed),
+      () => [
+        ['index_missing', ids.completed],
+        ['grant_spend', key],
+        ['grant_count', key],
+      ],
+    ],
+    [
+      'a refund that the index lost',
+      (_, index) => void remove(index, ids.failed),
+      () => [
+        ['index_missing', ids.failed],
+        ['grant_count', key],
+      ],
+    ],
+    [
+      'a key that spent less by the index',
+      (_, index) => void index.prepare("UPDATE grants SET total_spent = '1' WHERE execution_count > 0").run(),
+      () => [['index_grant', key]],
+    ],
+    [
+      'everything at once',
+      (ledger, index) => {
+        remove(ledger, ids.open);
+        set('executions', "state = 'void'", () => ids.completed)(ledger);
+        set('executions', "status = 'open', result_hash = NULL", () => ids.other)(index);
+      },
+      () => [
+        ['journal_missing', ids.open],
+        ['journal_state', ids.completed],
+        ['index_status', ids.other],
+      ],
+    ],
+  ];
+  for (const [name, spoil, expected] of CASES) {
+    it(`names ${name}`, async () => {
+      expectDifferences(await check(spoil), expected());
+    });
+  }
+
+  it('is content with what may be: a record that is closed, a call that was refused, an open that is on its way', async () => {
+    const found = await check((ledger, index) => {
+      invent(ledger, ids.open, { state: 'void' });
+      invent(index, ids.failed, {
+        record: 'closed',
+        key_id: null,
+        closed: 1,
+        execution_id: STRANGER_ID.replace('ff', 'fe'),
+      });
+    });
+    expect(found).to.deep.include({ agrees: true, differences: [], journal_rows: 5, index_rows: 5 });
+    const opening = await check((ledger) => invent(ledger, ids.open, { state: 'open_signed' }));
+    expect(opening.agrees).to.equal(true);
+  });
+
+  describe('on the chain', () => {
+    const { connection, rpc } = { connection: () => market.node.connection, rpc: () => market.node.rpc };
+    const escrowOf = (id: string) => findEscrow(findExecution(parseUuid(id)!));
+    const write = (address: { toBase58(): string }, account: Record<string, unknown>) =>
+      rpc()('surfnet_setAccount', [address.toBase58(), account]);
+
+    it('names an escrow that holds a base unit less than the price', async () => {
+      const escrow = escrowOf(ids.open);
+      const account = (await connection().getAccountInfo(escrow, 'confirmed'))!;
+      const data = Buffer.from(account.data);
+      const amount = AccountLayout.offsetOf('amount')!;
+      data.writeBigUInt64LE(249_999n, amount);
+      await write(escrow, { data: data.toString('hex') });
+      const short = await check();
+      expectDifferences(short, [['escrow_short', ids.open]]);
+      expect(short.escrow_total).to.equal(249_999n);
+      // More than the price is somebody's gift, which the refund or the treasury gets.
+      data.writeBigUInt64LE(250_001n, amount);
+      await write(escrow, { data: data.toString('hex') });
+      expect((await check()).agrees).to.equal(true);
+      data.writeBigUInt64LE(250_000n, amount);
+      await write(escrow, { data: data.toString('hex') });
+    });
+
+    it('names an escrow that is still there after the end', async () => {
+      const account = (await connection().getAccountInfo(escrowOf(ids.open), 'confirmed'))!;
+      const copy = { lamports: account.lamports, owner: account.owner.toBase58(), data: account.data.toString('hex') };
+      await write(escrowOf(ids.completed), copy);
+      expectDifferences(await check(), [['escrow_left', ids.completed]]);
+      await write(escrowOf(ids.completed), { lamports: 0, owner: '11111111111111111111111111111111', data: '' });
+      expect((await check()).agrees).to.equal(true);
+    });
+
+    it('names a key that the index has and the chain does not', async () => {
+      const [wallet, keyId] = key.split(' ') as [string, string];
+      const found = await check((_, index) => {
+        const changed = index.prepare('UPDATE grants SET grant_address = ? WHERE wallet = ?').run(STRANGER, wallet);
+        expect(changed.changes).to.equal(1);
+      });
+      expectDifferences(found, [['index_grant', `${wallet} ${keyId}`]]);
+      expect(findGrant(market.callers[0]!.wallet.publicKey, Buffer.from(keyId, 'hex')).toBase58()).not.to.equal(
+        STRANGER,
+      );
+    });
+
+    it('every kind of difference has been named', () => {
+      expect([...named].sort()).to.deep.equal(Object.keys(DIFFERENCES).sort());
+    });
+  });
+
+  it('is a command: 0 where all agrees, 1 and the differences where not, 2 where it cannot tell', async () => {
+    await check();
+    const agrees = await runRelayCommand(market, ['reconcile', '--json'], { DATA_DIR: folder });
+    expect([agrees.status, agrees.stderr]).to.deep.equal([0, '']);
+    expect(JSON.parse(agrees.stdout)).to.include({ agrees: true, open_records: 1, escrow_total_usdc: 0.25, keys: 2 });
+    await check(inLedger("state = 'void'", () => ids.open));
+    const differs = await runRelayCommand(market, ['reconcile'], { DATA_DIR: folder });
+    expect([differs.status, differs.stderr]).to.deep.equal([1, '']);
+    expect(differs.stdout).to.include(`journal_state  ${ids.open}  the journal has it as void, the record is open`);
+    expect(differs.stdout).to.include(DIFFERENCES.journal_state).and.to.include('1 differences in 1 open records');
+    const unknown = await runRelayCommand(market, ['reconcile'], { DATA_DIR: join(folder, 'none') });
+    expect([unknown.status, unknown.stdout]).to.deep.equal([2, '']);
+    expect(unknown.stderr).to.match(/There is no .*ledger\.db/);
+  });
+});

@@ -1,0 +1,151 @@
+/** The relay is told to stop in the middle of a paid call: who waits is answered, and the call ends after the restart. */
+import { once } from 'node:events';
+import { expect } from 'chai';
+import pino from 'pino';
+import { indexPath } from '../../../app/relay/config.ts';
+import { createIndexer, type Indexer } from '../../../indexer/main.ts';
+import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { type RelayMain, startRelayMain } from '../../harness/relayMain.ts';
+
+const PRICE = 250_000n;
+const FEE = 2_500n;
+const PATIENCE_MS = 30_000;
+
+describe('stopping the relay', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let indexer: Indexer;
+  let relay: RelayMain | null = null;
+
+  before(async () => {
+    market = await startMarketplace();
+    await market.relay.kill();
+    const { rpcUrl, wsUrl } = market.node;
+    indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(market.dataDir), log: pino({ level: 'silent' }) });
+    await indexer.start();
+  });
+  afterEach(async () => {
+    relay?.child.kill('SIGKILL');
+    await relay?.exited;
+  });
+  after(async () => {
+    await indexer.stop();
+    await market.stop();
+  });
+
+  const execute = (url: string, task: string) =>
+    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
+
+  async function until<T>(what: string, look: () => Promise<T | null> | T | null): Promise<T> {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = await look();
+      if (found !== null) return found;
+      if (Date.now() > end) throw new Error(`${what} did not happen within ${PATIENCE_MS} ms`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** A creator that has been called and has not answered: `answer` lets it, and every later call. */
+  function holdCreator() {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const called = new Promise<string>((resolve) => {
+      market.setBehaviour((body, _response, reply) => {
+        resolve(body.execution_id);
+        released.then(() => reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`)));
+      });
+    });
+    return { called, answer: release };
+  }
+
+  it('answers 202 to who waits, exits with 0 in its time, and the call is paid after the restart', async () => {
+    relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '2' });
+    const before = await market.balances();
+    const creator = holdCreator();
+    const call = execute(relay.url, 'interrupted');
+    const executionId = await creator.called;
+    const told = performance.now();
+    relay.child.kill('SIGTERM');
+    const answer = await call;
+    expect(answer.status).to.equal(202);
+    expect(answer.body).to.deep.equal({ execution_id: executionId, status: 'running' });
+    expect(await relay.exited).to.equal(0);
+    expect(performance.now() - told).to.be.lessThan(15_000);
+    expect(await fetch(`${relay.url}/health`).catch(() => 'refused')).to.equal('refused');
+    expect(await market.escrowExists(executionId)).to.equal(true);
+    expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
+
+    creator.answer();
+    relay = await startRelayMain(market);
+    const { url } = relay;
+    const full = await until('the end of the call', async () => {
+      const { body } = await request(url, `/v1/executions/${executionId}`, { apiKey: market.callers[0]!.apiKey });
+      return body.status === 'completed' ? body : null;
+    });
+    expect(full).to.include({ result: 'done: interrupted', cost_usdc: 0.25 });
+    const after = await market.balances();
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
+    expect(after.creator).to.equal(before.creator + PRICE - FEE);
+    expect(after.treasury).to.equal(before.treasury + FEE);
+    expect(await market.escrowExists(executionId)).to.equal(false);
+  });
+
+  it('a call that is nearly done ends as if nothing had happened, and nothing new begins', async () => {
+    relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '60' });
+    const { url, log, child } = relay;
+    const before = await market.balances();
+    const creator = holdCreator();
+    const call = execute(url, 'nearly done');
+    await creator.called;
+    const told = performance.now();
+    child.kill('SIGTERM');
+    await until('the stop', () => (log().includes('"stopping"') ? true : null));
+    expect(await fetch(`${url}/ready`).catch(() => 'refused')).to.equal('refused');
+    creator.answer();
+    const answer = await call;
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.include({ status: 'completed', result: 'done: nearly done' });
+    expect(await relay.exited).to.equal(0);
+    expect(performance.now() - told).to.be.lessThan(30_000);
+    const after = await market.balances();
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
+    expect(after.creator).to.equal(before.creator + PRICE - FEE);
+  });
+
+  it('a second signal ends it at once', async () => {
+    relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600' });
+    const { child } = relay;
+    const before = await market.balances();
+    const creator = holdCreator();
+    const call = execute(relay.url, 'cut off').catch(() => 'no answer');
+    const executionId = await creator.called;
+    const told = performance.now();
+    // Signals that come together are one: it is told again until it listens.
+    const again = setInterval(() => child.kill('SIGTERM'), 100);
+    const code = await relay.exited.finally(() => clearInterval(again));
+    expect(code).to.equal(1);
+    expect(performance.now() - told).to.be.lessThan(30_000);
+    expect(await call).to.equal('no answer');
+
+    creator.answer();
+    relay = await startRelayMain(market);
+    const { url } = relay;
+    await until('the end of the call', async () => {
+      const { body } = await request(url, `/v1/executions/${executionId}`, { apiKey: market.callers[0]!.apiKey });
+      return body.status === 'completed' ? body : null;
+    });
+    expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
+  });
+
+  it('stops on a signal while nothing happens, long before its time is over', async () => {
+    relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600' });
+    const ended = once(relay.child, 'exit');
+    const told = performance.now();
+    relay.child.kill('SIGINT');
+    expect((await ended)[0]).to.equal(0);
+    expect(performance.now() - told).to.be.lessThan(10_000);
+  });
+});

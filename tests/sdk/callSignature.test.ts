@@ -1,0 +1,324 @@
+/** Calls to creators are signed, and a creator's door lets nothing else in: each part changed, each key, each time. */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { httpbis } from 'http-message-signatures';
+import { callKeyId, KEY_DIRECTORY_PATH, type PublicJwk, signCall, verifyCall } from '../../app/sdk/callSignature.ts';
+import { createCreatorServer, createExecutionHandler, generateSigningKey } from '../../app/sdk/creator.ts';
+
+interface Key {
+  privateKey: KeyObject;
+  keyId: string;
+  jwk: PublicJwk;
+}
+
+function newKey(): Key {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const jwk = publicKey.export({ format: 'jwk' }) as PublicJwk;
+  return { privateKey, jwk, keyId: callKeyId(jwk) };
+}
+
+const ID = '00000000-0000-8000-8000-000000000001';
+
+function bodyOf(executionId = ID): Buffer {
+  const fields = { task: 'hello', parameters: {}, user_pubkey: '11111111111111111111111111111111', timeout_seconds: 5 };
+  return Buffer.from(JSON.stringify({ execution_id: executionId, ...fields }));
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('signed calls', () => {
+  const signer = newKey();
+  const stranger = newKey();
+
+  it("a key's id is its RFC 7638 thumbprint", () => {
+    // The key and the thumbprint of RFC 8037, appendix A.3.
+    const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
+    expect(callKeyId({ kty: 'OKP', crv: 'Ed25519', x })).to.equal('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
+  });
+
+  it('covers method, authority, path, content type and body, for a minute, and says what for', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const headers = await signCall(signer, {
+      url: 'https://a.example:8443/x/execute',
+      body: bodyOf(),
+      executionId: ID,
+    });
+    const input = headers['Signature-Input']!;
+    expect(input).to.match(/^sig1=\("@method" "@authority" "@path" "content-type" "content-digest"\);/);
+    expect(input).to.include(`nonce="${ID}"`).and.include('alg="ed25519"').and.include('tag="agent-marketplace-call"');
+    expect(input).to.include(`keyid="${signer.keyId}"`);
+    const [created, expires] = [/created=(\d+)/, /expires=(\d+)/].map((part) => Number(part.exec(input)![1]));
+    expect(created).to.be.within(before, before + 5);
+    expect(expires).to.equal(created! + 60);
+    const received = { method: 'POST', authority: 'a.example:8443', path: '/x/execute', headers, body: bodyOf() };
+    const findKey = async (id: string) => (id === signer.keyId ? signer.privateKey : null);
+    expect(await verifyCall(received, findKey)).to.equal(true);
+    expect(await verifyCall({ ...received, authority: 'b.example' }, findKey)).to.equal(false);
+  });
+
+  describe("a creator's server", () => {
+    let creator: Server;
+    let url: string;
+    let worked: string[];
+
+    before(async () => {
+      worked = [];
+      creator = createCreatorServer({
+        signingKey: generateSigningKey(),
+        verify: { keys: [signer.jwk] },
+        execute: ({ task, executionId }) => {
+          worked.push(executionId);
+          return { result: task };
+        },
+      });
+      url = `${await listen(creator)}/execute`;
+    });
+    after(() => creator.close());
+    beforeEach(() => {
+      worked.length = 0;
+    });
+
+    async function post(headers: Record<string, string>, body: Buffer = bodyOf(), to = url) {
+      const response = await fetch(to, { method: 'POST', headers, body });
+      return { status: response.status, body: JSON.parse(await response.text()) };
+    }
+    const sign = (key = signer, body = bodyOf(), to = url) => signCall(key, { url: to, body, executionId: ID });
+
+    it('answers a signed call', async () => {
+      const answer = await post(await sign());
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.include({ status: 'completed', result: 'hello' });
+    });
+
+    it('a replay within the minute gets the same bytes and no work', async () => {
+      const id = ID.replace(/1$/, '2');
+      const headers = await sign(signer, bodyOf(id));
+      const first = await post(headers, bodyOf(id));
+      expect(await post(headers, bodyOf(id))).to.deep.equal(first);
+      expect(worked).to.deep.equal([id]);
+    });
+
+    /** A signature made by hand, for what `signCall` never does. */
+    async function handmade(changes: {
+      tag?: string;
+      fields?: string[];
+      created?: Date;
+      expires?: Date;
+      params?: string[];
+    }) {
+      const covered = ['@method', '@authority', '@path', 'content-type', 'content-digest'];
+      const honest = await sign();
+      const { created = new Date(), expires = new Date(created.getTime() + 60_000) } = changes;
+      const { headers } = await httpbis.signMessage(
+        {
+          key: {
+            id: signer.keyId,
+            alg: 'ed25519',
+            sign: async (bytes) => (await import('node:crypto')).sign(null, bytes, signer.privateKey),
+          },
+          fields: changes.fields ?? covered,
+          params: changes.params ?? ['created', 'expires', 'nonce', 'keyid', 'alg', 'tag'],
+          paramValues: { created, expires, nonce: ID, tag: changes.tag ?? 'agent-marketplace-call' },
+        },
+        {
+          method: 'POST',
+          url,
+          headers: { 'content-type': 'application/json', 'content-digest': honest['content-digest']! },
+        },
+      );
+      return headers as Record<string, string>;
+    }
+
+    it('lets in what is made by hand and right', async () => {
+      expect((await post(await handmade({}))).status).to.equal(200);
+    });
+
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const all = ['@method', '@authority', '@path', 'content-type', 'content-digest'];
+    const refused: [string, () => Promise<{ headers: Record<string, string>; body?: Buffer }>][] = [
+      ['no signature', async () => ({ headers: { 'content-type': 'application/json' } })],
+      ['the signature of another key', async () => ({ headers: await sign(stranger) })],
+      [
+        "another key under the marketplace's name",
+        async () => ({ headers: await sign({ ...stranger, keyId: signer.keyId }) }),
+      ],
+      [
+        'a signature with one bit changed',
+        async () => {
+          const headers = await sign();
+          const [, text] = /:(.*):/.exec(headers.Signature!)!;
+          const bytes = Buffer.from(text!, 'base64');
+          bytes[3]! ^= 1;
+          return { headers: { ...headers, Signature: `sig1=:${bytes.toString('base64')}:` } };
+        },
+      ],
+      ['another body', async () => ({ headers: await sign(), body: bodyOf(ID.replace(/1$/, '3')) })],
+      [
+        'another body with a digest of its own',
+        async () => {
+          const body = bodyOf(ID.replace(/1$/, '3'));
+          const digest = (await sign(signer, body))['content-digest']!;
+          return { headers: { ...(await sign()), 'content-digest': digest }, body };
+        },
+      ],
+      [
+        'the call to another host',
+        async () => ({ headers: await sign(signer, bodyOf(), 'https://b.example/execute') }),
+      ],
+      [
+        'the call to another path',
+        async () => ({ headers: await sign(signer, bodyOf(), url.replace('/execute', '/b/execute')) }),
+      ],
+      [
+        'another content type',
+        async () => ({ headers: { ...(await sign()), 'content-type': 'application/json; charset=utf-8' } }),
+      ],
+      ['a signature for something else', async () => ({ headers: await handmade({ tag: 'web-bot-auth' }) })],
+      ['an old signature', async () => ({ headers: await handmade({ created: minutesAgo(2.1) }) })],
+      ['a signature of the future', async () => ({ headers: await handmade({ created: minutesAgo(-1.1) }) })],
+      [
+        'one without an expiry',
+        async () => ({ headers: await handmade({ params: ['created', 'nonce', 'keyid', 'alg', 'tag'] }) }),
+      ],
+      [
+        'one without a time',
+        async () => ({ headers: await handmade({ params: ['expires', 'nonce', 'keyid', 'alg', 'tag'] }) }),
+      ],
+      ...all.map((left): (typeof refused)[number] => [
+        `one that leaves ${left} out`,
+        async () => ({ headers: await handmade({ fields: all.filter((field) => field !== left) }) }),
+      ]),
+      ['half of the headers', async () => ({ headers: { ...(await sign()), 'Signature-Input': '' } })],
+      [
+        'headers that are no structured fields',
+        async () => ({ headers: { ...(await sign()), 'Signature-Input': 'sig1=(' } }),
+      ],
+    ];
+    for (const [what, make] of refused) {
+      it(`rejects: ${what}`, async () => {
+        const { headers, body } = await make();
+        const answer = await post(headers, body);
+        expect(answer).to.deep.equal({
+          status: 401,
+          body: { error: { code: 'unauthorized', message: 'the call bears no valid signature of the marketplace' } },
+        });
+        expect(worked).to.deep.equal([]);
+      });
+    }
+
+    it('lets in clocks that are apart by less than a minute', async () => {
+      expect((await post(await handmade({ created: minutesAgo(1.9) }))).status).to.equal(200);
+      expect((await post(await handmade({ created: minutesAgo(-0.9) }))).status).to.equal(200);
+    });
+
+    it('behind a proxy that rewrites Host, the listed authority counts', async () => {
+      const verify = { keys: [signer.jwk], authority: 'agents.example.com' };
+      const hidden = createServer(
+        createExecutionHandler({ signingKey: generateSigningKey(), verify, execute: ({ task }) => ({ result: task }) }),
+      );
+      const inside = `${await listen(hidden)}/execute`;
+      const headers = await sign(signer, bodyOf(), 'https://agents.example.com/execute');
+      expect((await post(headers, bodyOf(), inside)).status).to.equal(200);
+      expect((await post(await sign(signer, bodyOf(), inside), bodyOf(), inside)).status).to.equal(401);
+      hidden.close();
+    });
+
+    it('says so when its body was parsed before it could be verified', async () => {
+      const handler = createExecutionHandler({
+        signingKey: generateSigningKey(),
+        verify: { keys: [signer.jwk] },
+        execute: ({ task }) => ({ result: task }),
+      });
+      const parsing = createServer((request, response) => {
+        Object.assign(request, { body: JSON.parse(bodyOf().toString()) });
+        handler(request, response);
+      });
+      const answer = await post(await sign(), bodyOf(), `${await listen(parsing)}/execute`);
+      expect(answer.status).to.equal(500);
+      expect(answer.body.error.code).to.equal('misconfigured');
+      parsing.close();
+    });
+  });
+
+  describe('the key directory', () => {
+    let directory: Server;
+    let creator: Server;
+    let url: string;
+    let reads: number;
+    let served: { status: number; body: string };
+
+    beforeEach(async () => {
+      reads = 0;
+      served = { status: 200, body: JSON.stringify({ keys: [signer.jwk] }) };
+      directory = createServer((request, response) => {
+        if (request.url === KEY_DIRECTORY_PATH) reads += 1;
+        response.writeHead(served.status, { 'content-type': 'application/json' }).end(served.body);
+      });
+      const directoryUrl = `${await listen(directory)}${KEY_DIRECTORY_PATH}`;
+      creator = createCreatorServer({
+        signingKey: generateSigningKey(),
+        verify: { directoryUrl },
+        execute: ({ task }) => ({ result: task }),
+      });
+      url = `${await listen(creator)}/execute`;
+    });
+    afterEach(() => {
+      directory.close();
+      creator.close();
+    });
+
+    async function call(key: Key): Promise<number> {
+      const headers = await signCall(key, { url, body: bodyOf(), executionId: ID });
+      return (await fetch(url, { method: 'POST', headers, body: bodyOf() })).status;
+    }
+
+    it('is read once for many calls', async () => {
+      expect(await Promise.all([call(signer), call(signer), call(signer)])).to.deep.equal([200, 200, 200]);
+      expect(await call(signer)).to.equal(200);
+      expect(reads).to.equal(1);
+    });
+
+    it('unknown keys do not make it be read for every call', async () => {
+      expect(await call(stranger)).to.equal(401);
+      expect(await call(stranger)).to.equal(401);
+      expect(reads).to.equal(1);
+    });
+
+    it('a key that is not valid yet, or no more, is refused', async () => {
+      const now = Math.floor(Date.now() / 1000);
+      served.body = JSON.stringify({
+        keys: [
+          { ...signer.jwk, exp: now - 1 },
+          { ...stranger.jwk, nbf: now + 60 },
+        ],
+      });
+      expect(await call(signer)).to.equal(401);
+      expect(await call(stranger)).to.equal(401);
+    });
+
+    it('several keys are good at once, and others than Ed25519 are passed over', async () => {
+      served.body = JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }, stranger.jwk, signer.jwk] });
+      expect([await call(signer), await call(stranger)]).to.deep.equal([200, 200]);
+    });
+
+    const unreadable: [string, { status: number; body: string }][] = [
+      ['cannot be reached', { status: 500, body: '' }],
+      ['is no JSON', { status: 200, body: 'hello' }],
+      ['is no directory', { status: 200, body: '{}' }],
+      ['is too large', { status: 200, body: JSON.stringify({ keys: [], more: 'x'.repeat(70_000) }) }],
+    ];
+    for (const [what, answer] of unreadable) {
+      it(`503, so that the marketplace tries again, when it ${what}`, async () => {
+        served = answer;
+        expect(await call(signer)).to.equal(503);
+      });
+    }
+  });
+});
