@@ -1,14 +1,22 @@
-/** `npm run bench`: what a paid call costs in compute, bytes, lamports, milliseconds and memory, as one table. */
+/**
+ * `npm run bench`: what a paid call costs in compute, bytes, lamports, milliseconds and memory, as tables; and with --peers
+ * what others take for theirs.
+ */
 import { execSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchPeers } from './peers.ts';
+import { toTable } from './program/table.ts';
 import { benchProgram } from './program.ts';
-import { benchRelay, type Spread } from './relay.ts';
+import { benchOwnTime, benchThroughput } from './relay/fakeChain.ts';
+import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
+import { benchRelay, type RelayFigures, type Spread } from './relay.ts';
 
 const HELP = `npm run bench -- [options]
 
   --quick        30 calls per figure in one round instead of 300 in three
-  --only PART    program or relay
+  --only PART    program, own (the relay at a chain of known latency) or relay (at the local node)
+  --peers        instead of all that, our calls beside x402 \`exact\`: speed, lamports, and who loses what when things fail
   --slot-ms N    slot time of the local node, default 400
   --json         the figures as one JSON object on stdout
 
@@ -23,6 +31,7 @@ async function main(): Promise<void> {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
       'slot-ms': { type: 'string', default: '400' },
+      peers: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,44 +47,87 @@ async function main(): Promise<void> {
     node: process.version,
     commit: execSync('git rev-parse --short HEAD', { cwd: import.meta.dirname, encoding: 'utf8' }).trim(),
   };
-  const program = values.only === 'relay' ? null : await benchProgram(report);
-  const relay =
-    values.only === 'program'
-      ? null
-      : await benchRelay({
-          count: values.quick ? 30 : 100,
-          rounds: values.quick ? 1 : 3,
-          warmUp: values.quick ? 5 : 20,
-          slotTimeMs: Number(values['slot-ms']),
-          report,
-        });
+  if (values.peers) {
+    const peers = await benchPeers({ seconds: values.quick ? 4 : 10, sequential: values.quick ? 10 : 40, report });
+    console.log(values.json ? JSON.stringify({ machine, peers }, null, 2) : peers.table);
+    return;
+  }
+  const isWanted = (part: string) => values.only === undefined || values.only === part;
+  const program = isWanted('program') ? await benchProgram(report) : null;
+  const own = isWanted('own') ? await benchOwn(values.quick, report) : null;
+  const relay = isWanted('relay')
+    ? await benchRelay({
+        count: values.quick ? 30 : 100,
+        rounds: values.quick ? 1 : 3,
+        warmUp: values.quick ? 5 : 20,
+        slotTimeMs: Number(values['slot-ms']),
+        report,
+      })
+    : null;
   if (values.json) {
-    console.log(JSON.stringify({ machine, program, relay }, null, 2));
+    console.log(JSON.stringify({ machine, program, own, relay }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
   if (program) console.log(program.table);
-  if (!relay) return;
-  const parts = Object.entries(relay.parts_ms).map(([part, ms]) => `${part} ${round(ms)}`);
-  const rows: [string, string][] = [
-    [`bare confirmed SPL transfer, ms p50 / p99 (${relay.slot_ms} ms slots)`, spread(relay.transfer_ms)],
-    ['two of them, one after the other: the floor of a paid call', spread(relay.two_transfers_ms)],
-    ['synchronous paid call, ms p50 / p99', spread(relay.call_ms)],
+  if (own) console.log(`${describeOwn(own)}\n`);
+  if (relay) console.log(describeRelay(relay));
+}
+
+type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
+
+async function benchOwn(quick: boolean, report: (line: string) => void) {
+  report('key check');
+  const keyCheck = await benchKeyCheck(quick ? 5_000 : 50_000);
+  report('own time, in turns with a bare proxy');
+  const time = await benchOwnTime(quick ? 200 : 2_000, quick ? 100 : 500);
+  report('64 callers at a chain of 50 ms');
+  const many = await benchThroughput({ callers: 64, calls: quick ? 500 : 5_000, latencyMs: 50 });
+  return { keyCheck, time, many };
+}
+
+function describeOwn({ keyCheck, time, many }: OwnFigures): string {
+  const ratio = (one: number, other: number) => `${round(one / other, 2)} : 1`;
+  return toTable(
+    ['the relay at a chain of known latency', 'p50 / p99', 'goal'],
     [
-      'call : transfer',
-      `${round(relay.call_ms.p50 / relay.transfer_ms.p50, 2)} (goal: 2 x transfer + 60 ms = ${round(relay.transfer_ms.p50 * 2 + 60)} ms)`,
+      ['own time of a call, ms, no disk', spread(time.own_ms), '2 / 8'],
+      ['whole call at a chain without latency, ms', spread(time.relay_ms), ''],
+      ['the same hops by a bare Express proxy, ms', spread(time.proxy_ms), ''],
+      ['whole call : proxy', ratio(time.relay_ms.p50, time.proxy_ms.p50), ''],
+      ['CPU of the relay for a call, ms, one by one / 64 at once', `${round(time.cpu_ms)} / ${round(many.cpu_ms)}`, ''],
+      [`key check among ${OTHER_KEYS} keys, ms`, `${round(keyCheck.p50, 3)} / ${round(keyCheck.p99, 3)}`, '- / 0.2'],
+      [`calls per second, ${many.callers} at once, chain of ${many.latency_ms} ms`, round(many.per_second), 300],
+      ['their time, ms', spread(many.call_ms), ''],
+      ['the same with one durable commit for each move', round(many.per_second_single), ''],
+      ['grouped commits : single ones', ratio(many.per_second, many.per_second_single), ''],
     ],
-    ['its parts, median ms', parts.join(', ')],
-    ["relay's own time, ms p50 / p99", spread(relay.relay_ms)],
-    ...Object.entries(relay.per_second).map(([callers, rate]): [string, string] => [
-      `calls per second, ${callers} at once`,
-      String(round(rate)),
-    ]),
-    ['memory of relay and indexer, MB', String(round(relay.rss_mb, 0))],
-    ['calls that failed', String(relay.failures)],
-  ];
-  console.log('| Figure | Value |\n|---|---|');
-  for (const [name, value] of rows) console.log(`| ${name} | ${value} |`);
+  );
+}
+
+function describeRelay(relay: RelayFigures): string {
+  const parts = Object.entries(relay.parts_ms).map(([part, ms]) => `${part} ${round(ms)}`);
+  const goal = relay.transfer_ms.p50 * 2 + 50;
+  return toTable(
+    ['the relay at the local node', 'value'],
+    [
+      [`bare confirmed SPL transfer, ms p50 / p99 (${relay.slot_ms} ms slots)`, spread(relay.transfer_ms)],
+      ['two of them, one after the other: the floor of a paid call', spread(relay.two_transfers_ms)],
+      ['synchronous paid call, ms p50 / p99', spread(relay.call_ms)],
+      [
+        'call : transfer',
+        `${round(relay.call_ms.p50 / relay.transfer_ms.p50, 2)} (goal: 2 x transfer + 50 ms = ${round(goal)} ms)`,
+      ],
+      ['its parts, median ms', parts.join(', ')],
+      ["relay's own time, ms p50 / p99", spread(relay.relay_ms)],
+      ...Object.entries(relay.per_second).map(([callers, rate]) => [
+        `calls per second, ${callers} at once`,
+        round(rate),
+      ]),
+      ['memory of relay and indexer, MB', round(relay.rss_mb, 0)],
+      ['calls that failed', relay.failures],
+    ],
+  );
 }
 
 main().then(

@@ -1,0 +1,136 @@
+/**
+ * `npm run bench -- --peers`: paid calls beside x402's `exact` scheme on the same local node. Each figure is taken on a
+ * fresh node with the same history, because the node gets slower with every transaction that it has seen.
+ */
+import { atOnce, type Load, oneByOne, type Speed } from './peers/load.ts';
+import { ourLosses, startOurs } from './peers/ours.ts';
+import { CASES, type Loss, PRICE, type Side } from './peers/side.ts';
+import { startX402, x402Losses } from './peers/x402.ts';
+import { toTable } from './program/table.ts';
+
+const SLOT_MS = 400;
+/** Failures are not about time. */
+const FAST_SLOT_MS = 50;
+const WARM_UP = 5;
+const CALLERS = [16, 64] as const;
+
+export interface PeerOptions {
+  /** How long each load lasts. */
+  seconds: number;
+  /** Calls made one by one. */
+  sequential: number;
+  report: (line: string) => void;
+}
+
+export interface PeerFigures {
+  one_by_one: Speed;
+  at_once: Record<number, Load>;
+  /** Lamports of a call: gone for good, and held as rent until its record is closed. */
+  fee: number;
+  rent: number;
+  losses: Loss[];
+}
+
+const SIDES = {
+  ours: { start: startOurs, losses: async () => withSide(startOurs, FAST_SLOT_MS, ourLosses) },
+  x402: { start: startX402, losses: async () => withSide(startX402, FAST_SLOT_MS, x402Losses) },
+};
+
+export async function benchPeers(
+  options: PeerOptions,
+): Promise<Record<keyof typeof SIDES, PeerFigures> & { table: string }> {
+  const x402 = await benchSide('x402', options);
+  const ours = await benchSide('ours', options);
+  return { x402, ours, table: describe(x402, ours) };
+}
+
+async function withSide<One extends Side, Result>(
+  start: (slotMs: number) => Promise<One>,
+  slotMs: number,
+  run: (side: One) => Promise<Result>,
+): Promise<Result> {
+  const side = await start(slotMs);
+  try {
+    return await run(side);
+  } finally {
+    await side.stop();
+  }
+}
+
+async function benchSide(name: keyof typeof SIDES, { seconds, sequential, report }: PeerOptions): Promise<PeerFigures> {
+  const { start, losses } = SIDES[name];
+  const fresh = <Result>(run: (side: Side) => Promise<Result>) =>
+    withSide<Side, Result>(start, SLOT_MS, async (side) => {
+      for (let i = 0; i < WARM_UP; i += 1) await side.call();
+      return run(side);
+    });
+  report(`${name}: one by one`);
+  const alone = await fresh(async (side) => {
+    const [lamports, fees] = [await side.feePayerLamports(), await side.fees()];
+    const speed = await oneByOne(side.call, sequential, SLOT_MS);
+    const fee = ((await side.fees()) - fees) / sequential;
+    const gone = (lamports - (await side.feePayerLamports())) / sequential;
+    return { speed, fee, rent: gone - fee };
+  });
+  const at_once: Record<number, Load> = {};
+  for (const callers of CALLERS) {
+    report(`${name}: ${callers} at once`);
+    at_once[callers] = await fresh((side) => atOnce(side.call, callers, seconds));
+  }
+  report(`${name}: failures`);
+  return { one_by_one: alone.speed, at_once, fee: alone.fee, rent: alone.rent, losses: await losses() };
+}
+
+/** Who is worse off than the bargain was: an answer for a price. Network fees are beside it. */
+function loserOf({ name, client, ran, payer, creator }: Loss): string {
+  const answers = client.split(/\W+/).filter((word) => word === '200').length;
+  const paid = -payer / Number(PRICE);
+  const hasFailed = name === CASES.fails || name === CASES.failsUpfront;
+  if (paid > answers) return `payer: paid ${paid}, answered ${answers}`;
+  if (!hasFailed && creator === 0) return 'creator: worked for nothing';
+  if (!hasFailed && ran > paid) return `creator: worked ${ran}, paid ${paid}`;
+  return 'nobody';
+}
+
+function describe(x402: PeerFigures, ours: PeerFigures): string {
+  const ms = (value: number) => Math.round(value);
+  const rows = (side: PeerFigures) => [
+    ms(side.one_by_one.median_ms),
+    ms(side.one_by_one.p90_ms),
+    ...CALLERS.flatMap((callers) => {
+      const load = side.at_once[callers]!;
+      return [load.per_second.toFixed(1), ms(load.median_ms), ms(load.p90_ms), load.failed];
+    }),
+    ms(side.fee),
+    ms(side.rent),
+  ];
+  const names = [
+    'one by one, median ms',
+    'one by one, p90 ms',
+    ...CALLERS.flatMap((callers) =>
+      ['calls per second', 'median ms', 'p90 ms', 'not served'].map((figure) => `${callers} at once, ${figure}`),
+    ),
+    'network fees of a call, lamports',
+    'rent that a call holds until its record is closed, lamports',
+  ];
+  const [theirs, own] = [rows(x402), rows(ours)];
+  const speed = toTable(
+    ['a paid call', 'x402 exact', 'ours'],
+    names.map((name, at) => [name, theirs[at]!, own[at]!]),
+  );
+  const sides: [string, PeerFigures][] = [
+    ['x402', x402],
+    ['ours', ours],
+  ];
+  const losses = toTable(
+    ['what happens', 'with', 'client told', 'work done', 'payer', 'creator', 'lamports', 'who loses'],
+    x402.losses.flatMap((_, at) =>
+      sides.map(([who, { losses }]) => {
+        const loss = losses[at]!;
+        const { name, client, ran, payer, creator, lamports } = loss;
+        return [name, who, client, ran, payer, creator, lamports, loserOf(loss)];
+      }),
+    ),
+  );
+  return `${speed}\n\nUnits of USDC; a call costs 10000.\n\n${losses}`;
+}

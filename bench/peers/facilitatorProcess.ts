@@ -1,0 +1,45 @@
+/**
+ * x402's facilitator as its packages make it: `node facilitatorProcess.ts RPC_URL PORT SECRET_KEY_HEX`. The message
+ * `dieAfterSend` ends the process at the moment when its next transaction has been sent.
+ */
+import type { AddressInfo } from 'node:net';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { x402Facilitator } from '@x402/core/facilitator';
+import { toFacilitatorSvmSigner } from '@x402/svm';
+import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
+import express from 'express';
+import { NETWORK } from './network.ts';
+
+const [rpcUrl, port, secretKey] = process.argv.slice(2);
+const keypair = await createKeyPairSignerFromBytes(Buffer.from(secretKey!, 'hex'));
+const signer = toFacilitatorSvmSigner(keypair, { defaultRpcUrl: rpcUrl! });
+let diesAfterSend = false;
+const facilitator = registerExactSvmScheme(new x402Facilitator(), {
+  networks: NETWORK,
+  signer: {
+    ...signer,
+    async sendTransaction(...args: Parameters<typeof signer.sendTransaction>) {
+      const signature = await signer.sendTransaction(...args);
+      if (diesAfterSend) process.kill(process.pid, 'SIGKILL');
+      return signature;
+    },
+  },
+});
+
+const app = express();
+app.use(express.json());
+app.get('/supported', (_request, response) => void response.json(facilitator.getSupported()));
+app.post('/verify', async ({ body }, response) => {
+  response.json(await facilitator.verify(body.paymentPayload, body.paymentRequirements));
+});
+app.post('/settle', async ({ body }, response) => {
+  response.json(await facilitator.settle(body.paymentPayload, body.paymentRequirements));
+});
+const server = app.listen(Number(port), '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
+process.on('message', () => {
+  diesAfterSend = true;
+  process.send?.({});
+});
+process.on('disconnect', () => process.exit(0));

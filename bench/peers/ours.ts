@@ -1,0 +1,142 @@
+/** Our side of the comparison: the marketplace of the tests, with the relay killed where the other side's middleman is. */
+import { createTransferInstruction } from '@solana/spl-token';
+import { sendTransaction } from '../../app/cli/chain.ts';
+import { ledgerPath } from '../../app/relay/config.ts';
+import { openDatabase } from '../../indexer/database.ts';
+import {
+  goodAnswer,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../tests/harness/marketplace.ts';
+import { stopAt } from '../../tests/harness/standstill.ts';
+import { until } from '../../tests/harness/until.ts';
+import { CASES, type Loss, PRICE_USDC, type Side } from './side.ts';
+
+const SLOW_MS = 1_500;
+
+interface Ours extends Side {
+  market: TestMarketplace;
+}
+
+export async function startOurs(slotTimeMs: number): Promise<Ours> {
+  const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC });
+  return {
+    market,
+    async call() {
+      const { status, text } = await post(market, market.relay.url, { task: 'bench' });
+      if (status !== 200) throw new Error(`the relay answered ${status}: ${text}`);
+    },
+    feePayerLamports: () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed'),
+    fees: async () => readFees(market),
+    stop: () => market.stop(),
+  };
+}
+
+interface Request {
+  task: string;
+  /** Becomes the Idempotency-Key. */
+  key?: string;
+}
+
+function post(market: TestMarketplace, url: string, { task, key }: Request) {
+  return request(url, `/v1/agents/${market.agentId}/execute`, {
+    apiKey: market.callers[0]!.apiKey,
+    body: { task },
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  });
+}
+
+/** Network fees of all transactions that the relay has signed, lamports: what it will not get back, unlike rent. */
+function readFees(market: TestMarketplace): number {
+  const { sqlite, close } = openDatabase(ledgerPath(market.dataDir), { readonly: true });
+  const { fees } = sqlite.prepare('SELECT coalesce(sum(fees), 0) AS fees FROM executions').get() as { fees: bigint };
+  close();
+  return Number(fees);
+}
+
+/** What each fault costs whom; the same cases in the same order as the other side's. */
+export async function ourLosses({ market }: Ours): Promise<Loss[]> {
+  const losses: Loss[] = [];
+  await market.relay.kill();
+  let relay: RelayHandle = await market.startRelayProcess({ STANDSTILL: 'true' });
+  const look = async () => {
+    const { callers, creator } = await market.balances();
+    // Both, because one gives its money to the other in the last case.
+    return { payer: Number(callers[0]! + callers[1]!), creator: Number(creator), lamports: -readFees(market) };
+  };
+  async function one(name: string, run: () => Promise<string>): Promise<void> {
+    const runs = () => [...market.calls.values()].reduce((sum, count) => sum + count, 0);
+    const ranBefore = runs();
+    const before = await look();
+    const client = await run();
+    const after = await look();
+    losses.push({
+      name,
+      client,
+      ran: runs() - ranBefore,
+      payer: after.payer - before.payer,
+      creator: after.creator - before.creator,
+      lamports: after.lamports - before.lamports,
+    });
+    market.setBehaviour(null);
+  }
+  const told = async (asked: Request) => String((await post(market, relay.url, asked)).status);
+  /** Makes the call, kills the relay where the call stands, starts another and asks again until it is answered. */
+  async function killAt(point: string): Promise<string> {
+    const asked = { task: stopAt(point), key: `killed-${point}` };
+    const lost = post(market, relay.url, asked).then(
+      ({ status }) => String(status),
+      () => 'connection lost',
+    );
+    await until(`the call stands at ${point}`, async () => relay.standing.has(asked.task));
+    await relay.kill();
+    relay = await market.startRelayProcess();
+    let answer = '';
+    await until('the repeated request is answered', async () => {
+      answer = await told(asked);
+      return answer !== '409' && answer !== '503';
+    });
+    await relay.kill();
+    relay = await market.startRelayProcess({ STANDSTILL: 'true' });
+    return `${await lost}, then ${answer}`;
+  }
+  const fail = (_request: unknown, response: { statusCode: number; end(text: string): unknown }) => {
+    response.statusCode = 500;
+    response.end('it failed');
+  };
+
+  try {
+    for (const name of [CASES.fails, CASES.failsUpfront]) {
+      await one(name, () => {
+        market.setBehaviour(fail);
+        return told({ task: 'fails' });
+      });
+    }
+    await one(CASES.diesBefore, () => killAt('verified:before'));
+    await one(CASES.diesAfter, () => killAt('send-settle:sent'));
+    await one(CASES.twice, async () => {
+      const asked = { task: 'twice', key: 'twice' };
+      return (await Promise.all([told(asked), told(asked)])).sort().join(' and ');
+    });
+    await one(CASES.movesAway, async () => {
+      const started = new Promise<void>((resolve) => {
+        market.setBehaviour(({ execution_id, task }, _response, reply) => {
+          resolve();
+          setTimeout(() => reply(goodAnswer(market.signingKey, execution_id, task)), SLOW_MS);
+        });
+      });
+      const answer = told({ task: 'slow' });
+      await started;
+      const [payer, other] = market.callers;
+      const all = await market.amountOf(payer!.usdc);
+      const away = createTransferInstruction(payer!.usdc, other!.usdc, payer!.wallet.publicKey, all);
+      await sendTransaction(market.node.connection, [away], [payer!.wallet]);
+      return answer;
+    });
+    return losses;
+  } finally {
+    await relay.kill();
+  }
+}

@@ -1,0 +1,62 @@
+/** The processes of a bench, each started from a file of this folder and spoken to by messages. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** Settings under which nothing but speed is measured: no limit stops a caller who pays for thousands of calls. */
+export const RELAY_SETTINGS = {
+  PORT: '0',
+  ALLOW_PRIVATE_ENDPOINTS: 'true',
+  LOG_LEVEL: 'error',
+  MIN_RUNWAY_HOURS: '0',
+} as const;
+
+export interface Child<Ready> {
+  ready: Ready;
+  /** Sends a message and resolves with the next one that comes. */
+  ask<Answer>(message: object): Promise<Answer>;
+  /** Hears every message. */
+  onMessage(listener: (message: unknown) => void): void;
+  /** Sends a message that needs no answer. */
+  tell(message: object): void;
+  stop(): Promise<void>;
+  /** Ends it at once; resolves when it is gone, also where it was gone before. */
+  kill(): Promise<void>;
+}
+
+/** Starts a file; resolves with its first message. Rejects where it ends before. */
+export async function startChild<Ready>(
+  file: string,
+  args: string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Child<Ready>> {
+  const child: ChildProcess = fork(join(import.meta.dirname, file), args, {
+    // Such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to see where the time goes.
+    execArgv: [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), '--import', import.meta.resolve('tsx')],
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  });
+  const ended = once(child, 'exit');
+  const early = ended.then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
+  early.catch(() => undefined);
+  const [ready] = (await Promise.race([once(child, 'message'), early])) as [Ready];
+  return {
+    ready,
+    async ask(message) {
+      const answer = once(child, 'message');
+      child.send(message);
+      return (await Promise.race([answer, early]))[0];
+    },
+    onMessage: (listener) => void child.on('message', listener),
+    tell: (message) => void child.send(message),
+    async stop() {
+      if (child.connected) child.disconnect();
+      await ended;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

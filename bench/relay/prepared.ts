@@ -1,0 +1,47 @@
+/** Opens and settles signed beforehand, so that a bare proxy can send what the relay would without knowing how. */
+import { randomBytes } from 'node:crypto';
+import { Transaction, type TransactionInstruction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { keyIdOf } from '../../app/sdk/apiKey.ts';
+import { findGrant, openExecutionWithGrant } from '../../app/sdk/program.ts';
+import { deriveExecutionId } from '../../app/sdk/receipt.ts';
+import type { World } from '../../tests/harness/world.ts';
+
+export interface PreparedTransaction {
+  base64: string;
+  signature: string;
+}
+
+/** One paid call: its transactions, and the accounts that are read before and between them. */
+export interface PreparedCall {
+  open: PreparedTransaction;
+  settle: PreparedTransaction;
+  payerAccounts: string[];
+  recordAccounts: string[];
+}
+
+export async function prepareCalls(
+  w: World,
+  { count, price, apiKey }: { count: number; price: bigint; apiKey: string },
+): Promise<PreparedCall[]> {
+  const recentBlockhash = await w.vm.blockhash();
+  const sign = (instructions: TransactionInstruction[]): PreparedTransaction => {
+    const transaction = new Transaction({ feePayer: w.relay.publicKey, recentBlockhash }).add(...instructions);
+    transaction.sign(w.relay);
+    return { base64: transaction.serialize().toString('base64'), signature: bs58.encode(transaction.signature!) };
+  };
+  const keyId = keyIdOf(apiKey);
+  const payerAccounts = [w.wallet(w.caller), findGrant(w.caller.publicKey, keyId)].map((key) => key.toBase58());
+  return Array.from({ length: count }, () => {
+    const nonce = randomBytes(16);
+    const executionId = deriveExecutionId(w.caller.publicKey.toBytes(), nonce);
+    const open = openExecutionWithGrant(w.openGrantInput({ nonce, executionId, keyId, maxPrice: price }));
+    const execution = w.execution(nonce, w.caller.publicKey, keyId, w.relay.publicKey);
+    return {
+      open: sign([open]),
+      settle: sign(w.settleInstructions(execution)),
+      payerAccounts,
+      recordAccounts: [execution.record.toBase58(), w.listing.toBase58()],
+    };
+  });
+}

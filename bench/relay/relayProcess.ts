@@ -1,0 +1,51 @@
+/**
+ * The relay in a process of its own, measured: `node relayProcess.ts group|single`, settings as always from the
+ * environment. `single` gives every move of the journal a durable commit of its own, for comparison. Each message is
+ * answered with what has happened since the last one.
+ */
+import type { CompiledQuery } from 'kysely';
+import pino from 'pino';
+import { ledgerPath, readConfig } from '../../app/relay/config.ts';
+import type { GroupCommit } from '../../app/relay/groupCommit.ts';
+import { startRelay } from '../../app/relay/main.ts';
+import { createJournal, type Journal, type LedgerTables } from '../../app/relay/store.ts';
+import { openDatabase } from '../../indexer/database.ts';
+
+export interface RelayTimes {
+  /** Milliseconds by stage. */
+  stages: Record<string, number>;
+  /** Of this process, milliseconds. */
+  cpuMs: number;
+  rss: number;
+}
+
+const config = readConfig(process.env);
+let stages: Record<string, number> = {};
+let cpu = process.cpuUsage();
+
+/** A journal on one durable connection, each of whose writes is a transaction by itself. */
+function commitEach(journal: Journal): Journal {
+  const { sqlite, db } = openDatabase<LedgerTables>(ledgerPath(config.dataDir), { synchronous: 'full' });
+  const each: GroupCommit = {
+    write: async ({ sql, parameters }: CompiledQuery) => sqlite.prepare(sql).run(...parameters).changes,
+    commits: () => 0,
+  };
+  return createJournal(each, db, journal.owner);
+}
+
+const relay = await startRelay({
+  config,
+  log: pino({ level: config.logLevel }),
+  observe: (stage, ms) => {
+    stages[stage] = (stages[stage] ?? 0) + ms;
+  },
+  ...(process.argv[2] === 'single' && { wrapJournal: commitEach }),
+});
+process.on('message', () => {
+  const { user, system } = process.cpuUsage(cpu);
+  process.send?.({ stages, cpuMs: (user + system) / 1_000, rss: process.memoryUsage.rss() } satisfies RelayTimes);
+  stages = {};
+  cpu = process.cpuUsage();
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ url: relay.url });
