@@ -51,7 +51,11 @@ const SUITES: Suite[] = [
   },
   { name: 'relay', about: 'paid calls, on a real node', files: ['tests/relay/*.test.ts'] },
   { name: 'misbehaviour', about: 'creators that do everything wrong', files: ['tests/relay/creators/**/*.test.ts'] },
-  { name: 'kills', about: 'the relay killed at every step', files: ['tests/relay/faults/{kills,recovery}.test.ts'] },
+  {
+    name: 'kills',
+    about: 'the relay killed at every step',
+    files: ['tests/relay/faults/kills.test.ts', 'tests/relay/faults/recovery.test.ts'],
+  },
   { name: 'rpc', about: 'the relay behind a node with faults', files: ['tests/relay/faults/rpc.test.ts'] },
   { name: 'chaos', about: 'kills, faults and bad creators by seed', files: ['tests/relay/chaos/**/*.test.ts'] },
   {
