@@ -7,7 +7,7 @@ const SEEDS = 20;
 const EXECUTIONS = 20;
 
 describe('chaos', function () {
-  this.timeout(300_000);
+  this.timeout(120_000);
   let chaos: Chaos;
   before(async () => {
     chaos = await startChaos();
