@@ -99,6 +99,7 @@ function describeOwn({ keyCheck, time, many }: OwnFigures): string {
       [`key check among ${OTHER_KEYS} keys, ms`, `${round(keyCheck.p50, 3)} / ${round(keyCheck.p99, 3)}`, '- / 0.2'],
       [`calls per second, ${many.callers} at once, chain of ${many.latency_ms} ms`, round(many.per_second), 300],
       ['their time, ms', spread(many.call_ms), ''],
+      ['the same hops by the bare proxy, calls per second', round(many.per_second_proxy), ''],
       ['the same with one durable commit for each move', round(many.per_second_single), ''],
       ['grouped commits : single ones', ratio(many.per_second, many.per_second_single), ''],
     ],

@@ -168,7 +168,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       wanted = true;
       const subscription = subscribe({
         wsUrl: options.wsUrl,
-        programId: programId.toBase58(),
+        address: programId.toBase58(),
         ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
         onLogs: (notice) => {
           if (notices.add(notice)) request();

@@ -25,9 +25,9 @@ export function createNotices(): Notices {
   const waiting = new Map<string, string[] | undefined>();
   const done = new Set<string>();
   return {
-    add({ signature, failed, logs }) {
+    add({ signature, error, logs }) {
       if (done.has(signature)) return false;
-      waiting.set(signature, failed ? undefined : logs);
+      waiting.set(signature, error ? undefined : logs);
       dropOldest(waiting, MOST_WAITING);
       return true;
     },

@@ -1,23 +1,27 @@
 /**
- * Hears about the program's transactions over WebSocket. It is a hint, never the source: notifications may be missed, so
- * whoever listens then asks the node for the signatures since its cursor. Reconnects for ever, and takes a connection
- * for dead on which nothing is heard although something was asked (a half-open socket reports no error).
+ * Hears about the transactions of one address over WebSocket. It is a hint, never the source: notifications may be
+ * missed, so whoever listens asks the node as well. Reconnects for ever, and takes a connection for dead on which nothing
+ * is heard although something was asked (a half-open socket reports no error).
  *
- * Not web3.js's `onLogs`, which neither notices a half-open socket nor says that it has reconnected.
+ * Not web3.js's `onLogs` or `onSignature`: they neither notice a half-open socket nor say that it has reconnected, and
+ * one whose subscription changes while its socket closes repeats it for ever without letting the event loop turn.
  */
+import type { TransactionError } from '@solana/web3.js';
 import { WebSocket } from 'undici';
 
 export interface LogNotification {
   signature: string;
   slot: bigint;
-  failed: boolean;
+  /** Null where it succeeded. */
+  error: TransactionError | null;
   logs: string[];
 }
 
 export interface SubscriptionOptions {
   wsUrl: string;
-  programId: string;
-  /** Each transaction that mentions the program, once confirmed. */
+  /** Base58. */
+  address: string;
+  /** Each transaction that mentions the address, once confirmed. */
   onLogs(notification: LogNotification): void;
   /** The node took the subscription, at first and after each reconnect: what happened before was not heard. */
   onSubscribed(): void;
@@ -63,7 +67,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
       else request('getHealth', []);
     }, heartbeatMs);
     current = { socket, heartbeat };
-    socket.onopen = () => request('logsSubscribe', [{ mentions: [options.programId] }, { commitment: 'confirmed' }]);
+    socket.onopen = () => request('logsSubscribe', [{ mentions: [options.address] }, { commitment: 'confirmed' }]);
     socket.onerror = (event) => lose(event.message || 'error');
     socket.onclose = () => lose('closed by the node');
     socket.onmessage = (event) => {
@@ -72,7 +76,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
       if (message.method === 'logsNotification') {
         const { context, value } = message.params.result;
         const { signature, err, logs } = value;
-        options.onLogs({ signature, slot: BigInt(context.slot), failed: err !== null, logs: logs ?? [] });
+        options.onLogs({ signature, slot: BigInt(context.slot), error: err, logs: logs ?? [] });
       } else if (message.id === 1) {
         // The first request is the subscription.
         if (message.result === undefined) return lose(`refused: ${message.error?.message}`);
@@ -102,7 +106,7 @@ type WireMessage =
       params: {
         result: {
           context: { slot: number };
-          value: { signature: string; err: unknown; logs: string[] | null };
+          value: { signature: string; err: TransactionError | null; logs: string[] | null };
         };
       };
     };

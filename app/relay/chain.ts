@@ -20,11 +20,13 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
+import { subscribe } from '../../indexer/subscription.ts';
 import { errorFromCode } from '../sdk/program.ts';
 import type { Fees } from './fees.ts';
-import { readAccounts } from './readAccounts.ts';
+import { networkFee } from './networkFee.ts';
+import { readAccounts, sendTransaction, simulateTransaction } from './rpcCalls.ts';
 import { createRpcFetch, type RpcFetch, type RpcInit, type RpcResponse } from './rpcFetch.ts';
-import type { SignedTransaction } from './store.ts';
+import type { NewTransaction, SignedTransaction } from './store.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
 /** A blockhash this old is replaced in the background, one this much older before it is used. */
@@ -167,8 +169,8 @@ export function createChain(options: {
   // Every call to the node listens to it.
   setMaxListeners(0, closing.signal);
   const fetch = createFetch(closing.signal, options.fetch ?? createRpcFetch());
+  const node = { send: fetch, url: options.rpcUrl };
   const connection = new Connection(options.rpcUrl, {
-    wsEndpoint: options.wsUrl,
     commitment: COMMITMENT,
     fetch,
     disableRetryOnRateLimit: true,
@@ -176,8 +178,6 @@ export function createChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const privateKey = toPrivateKey(authority);
-  // A standing subscription keeps the socket open, so that each transaction's own is answered at once.
-  const slotSubscription = connection.onSlotChange(() => undefined);
 
   let blockhash: { value: string; lastValidHeight: bigint; at: number } | null = null;
   let refreshing: Promise<void> | null = null;
@@ -205,7 +205,7 @@ export function createChain(options: {
   }
 
   /** Build and sign; nothing is sent. `attempt` counts the bytes for the same end that were found dead before. */
-  async function sign(instructions: TransactionInstruction[], attempt = 0): Promise<SignedTransaction> {
+  async function sign(instructions: TransactionInstruction[], attempt = 0): Promise<NewTransaction> {
     const priority = (await fees?.instructionsFor(instructions, attempt)) ?? [];
     const recent = await recentBlockhash();
     // web3.js takes the legacy format through base58 text, which costs more than signing; version 0 it keeps in bytes.
@@ -213,18 +213,21 @@ export function createChain(options: {
       payerKey: authority.publicKey,
       recentBlockhash: recent.value,
       instructions: [...priority, ...instructions],
-    })
-      .compileToV0Message()
-      .serialize();
-    const signature = signBytes(null, message, privateKey);
-    // One signature, then what it covers: serialize() would compile the whole message twice more.
-    const bytes = Buffer.concat([Buffer.of(1), signature, message]);
-    return { bytes, signature: bs58.encode(signature), lastValidHeight: recent.lastValidHeight };
+    }).compileToV0Message();
+    const signed = message.serialize();
+    const signature = signBytes(null, signed, privateKey);
+    return {
+      // One signature, then what it covers: web3.js would serialize the whole message twice more.
+      bytes: Buffer.concat([Buffer.of(1), signature, signed]),
+      signature: bs58.encode(signature),
+      lastValidHeight: recent.lastValidHeight,
+      fee: networkFee(message),
+    };
   }
 
   async function send(bytes: Uint8Array): Promise<void> {
     try {
-      await connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 });
+      await sendTransaction(node, bytes);
     } catch (error) {
       // A refusal proves nothing about bytes that may have been sent before; only their status does.
       log.debug({ error: String(error) }, 'node refused a transaction');
@@ -255,6 +258,17 @@ export function createChain(options: {
     return BigInt(blockHeight ?? 0) > signed.lastValidHeight ? { kind: 'expired' } : null;
   }
 
+  /** Who waits for a transaction's notification, by signature. */
+  const waiting = new Map<string, (fate: Fate) => void>();
+  // One subscription to all that the authority signs, instead of one for each transaction.
+  const subscription = subscribe({
+    wsUrl: options.wsUrl,
+    address: authority.publicKey.toBase58(),
+    onLogs: ({ signature, slot, error }) => waiting.get(signature)?.(toFate(error, Number(slot))),
+    onSubscribed: () => log.debug('subscribed to our own transactions'),
+    onLost: (reason) => log.debug({ reason }, 'the WebSocket was lost; polling until it is back'),
+  });
+
   /**
    * Send bytes that are already stored and wait for their fate: by notification, with polling behind it,
    * sending the same bytes again meanwhile. `stop` ends the waiting with `unknown`.
@@ -269,15 +283,7 @@ export function createChain(options: {
     const fate = new Promise<Fate>((resolve) => {
       finish = resolve;
     });
-    let notified = false;
-    const subscription = connection.onSignature(
-      signed.signature,
-      (result, context) => {
-        notified = true;
-        finish(toFate(result.err, context.slot));
-      },
-      COMMITMENT,
-    );
+    waiting.set(signed.signature, finish);
     const abort = () => finish({ kind: 'unknown' });
     stop.addEventListener('abort', abort, { once: true });
     let polling = false;
@@ -301,7 +307,7 @@ export function createChain(options: {
     } finally {
       clearInterval(poll);
       stop.removeEventListener('abort', abort);
-      if (!notified) connection.removeSignatureListener(subscription).catch(() => undefined);
+      waiting.delete(signed.signature);
     }
   }
 
@@ -312,7 +318,7 @@ export function createChain(options: {
   async function read(keys: PublicKey[], commitment: Commitment, minSlot: number) {
     const minContextSlot = Math.max(minSlot, readSlot - MAX_LAG_SLOTS);
     const { slot, accounts: found } = await timed(options.observe, 'chain', () =>
-      readAccounts({ send: fetch, url: options.rpcUrl }, [SYSVAR_CLOCK_PUBKEY, ...keys], {
+      readAccounts(node, [SYSVAR_CLOCK_PUBKEY, ...keys], {
         commitment,
         minContextSlot,
       }),
@@ -335,15 +341,13 @@ export function createChain(options: {
     send,
     /** Run without sending, signatures checked; null where it would succeed. Throws if the node cannot say. */
     async simulate(bytes: Uint8Array): Promise<TransactionFailure | null> {
-      const transaction = VersionedTransaction.deserialize(bytes);
-      const config = { sigVerify: true, commitment: COMMITMENT };
-      const answer = await timed(options.observe, 'chain', () => connection.simulateTransaction(transaction, config));
-      if (!answer.value.err) return null;
-      const failure = describeFailure(answer.value.err);
+      const error = await timed(options.observe, 'chain', () => simulateTransaction(node, bytes, COMMITMENT));
+      if (!error) return null;
+      const failure = describeFailure(error);
       // Whoever built it counts its own instructions.
       return failure.instruction === null
         ? failure
-        : { ...failure, instruction: failure.instruction - countPriority(transaction) };
+        : { ...failure, instruction: failure.instruction - countPriority(VersionedTransaction.deserialize(bytes)) };
     },
     /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
     read: (keys: PublicKey[]): Promise<Accounts> => read(keys, COMMITMENT, seenSlot),
@@ -356,10 +360,10 @@ export function createChain(options: {
       if (BigInt(blockHeight ?? 0) <= lastValidHeight) return null;
       return read(keys, 'finalized', absoluteSlot);
     },
-    async close(): Promise<void> {
+    close(): void {
       fees?.end();
       closing.abort(new Error('closing'));
-      await connection.removeSlotChangeListener(slotSubscription).catch(() => undefined);
+      subscription.close();
     },
   };
 }

@@ -1,5 +1,5 @@
-/** What a transaction costs its fee payer, read from its own bytes. */
-import { ComputeBudgetProgram, Ed25519Program, VersionedTransaction } from '@solana/web3.js';
+/** What a transaction costs its fee payer, read from its message. */
+import { ComputeBudgetProgram, Ed25519Program, type VersionedMessage } from '@solana/web3.js';
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICROLAMPORTS = 1_000_000n;
@@ -10,8 +10,7 @@ const SET_UNIT_PRICE = 3;
 const DEFAULT_UNITS = 200_000n;
 
 /** Lamports that a transaction costs where it lands: its signatures, those it has verified, and its priority. */
-export function networkFee(bytes: Uint8Array): bigint {
-  const { message } = VersionedTransaction.deserialize(bytes);
+export function networkFee(message: VersionedMessage): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
   let unitLimit: bigint | null = null;
   let others = 0n;

@@ -200,7 +200,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       await within(answered(), restMs);
       server.closeAllConnections();
       await endLease();
-      await within(Promise.allSettled([keyUse.close(), creators.destroy(), chain.close()]), restMs);
+      chain.close();
+      await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
       for (const database of [views, notes, intents]) database.close();
     },
   };

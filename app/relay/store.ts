@@ -7,7 +7,6 @@
 import { type Generated, type Kysely, type Selectable, sql } from 'kysely';
 import type { IndexDatabase } from '../../indexer/database.ts';
 import type { GroupCommit } from './groupCommit.ts';
-import { networkFee } from './networkFee.ts';
 import { createPrepared } from './prepared.ts';
 
 /** How long a relay counts as alive after it last said so; it does three times as often. */
@@ -190,6 +189,11 @@ export interface SignedTransaction {
   lastValidHeight: bigint;
 }
 
+/** One that was signed a moment ago, with what it costs where it lands, lamports. */
+export interface NewTransaction extends SignedTransaction {
+  fee: bigint;
+}
+
 /** States that may move to each state. Nothing ever moves back, but for an open that the chain has rolled back. */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   open_signed: ['accepted', 'open_confirmed', 'dispatched', 'verified'],
@@ -222,8 +226,8 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
 
   const { compile } = createPrepared();
 
-  function update(id: string, state: Moved, changes: Changes, signed?: SignedTransaction) {
-    const fee = signed && networkFee(signed.bytes);
+  function update(id: string, state: Moved, changes: Changes, signed?: NewTransaction) {
+    const fee = signed?.fee;
     const name = [state, signed ? 'signed' : 'unsigned', ...Object.keys(changes)].join();
     const values = [
       ...Object.values(changes),
@@ -248,7 +252,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
   }
 
   /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
-  async function intend(id: string, state: Moved, changes: Changes, signed?: SignedTransaction): Promise<void> {
+  async function intend(id: string, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void> {
     requireMoved(await intents.write(update(id, state, changes, signed)), id, state);
   }
 
@@ -325,7 +329,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       return { open: Number(rows[0]!.open), lost: rows[0]!.lost };
     },
     /** Intent: these bytes will be sent to fund the escrow. */
-    openSigned(id: string, signed: SignedTransaction, openBefore: bigint): Promise<void> {
+    openSigned(id: string, signed: NewTransaction, openBefore: bigint): Promise<void> {
       return intend(
         id,
         'open_signed',
@@ -339,7 +343,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       );
     },
     /** Intent: the chain has rolled the open back, and these bytes will be sent to fund the escrow once more. */
-    reopened(id: string, signed: SignedTransaction, openBefore: bigint, reopens: bigint): Promise<void> {
+    reopened(id: string, signed: NewTransaction, openBefore: bigint, reopens: bigint): Promise<void> {
       return intend(
         id,
         'open_signed',
@@ -378,7 +382,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       await notes.executeQuery(compile(`storeResult ${Object.keys(row).join()}`, Object.values(row), query));
     },
     /** Intent: the answer is valid and these bytes will be sent to pay for it. */
-    verified(id: string, signed: SignedTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
+    verified(id: string, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
       return intend(
         id,
         'verified',
@@ -395,7 +399,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     /** Intent: the caller gets its money back; from here on nothing settles. */
     refunding(
       id: string,
-      signed: SignedTransaction,
+      signed: NewTransaction,
       why: { reason: number; code: string; message: string; rebuilds: bigint },
     ): Promise<void> {
       return intend(

@@ -23,6 +23,13 @@ interface Status {
   err: TransactionError | null;
 }
 
+/** Who hears of all transactions in which a key appears. */
+interface Subscriber {
+  key: Buffer;
+  subscription: number;
+  socket: WebSocket;
+}
+
 interface Call {
   id: number | string;
   method: string;
@@ -34,17 +41,20 @@ export async function serveChain(vm: Vm, latencyMs: number): Promise<{ rpcUrl: s
   const begun = performance.now();
   const slot = (): number => 1_000 + Math.floor((performance.now() - begun) / SLOT_MS);
   const statuses = new Map<string, Status>();
-  const subscribers = new Map<string, ((status: Status) => void)[]>();
+  const subscribers = new Set<Subscriber>();
   const inContext = (value: unknown) => ({ context: { slot: slot() }, value });
 
   async function run(bytes: Buffer, signature: string): Promise<void> {
     if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
     if (statuses.has(signature)) return;
-    const { failure } = await vm.process(bytes);
+    const { failure, logs } = await vm.process(bytes);
     const status = { slot: slot(), err: toError(failure) };
     statuses.set(signature, status);
-    for (const tell of subscribers.get(signature) ?? []) tell(status);
-    subscribers.delete(signature);
+    for (const { key, subscription, socket } of subscribers) {
+      if (!bytes.includes(key)) continue;
+      const result = { context: { slot: status.slot }, value: { signature, err: status.err, logs } };
+      socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'logsNotification', params: { result, subscription } }));
+    }
   }
 
   const methods: Record<string, (params: never[]) => unknown> = {
@@ -102,28 +112,15 @@ export async function serveChain(vm: Vm, latencyMs: number): Promise<{ rpcUrl: s
   const sockets = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   await Promise.all([once(http, 'listening'), once(sockets, 'listening')]);
 
-  let lastSubscription = 0;
-  function subscribe(socket: WebSocket, signature: string): number {
-    lastSubscription += 1;
-    const subscription = lastSubscription;
-    const tell = (status: Status) => {
-      const result = { context: { slot: status.slot }, value: { err: status.err } };
-      socket.send(
-        JSON.stringify({ jsonrpc: '2.0', method: 'signatureNotification', params: { result, subscription } }),
-      );
-    };
-    const known = statuses.get(signature);
-    if (known) setImmediate(tell, known);
-    else subscribers.set(signature, [...(subscribers.get(signature) ?? []), tell]);
-    return subscription;
-  }
   sockets.on('connection', (socket) => {
     socket.on('message', (data) => {
       const { id, method, params } = JSON.parse(String(data)) as Call;
-      if (id === undefined) return;
-      const isSignature = method === 'signatureSubscribe';
-      const result = isSignature ? subscribe(socket, (params as string[])[0]!) : method.endsWith('Unsubscribe') || 0;
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method !== 'logsSubscribe') return socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: 'ok' }));
+      const [{ mentions }] = params as [{ mentions: [string] }];
+      const subscriber = { key: Buffer.from(bs58.decode(mentions[0])), subscription: subscribers.size, socket };
+      subscribers.add(subscriber);
+      socket.on('close', () => subscribers.delete(subscriber));
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: subscriber.subscription }));
     });
   });
   const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;

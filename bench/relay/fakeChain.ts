@@ -32,6 +32,8 @@ export interface Throughput {
   /** Calls per second with commits in groups, and with one durable commit for each move. */
   per_second: number;
   per_second_single: number;
+  /** The same hops by the bare proxy: what this machine has time for. */
+  per_second_proxy: number;
   call_ms: Percentiles;
   /** CPU of the relay's process per call. */
   cpu_ms: number;
@@ -98,28 +100,39 @@ interface Stage {
   call(): Promise<number>;
 }
 
+/** The bare proxy before the stage's chain, with transactions of `count` calls; each call is made once. */
+async function startProxy({ rpcUrl, wsUrl, endpoint, prepare }: Stage, count: number) {
+  const prepared = await prepare(count);
+  const proxy = await startChild<{ url: string }>('relay/proxyProcess.ts', [rpcUrl, wsUrl, endpoint]);
+  const pool = new Pool(proxy.ready.url, { connections: 256 });
+  const headers = { 'content-type': 'application/json' };
+  return {
+    async call(): Promise<number> {
+      const body = JSON.stringify({ call: prepared.pop(), task: 'bench' });
+      const begun = performance.now();
+      const answer = await pool.request({ path: '/call', method: 'POST', headers, body });
+      await answer.body.text();
+      if (answer.statusCode !== 200) throw new Error(`the proxy answered ${answer.statusCode}`);
+      return performance.now() - begun;
+    },
+    async stop(): Promise<void> {
+      await pool.destroy();
+      await proxy.stop();
+    },
+  };
+}
+
 /** One call after another, the proxy's in turns with the relay's. */
 export function benchOwnTime(calls: number, warmUp: number): Promise<OwnTime> {
   return withRelay({ latencyMs: 0, journalling: 'group', folder: memoryFolder() }, async (stage) => {
-    const { rpcUrl, wsUrl, endpoint } = stage;
-    const proxy = await startChild<{ url: string }>('relay/proxyProcess.ts', [rpcUrl, wsUrl, endpoint]);
-    const pool = new Pool(proxy.ready.url, { connections: 1 });
-    const prepared = await stage.prepare(calls + warmUp);
-    async function callProxy(): Promise<number> {
-      const body = JSON.stringify({ call: prepared.pop(), task: 'bench' });
-      const begun = performance.now();
-      const headers = { 'content-type': 'application/json' };
-      const answer = await pool.request({ path: '/call', method: 'POST', headers, body });
-      await answer.body.text();
-      return performance.now() - begun;
-    }
+    const proxy = await startProxy(stage, calls + warmUp);
     const whole: number[] = [];
     const bare: number[] = [];
     const own: number[] = [];
     let cpuMs = 0;
     for (let i = 0; i < warmUp; i += 1) {
       await stage.call();
-      await callProxy();
+      await proxy.call();
     }
     for (let i = 0; i < calls; i += 1) {
       await stage.times();
@@ -128,9 +141,8 @@ export function benchOwnTime(calls: number, warmUp: number): Promise<OwnTime> {
       whole.push(ms);
       own.push(ms - (stages.chain ?? 0) - (stages.creator ?? 0));
       cpuMs += spent;
-      bare.push(await callProxy());
+      bare.push(await proxy.call());
     }
-    await pool.destroy();
     await proxy.stop();
     return {
       calls,
@@ -149,14 +161,23 @@ export async function benchThroughput(options: {
   latencyMs: number;
 }): Promise<Throughput> {
   const { callers, calls, latencyMs } = options;
+  const perSecond = async (call: () => Promise<number>, count: number) => {
+    const begun = performance.now();
+    const each = await many(call, callers, count);
+    return { perSecond: count / ((performance.now() - begun) / 1_000), each };
+  };
   async function measure(journalling: Journalling) {
     return withRelay({ latencyMs, journalling, folder: tmpdir() }, async (stage) => {
-      await many(stage, callers, Math.ceil(calls / 4));
+      const few = Math.ceil(calls / 4);
+      await many(stage.call, callers, few);
       await stage.times();
-      const begun = performance.now();
-      const each = await many(stage, callers, calls);
-      const seconds = (performance.now() - begun) / 1_000;
-      return { perSecond: calls / seconds, each, cpuMs: (await stage.times()).cpuMs / calls };
+      const measured = await perSecond(stage.call, calls);
+      const cpuMs = (await stage.times()).cpuMs / calls;
+      const proxy = await startProxy(stage, 2 * few);
+      await many(proxy.call, callers, few);
+      const bare = await perSecond(proxy.call, few);
+      await proxy.stop();
+      return { ...measured, cpuMs, proxy: bare.perSecond };
     });
   }
   const grouped = await measure('group');
@@ -167,19 +188,20 @@ export async function benchThroughput(options: {
     calls,
     per_second: grouped.perSecond,
     per_second_single: single.perSecond,
+    per_second_proxy: grouped.proxy,
     call_ms: percentiles(grouped.each),
     cpu_ms: grouped.cpuMs,
   };
 }
 
-async function many(stage: Stage, callers: number, calls: number): Promise<number[]> {
+async function many(call: () => Promise<number>, callers: number, calls: number): Promise<number[]> {
   const times: number[] = [];
   let left = calls;
   await Promise.all(
     Array.from({ length: callers }, async () => {
       while (left > 0) {
         left -= 1;
-        times.push(await stage.call());
+        times.push(await call());
       }
     }),
   );

@@ -2,34 +2,31 @@
  * What the relay is compared with: Express and the hops of a paid call, and nothing else. No check, no journal, no
  * signature: the transactions come ready-made in the body. `node proxyProcess.ts RPC_URL WS_URL ENDPOINT`.
  */
-import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Pool } from 'undici';
-import { WebSocket } from 'ws';
+import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { subscribe } from '../../indexer/subscription.ts';
 import type { PreparedCall, PreparedTransaction } from './prepared.ts';
 
 const [rpcUrl, wsUrl, endpoint] = process.argv.slice(2);
 const node = new Pool(rpcUrl!, { connections: 64 });
 const creator = new Pool(new URL(endpoint!).origin, { connections: 64 });
-const socket = new WebSocket(wsUrl!);
-await once(socket, 'open');
-
-/** Of requests that wait for their subscription's number, by id, and of subscriptions that wait for their news. */
-const confirmed = new Map<number, () => void>();
-const asked = new Map<number, () => void>();
-let lastId = 0;
-socket.on('message', (data) => {
-  const message = JSON.parse(String(data));
-  if (message.method) {
-    confirmed.get(message.params.subscription)?.();
-    confirmed.delete(message.params.subscription);
-  } else {
-    confirmed.set(message.result, asked.get(message.id)!);
-    asked.delete(message.id);
-  }
+/** Who waits for a transaction's notification, by signature. */
+const waiting = new Map<string, () => void>();
+const subscription = subscribe({
+  wsUrl: wsUrl!,
+  address: PROGRAM_ID.toBase58(),
+  // The chain signs what it prepares in one go, and answers nothing meanwhile.
+  heartbeatMs: 60_000,
+  onLogs: ({ signature }) => waiting.get(signature)?.(),
+  onSubscribed: () => listen(),
+  onLost: (reason) => {
+    throw new Error(`the chain is gone: ${reason}`);
+  },
 });
 
+let lastId = 0;
 async function rpc(method: string, params: unknown[]): Promise<unknown> {
   lastId += 1;
   const body = JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params });
@@ -39,12 +36,10 @@ async function rpc(method: string, params: unknown[]): Promise<unknown> {
 }
 
 async function send({ base64, signature }: PreparedTransaction): Promise<void> {
-  lastId += 1;
-  const id = lastId;
-  const landed = new Promise<void>((resolve) => asked.set(id, resolve));
-  socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'signatureSubscribe', params: [signature] }));
+  const landed = new Promise<void>((resolve) => waiting.set(signature, resolve));
   void rpc('sendTransaction', [base64, { encoding: 'base64', skipPreflight: true }]);
   await landed;
+  waiting.delete(signature);
 }
 
 const app = express();
@@ -66,7 +61,12 @@ app.post('/call', async (request, response) => {
   await rpc('getMultipleAccounts', [call.recordAccounts, { encoding: 'base64' }]);
   response.json(result);
 });
-const server = app.listen(0, '127.0.0.1', () => {
-  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+function listen(): void {
+  const server = app.listen(0, '127.0.0.1', () => {
+    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  });
+}
+process.on('disconnect', () => {
+  subscription.close();
+  process.exit(0);
 });
-process.on('disconnect', () => process.exit(0));

@@ -10,7 +10,6 @@ import {
   PublicKey,
   type TransactionInstruction,
   TransactionMessage,
-  VersionedTransaction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
 import { openByWallet } from '../../app/cli/execution.ts';
@@ -44,7 +43,7 @@ describe('relay/networkFee', () => {
   const other = { programId: program.publicKey, keys: [], data: Buffer.alloc(0) };
   const feeOf = (...instructions: TransactionInstruction[]): bigint => {
     const message = new TransactionMessage({ payerKey: payer, recentBlockhash: payer.toBase58(), instructions });
-    return networkFee(new VersionedTransaction(message.compileToLegacyMessage()).serialize());
+    return networkFee(message.compileToV0Message());
   };
   const price = (microLamports: number) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });

@@ -18,7 +18,7 @@ import { parseUuid } from '../../sdk/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
 import type { Chain } from '../chain.ts';
 import { ApiError } from '../errors.ts';
-import type { ExecutionRow, SignedTransaction } from '../store.ts';
+import type { ExecutionRow, NewTransaction } from '../store.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
@@ -184,7 +184,7 @@ export function signOpen(
   row: ExecutionRow,
   usdcMint: PublicKey,
   openBefore: bigint,
-): Promise<SignedTransaction> {
+): Promise<NewTransaction> {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
   const instruction = openExecutionWithGrant({

@@ -14,7 +14,7 @@ import {
 } from '../../sdk/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
-import type { ExecutionRow, ResultRow, SignedTransaction } from '../store.ts';
+import type { ExecutionRow, NewTransaction, ResultRow } from '../store.ts';
 
 /** An execution as the chain has it at one moment; `record` is null where there is none. */
 export interface Snapshot {
@@ -69,7 +69,7 @@ export function signSettle(
   listing: AgentListing,
   result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
   attempt = 0,
-): Promise<SignedTransaction> {
+): Promise<NewTransaction> {
   const signature = parseSignature(result.signature);
   if (!signature) throw new Error('a stored signature is malformed');
   return chain.sign(
@@ -100,7 +100,7 @@ export function signRefund(
   usdcMint: PublicKey,
   reason: RefundReason,
   attempt = 0,
-): Promise<SignedTransaction> {
+): Promise<NewTransaction> {
   return chain.sign(
     [
       refundExecution({

@@ -47,7 +47,7 @@ interface Fault {
 }
 
 const during = (reply: Reply): Fault => ({ onCall: () => reply, lastsMs: OUTAGE_MS });
-const isSignature = (message: { method?: string }) => message.method === 'signatureNotification';
+const isNews = (message: { method?: string }) => message.method === 'logsNotification';
 const accepted = { json: { jsonrpc: '2.0', id: 1, result: '1'.repeat(64) } };
 
 /** Answers to account reads from before the fault, or, where nothing was read, a chain without the record. */
@@ -77,7 +77,7 @@ function reordered(): Fault {
   const held: (() => void)[] = [];
   return {
     onMessage(message, pass) {
-      if (isSignature(message)) held.unshift(pass);
+      if (isNews(message)) held.unshift(pass);
       else pass();
     },
     end: () => {
@@ -124,7 +124,7 @@ const FAULTS: Record<string, () => Fault> = {
       const answer = await forward();
       return { json: { ...answer, result: { ...(answer.result as object), value: [null] } } };
     },
-    onMessage: (message, pass) => (isSignature(message) ? undefined : pass()),
+    onMessage: (message, pass) => (isNews(message) ? undefined : pass()),
     lastsMs: null,
   }),
   'accounts are read from a node that lags': lagging,
@@ -145,13 +145,13 @@ const FAULTS: Record<string, () => Fault> = {
   'connections that break': () => during('cut'),
   'no answers at all': () => during('silence'),
   'notifications that never come': () => ({
-    onMessage: (message, pass) => (isSignature(message) ? undefined : pass()),
+    onMessage: (message, pass) => (isNews(message) ? undefined : pass()),
     lastsMs: null,
   }),
   'notifications that come twice': () => ({
     onMessage: (message, pass) => {
       pass();
-      if (isSignature(message)) pass();
+      if (isNews(message)) pass();
     },
     lastsMs: null,
   }),
