@@ -13,7 +13,7 @@ import { type Environment, hashApiKey, keyPrefix, parseApiKey } from '../sdk/api
 import type { KeyScope } from '../sdk/procedures.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import type { Principal, RelayDeps } from './deps.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, chainUnreadable } from './errors.ts';
 import type { LedgerTables } from './store.ts';
 
 type AuthDeps = Pick<RelayDeps, 'config' | 'findKey' | 'accounts' | 'keyUse' | 'now'>;
@@ -95,12 +95,8 @@ export function readBearer(authorization: string | undefined): string | null {
 
 /** Whether the grant account itself is live now. Throws ApiError 503 where the node does not answer. */
 export async function isGrantLive(deps: Pick<RelayDeps, 'accounts'>, wallet: string, keyId: string): Promise<boolean> {
-  try {
-    const { grant, now } = await deps.accounts.readGrant(wallet, keyId);
-    return grant !== null && !grant.revoked && now < grant.expiresAt;
-  } catch {
-    throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
-  }
+  const { grant, now } = await deps.accounts.readGrant(wallet, keyId).catch(chainUnreadable);
+  return grant !== null && !grant.revoked && now < grant.expiresAt;
 }
 
 function requireEnvironment(key: string, environment: Environment): void {

@@ -36,6 +36,11 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** 503 where the node does not answer: before any money moves, that ends a call. */
+export function chainUnreadable(): never {
+  throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
+}
+
 const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   InsufficientBalance: 'balance',
   InsufficientAllowance: 'allowance',

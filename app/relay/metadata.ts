@@ -8,9 +8,8 @@ import { AgentMetadata, hashMetadata } from '../sdk/metadata.ts';
 import type { RelayDeps } from './deps.ts';
 import type { ApiError } from './errors.ts';
 import { findEndpointFault } from './execution/egress.ts';
-import { JsonError, parseJsonObject } from './json.ts';
 import { compileParameterCheck, findInputSchemaFault, findSchemaFault } from './parameters.ts';
-import { bodyFault, invalid, parse } from './parse.ts';
+import { invalid, parse, readObject } from './parse.ts';
 
 type MetadataDeps = Pick<RelayDeps, 'config' | 'ledger' | 'views' | 'now' | 'log'>;
 
@@ -62,15 +61,6 @@ function schemaFault(fault: string): ApiError {
   const [path = '', ...words] = fault.split(' ');
   const issue = { in: 'body', path: path.slice(0, 200), expected: words.join(' '), got: 'another schema' } as const;
   return invalid(`The schema ${fault}`, issue);
-}
-
-function readObject(bytes: Buffer): Record<string, unknown> {
-  try {
-    return parseJsonObject(bytes);
-  } catch (error) {
-    if (error instanceof JsonError) throw bodyFault(error);
-    throw error;
-  }
 }
 
 /** Drops documents that no listing carries and no unfinished execution needs: the expired, and the oldest of too many. */

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { RequestIssue } from '../sdk/errorCodes.ts';
 import { ApiError } from './errors.ts';
-import type { JsonError } from './json.ts';
+import { JsonError, parseJsonObject } from './json.ts';
 
 type Part = RequestIssue['in'];
 
@@ -58,9 +58,14 @@ export function issuesOf(error: z.ZodError, value: unknown, part: Part): Request
   });
 }
 
-/** ApiError 400 for a body that is not the JSON object it must be. */
-export function bodyFault(error: JsonError): ApiError<'invalid_request'> {
-  return jsonFault(error, 'a JSON object');
+/** The JSON object of a body. Throws ApiError 400 where it is none. */
+export function readObject(bytes: Buffer): Record<string, unknown> {
+  try {
+    return parseJsonObject(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw jsonFault(error, 'a JSON object');
+    throw error;
+  }
 }
 
 /** ApiError 400 for a body that is not `what` it must be. */

@@ -328,8 +328,11 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
             AND error_code <> 'service_unavailable') AS lost`.execute(notes);
       return { open: Number(rows[0]!.open), lost: rows[0]!.lost };
     },
-    /** Intent: these bytes will be sent to fund the escrow. */
-    openSigned(id: string, signed: NewTransaction, openBefore: bigint): Promise<void> {
+    /**
+     * Intent: these bytes will be sent to fund the escrow; `reopens` counts, from 1, the times that the chain has rolled
+     * it back.
+     */
+    openSigned(id: string, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
       return intend(
         id,
         'open_signed',
@@ -338,21 +341,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
           open_signature: signed.signature,
           open_last_valid_height: signed.lastValidHeight,
           open_before: openBefore,
-        },
-        signed,
-      );
-    },
-    /** Intent: the chain has rolled the open back, and these bytes will be sent to fund the escrow once more. */
-    reopened(id: string, signed: NewTransaction, openBefore: bigint, reopens: bigint): Promise<void> {
-      return intend(
-        id,
-        'open_signed',
-        {
-          open_transaction: Buffer.from(signed.bytes),
-          open_signature: signed.signature,
-          open_last_valid_height: signed.lastValidHeight,
-          open_before: openBefore,
-          reopens,
+          ...(reopens !== undefined && { reopens }),
         },
         signed,
       );

@@ -10,7 +10,7 @@ import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
 import { toUsdc } from '../sdk/usdc.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, chainUnreadable } from './errors.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from './keys.ts';
 import { testListing } from './listingTest.ts';
 import { explain, issuesOf } from './parse.ts';
@@ -137,9 +137,7 @@ export function createRouter(deps: RelayDeps, sessions: Sessions) {
 
 /** From the chain itself, because creators and wallets sign by these figures. */
 async function readMarketplace(deps: RelayDeps): Promise<MarketplaceConfig> {
-  const config = await deps.accounts.readConfig().catch(() => {
-    throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
-  });
+  const config = await deps.accounts.readConfig().catch(chainUnreadable);
   return {
     environment: deps.config.environment,
     program_id: PROGRAM_ID.toBase58(),

@@ -19,7 +19,7 @@ import { JsonError, parseJsonObject } from './json.ts';
 import { acceptMetadata } from './metadata.ts';
 import { createDocument } from './openapi/document.ts';
 import { answerFirst, answerKnown, replyOf } from './outcomes.ts';
-import { bodyFault, invalid, parse, show } from './parse.ts';
+import { invalid, parse, readObject, show } from './parse.ts';
 import { readJsonBody, readQuery } from './request.ts';
 import type { Handlers } from './router.ts';
 
@@ -173,15 +173,6 @@ function readProof(bytes: Buffer): { signature: string } {
   const { wallet_signature: signature } = parse(StartBody, readObject(bytes), 'body');
   if (signature !== undefined) return { signature };
   throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
-}
-
-function readObject(bytes: Buffer): Record<string, unknown> {
-  try {
-    return parseJsonObject(bytes);
-  } catch (error) {
-    if (error instanceof JsonError) throw bodyFault(error);
-    throw error;
-  }
 }
 
 function param(request: Request, name: string): string {

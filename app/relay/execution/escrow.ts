@@ -17,7 +17,7 @@ import {
 import { parseUuid } from '../../sdk/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
 import type { Chain } from '../chain.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, chainUnreadable } from '../errors.ts';
 import type { ExecutionRow, NewTransaction } from '../store.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
@@ -98,11 +98,6 @@ function periodLeft(grant: KeyGrant, now: bigint): bigint {
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
 }
 
-/** A node that does not answer ends a call before any money moves. */
-function unreadable(): never {
-  throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
-}
-
 /** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
 async function readPayer(
   chain: Chain,
@@ -116,7 +111,7 @@ async function readPayer(
   if (record) keys.push(record);
   for (let reading = 1; ; reading += 1) {
     const generation = reservations.generation();
-    const read = await chain.read(keys).catch(unreadable);
+    const read = await chain.read(keys).catch(chainUnreadable);
     if (reservations.generation() === generation || reading === MAX_READINGS) return { wallet, ...read };
   }
 }
@@ -202,5 +197,5 @@ export function signOpen(
     requestHash: Buffer.from(row.request_hash, 'hex'),
     openBefore,
   });
-  return chain.sign([instruction]).catch(unreadable);
+  return chain.sign([instruction]).catch(chainUnreadable);
 }

@@ -12,6 +12,7 @@ import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
 import type { Agent } from '../catalog.ts';
 import { timed } from '../chain.ts';
 import type { ExecuteInput, ExecuteOutcome, OpenedInput, Principal } from '../deps.ts';
+import { within } from '../drain.ts';
 import { ApiError } from '../errors.ts';
 import { type ExecutionRow, JournalConflict } from '../store.ts';
 import { createReservations, OPEN_WINDOW_SECONDS, reserveFunds, signOpen } from './escrow.ts';
@@ -253,8 +254,6 @@ export function createEngine(deps: EngineDeps) {
   return {
     /** Run one paid call. Answers as soon as the caller's mode allows; the work goes on without it. */
     async execute(principal: Principal, agent: Agent, input: ExecuteInput): Promise<ExecuteOutcome> {
-      if (stopping.signal.aborted)
-        throw new ApiError('service_unavailable', 'The service is stopping', { retryAfterSeconds: 5 });
       let signalOpened: () => void = () => undefined;
       const opened = new Promise<void>((resolve) => {
         signalOpened = resolve;
@@ -274,8 +273,6 @@ export function createEngine(deps: EngineDeps) {
     },
     /** Run an execution that its wallet opened itself. */
     async start(agent: Agent, input: OpenedInput): Promise<ExecuteOutcome> {
-      if (stopping.signal.aborted)
-        throw new ApiError('service_unavailable', 'The service is stopping', { retryAfterSeconds: 5 });
       const executionId = await startOpened(agent, input);
       const live = newLive({ isFresh: false });
       const ended = work(executionId, live);
@@ -309,14 +306,4 @@ export function createEngine(deps: EngineDeps) {
       await Promise.allSettled(working.values());
     },
   };
-}
-
-/** Wait for a promise, but not longer than this. */
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, limit]);
-  clearTimeout(timer);
 }

@@ -6,7 +6,7 @@ import { parseUuid, requestHash, startMessage, verifyMessage } from '../../sdk/r
 import type { StartBody } from '../../sdk/wire.ts';
 import type { Agent } from '../catalog.ts';
 import type { OpenedInput, RelayDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, chainUnreadable } from '../errors.ts';
 import { invalid, show } from '../parse.ts';
 
 /** A record that the caller may have run, and the chain's clock when it was read. */
@@ -28,9 +28,7 @@ export async function readOpened(
   const unknown = new ApiError('execution_not_found', 'There is no execution with this execution_id');
   const id = parseUuid(executionId);
   if (!id) throw unknown;
-  const { record, now } = await deps.accounts.readExecution(id).catch(() => {
-    throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
-  });
+  const { record, now } = await deps.accounts.readExecution(id).catch(chainUnreadable);
   if (!record || ('wallet' in proof && record.caller.toBase58() !== proof.wallet)) throw unknown;
   if ('signature' in proof) {
     const message = startMessage(findExecution(id).toBase58(), hex(record.requestHash));

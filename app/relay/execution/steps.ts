@@ -170,7 +170,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     const isUndecided = row.state !== 'refunding' && row.state !== 'parked';
     if (row.open_transaction && isUndecided && row.reopens === 0n && final.now < (row.refund_at ?? 0n)) {
       const openBefore = final.now + OPEN_WINDOW_SECONDS;
-      await journal.reopened(row.execution_id, await signOpen(chain, row, usdcMint, openBefore), openBefore, 1n);
+      await journal.openSigned(row.execution_id, await signOpen(chain, row, usdcMint, openBefore), openBefore, 1n);
       return 'next';
     }
     const message = row.error_message ?? 'The escrow was rolled back by the chain; nothing was paid';
