@@ -2,58 +2,20 @@
 // and lets creators misbehave while executions run, then holds every invariant against the chain.
 
 import { appendFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { type Chaos, type ChaosRun, startChaos } from '../tests/relay/chaos/run.ts';
-
-const HELP = `npm run chaos -- [options]
-
-  --seeds N        runs (default 20)
-  --minutes M      stop after so many minutes, whatever --seeds says
-  --executions N   executions in a run (default 20)
-  --seed S         seed of the first run (default 1); the others count up from it
-  --log FILE       append what the relays print to this file
-  --json           print one JSON object instead of text
-  --help           this text
-
-Exit code 0 when every invariant held, 1 when one did not (its seed is printed), 2 for wrong options.`;
+import { runScript, toMinutes, wholeFrom } from './options.ts';
 
 /** A node remembers all that it has seen and becomes slower by it: after so many runs there is a new one. */
 const RUNS_PER_NODE = 20;
 
 interface Options {
   seeds: number;
-  minutes: number;
+  minutes?: number;
   executions: number;
   seed: number;
-  log: string | null;
-  json: boolean;
-}
-
-function whole(name: string, text: string | undefined, fallback: number): number {
-  const value = text === undefined ? fallback : Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`--${name} must be a whole number above zero`);
-  return value;
-}
-
-function readOptions(): Options | null {
-  const string = { type: 'string' } as const;
-  const boolean = { type: 'boolean' } as const;
-  const options = {
-    ...{ seeds: string, minutes: string, executions: string, seed: string, log: string },
-    ...{ json: boolean, help: boolean },
-  };
-  const { values } = parseArgs({ options });
-  if (values.help) return null;
-  const minutes = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes);
-  if (!(minutes > 0)) throw new RangeError('--minutes must be above zero');
-  return {
-    seeds: whole('seeds', values.seeds, 20),
-    minutes,
-    executions: whole('executions', values.executions, 20),
-    seed: whole('seed', values.seed, 1),
-    log: values.log ?? null,
-    json: values.json ?? false,
-  };
+  log?: string;
+  json?: true;
 }
 
 function describe({ seed, plan, violations, completed, failed, ms }: ChaosRun): string {
@@ -62,19 +24,14 @@ function describe({ seed, plan, violations, completed, failed, ms }: ChaosRun): 
   return [head, ...violations.map((violation) => `  ${violation}`)].join('\n');
 }
 
-async function main(): Promise<number> {
-  let options: Options | null;
-  try {
-    options = readOptions();
-  } catch (error) {
-    console.error((error as Error).message);
-    return 2;
-  }
-  if (!options) {
-    console.log(HELP);
-    return 0;
-  }
-  const { seeds, minutes, executions, seed: first, log, json } = options;
+async function runSeeds({
+  seeds,
+  minutes = Number.POSITIVE_INFINITY,
+  executions,
+  seed: first,
+  log,
+  json,
+}: Options): Promise<void> {
   const started = performance.now();
   const runs: ChaosRun[] = [];
   let chaos: Chaos | null = null;
@@ -109,7 +66,21 @@ async function main(): Promise<number> {
       failed.length === 0 ? 'every invariant held' : `seeds with violations: ${failed.map(({ seed }) => seed)}`,
     );
   }
-  return failed.length === 0 ? 0 : 1;
+  process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
-process.exit(await main());
+await runScript(
+  new Command('npm run chaos --')
+    .description('Kills the relay, breaks its node and lets creators misbehave while executions run.')
+    .option('--seeds <n>', 'runs', wholeFrom(1), 20)
+    .option('--minutes <m>', 'stop after so many minutes, whatever --seeds says', toMinutes)
+    .option('--executions <n>', 'executions in a run', wholeFrom(1), 20)
+    .option('--seed <s>', 'seed of the first run; the others count up from it', wholeFrom(1), 1)
+    .option('--log <file>', 'append what the relays print to this file')
+    .option('--json', 'print one JSON object instead of text')
+    .addHelpText(
+      'after',
+      '\nExit code 0 when every invariant held, 1 when one did not (its seed is printed), 2 for wrong options.',
+    )
+    .action(runSeeds),
+);

@@ -3,48 +3,19 @@
 // the first, so that `--seed S --runs 1` repeats exactly that one.
 
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { Command, Option } from 'commander';
 import { type Failure, Tally, trySeed } from '../tests/program/fuzz/run.ts';
-
-const HELP = `npm run fuzz -- [options]
-
-  --runs N       sequences (default 1000)
-  --minutes M    stop after so many minutes, whatever --runs says
-  --steps N      steps in a sequence (default 60)
-  --seed S       seed of the first sequence (default: the environment's SEED, else random; it is printed)
-  --json         print one JSON object instead of text
-  --help         this text
-
-Exit code 0 when all agreed, 1 when one failed (its seed, its smallest form and what differed are printed), 2 for wrong options.`;
+import { runScript, toMinutes, wholeFrom } from './options.ts';
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 10_000;
 
 interface Options {
   runs: number;
-  minutes: number;
+  minutes?: number;
   steps: number;
-  seed: number;
-  json: boolean;
-}
-
-function whole(name: string, text: string | undefined, fallback: number): number {
-  const value = text === undefined ? fallback : Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`--${name} must be a whole number`);
-  return value;
-}
-
-function readOptions(): Options | null {
-  const string = { type: 'string' } as const;
-  const boolean = { type: 'boolean' } as const;
-  const options = { runs: string, minutes: string, steps: string, seed: string, json: boolean, help: boolean };
-  const { values } = parseArgs({ options });
-  if (values.help) return null;
-  const minutes = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes);
-  if (!(minutes > 0)) throw new RangeError('--minutes must be above zero');
-  const seed = whole('seed', values.seed ?? process.env.SEED, randomInt(2 ** 31));
-  const [runs, steps] = [whole('runs', values.runs, 1_000), whole('steps', values.steps, 60)];
-  return { runs, minutes, steps, seed, json: values.json ?? false };
+  seed?: number;
+  json?: true;
 }
 
 /** One line for each instruction and happening: its successes, then its refusals by number. */
@@ -58,19 +29,13 @@ function table(tally: Tally): string {
   return lines.join('\n');
 }
 
-async function main(): Promise<number> {
-  let options: Options | null;
-  try {
-    options = readOptions();
-  } catch (error) {
-    console.error((error as Error).message);
-    return 2;
-  }
-  if (!options) {
-    console.log(HELP);
-    return 0;
-  }
-  const { runs, minutes, steps, seed, json } = options;
+async function runSequences({
+  runs,
+  minutes = Number.POSITIVE_INFINITY,
+  steps,
+  seed = randomInt(2 ** 31),
+  json,
+}: Options): Promise<void> {
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1_000;
   const tally = new Tally();
@@ -96,7 +61,24 @@ async function main(): Promise<number> {
     }
     console.log(`${sequences} sequences, ${transactions} transactions in ${seconds().toFixed(0)} s`);
   }
-  return failure ? 1 : 0;
+  process.exitCode = failure ? 1 : 0;
 }
 
-process.exit(await main());
+await runScript(
+  new Command('npm run fuzz --')
+    .description('Runs random sequences of instructions against a model of the program.')
+    .option('--runs <n>', 'sequences', wholeFrom(0), 1_000)
+    .option('--minutes <m>', 'stop after so many minutes, whatever --runs says', toMinutes)
+    .option('--steps <n>', 'steps in a sequence', wholeFrom(0), 60)
+    .addOption(
+      new Option('--seed <s>', 'seed of the first sequence (default: random; it is printed)')
+        .argParser(wholeFrom(0))
+        .env('SEED'),
+    )
+    .option('--json', 'print one JSON object instead of text')
+    .addHelpText(
+      'after',
+      '\nExit code 0 when all agreed, 1 when one failed (its seed, its smallest form and what differed are printed), 2 for wrong options.',
+    )
+    .action(runSequences),
+);
