@@ -75,6 +75,10 @@ const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   periodSeconds: 86_400,
 };
 
+/** What the agent costs unless a test says otherwise, and the marketplace's part of it, base units. */
+export const PRICE = 250_000n;
+export const FEE = 2_500n;
+
 export type TestMarketplace = Awaited<ReturnType<typeof startMarketplace>>;
 
 /** A good answer to a request. */
@@ -88,6 +92,11 @@ export function goodAnswer(signingKey: Uint8Array, executionId: string, result: 
     signature: signResult(signingKey, resultHash),
     tokens_used: 7,
   };
+}
+
+/** The answer of a creator that could not do it. */
+export function failedAnswer(executionId: string, error = 'no luck'): Record<string, unknown> {
+  return { execution_id: executionId, status: 'failed', error, result: null, result_hash: null, signature: null };
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

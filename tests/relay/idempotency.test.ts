@@ -12,7 +12,9 @@ import { indexPath, ledgerPath } from '../../app/relay/config.ts';
 import { openDatabase } from '../../indexer/database.ts';
 import {
   type Answer,
+  failedAnswer,
   goodAnswer,
+  PRICE,
   type RelayHandle,
   request,
   startMarketplace,
@@ -21,7 +23,6 @@ import {
 import { stopAt } from '../harness/standstill.ts';
 import { until } from '../harness/until.ts';
 
-const PRICE = 250_000n;
 const END_TIMEOUT_MS = 15_000;
 
 describe('Idempotency-Key', function () {
@@ -70,7 +71,7 @@ describe('Idempotency-Key', function () {
   }
 
   const failure = (body: { execution_id: string }, _response: unknown, reply: (answer: unknown) => void) =>
-    reply({ ...body, status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null });
+    reply(failedAnswer(body.execution_id));
 
   it('gives a completed answer again byte for byte, in every process, and charges once', async () => {
     const answer = await execute('completed');

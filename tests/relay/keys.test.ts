@@ -7,7 +7,13 @@ import { expect } from 'chai';
 import { createKey, listKeys, restrictKey, revokeKey, revokeOnChain, rotateKey } from '../../app/cli/keys.ts';
 import { keyIdOf } from '../../app/sdk/apiKey.ts';
 import { decodeAccount, findGrant } from '../../app/sdk/program.ts';
-import { type RelayHandle, request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import {
+  failedAnswer,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../harness/marketplace.ts';
 import { until } from '../harness/until.ts';
 
 const report = () => undefined;
@@ -95,9 +101,7 @@ describe('API keys', function () {
   it('shows the count and spend that the chain has: failed calls count, and their price is given back', async () => {
     const apiKey = await newKey();
     for (const url of [...urls(), market.relay.url]) expect((await execute(url, apiKey)).status).to.equal(200);
-    market.setBehaviour((body, _response, reply) =>
-      reply({ ...body, status: 'failed', error: 'no', result: null, result_hash: null, signature: null }),
-    );
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
     expect((await execute(other.url, apiKey)).status).to.equal(500);
     const grant = await grantOf(apiKey);
     expect([grant.executionCount, grant.totalSpent]).to.deep.equal([4n, 750_000n]);

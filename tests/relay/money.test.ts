@@ -19,14 +19,14 @@ import { hashResult, parseResultHash, parseSignature, signResult } from '../../a
 import {
   type Balances,
   type Behaviour,
+  FEE,
   goodAnswer,
+  PRICE,
   request,
   startMarketplace,
   type TestMarketplace,
 } from '../harness/marketplace.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 /** Where the signature lies in an Ed25519 instruction. */
 const SIGNATURE_OFFSET = 48;
 

@@ -19,6 +19,7 @@ import { requestHash } from '../../app/sdk/receipt.ts';
 import { openDatabase } from '../../indexer/database.ts';
 import {
   type Answer,
+  failedAnswer,
   type RelayHandle,
   request,
   startMarketplace,
@@ -84,10 +85,7 @@ describe('protection of the fee payer', function () {
   });
   beforeEach(() => market.setBehaviour(null));
 
-  const fail = () =>
-    market.setBehaviour((body, _response, reply) =>
-      reply({ ...body, status: 'failed', error: 'no', result: null, result_hash: null, signature: null }),
-    );
+  const fail = () => market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
   const execute = (caller: number, body: object = { task: 'x' }): Promise<Answer> =>
     request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
 
@@ -186,7 +184,7 @@ describe('protection of the fee payer', function () {
     });
     market.setBehaviour(async (body, _response, reply) => {
       await held;
-      reply({ ...body, status: 'failed', error: 'no', result: null, result_hash: null, signature: null });
+      reply(failedAnswer(body.execution_id));
     });
     for (let count = 0; count < MAX_OPEN; count += 1) {
       expect((await execute(1, { task: 'x', async: true })).body.status).to.equal('pending');

@@ -10,11 +10,18 @@ import { openByWallet, refund } from '../../app/cli/execution.ts';
 import { restrictKey } from '../../app/cli/keys.ts';
 import { createApiKey, keyIdOf } from '../../app/sdk/apiKey.ts';
 import { formatUuid, hashResult, parseUuid, requestHash, signMessage, startMessage } from '../../app/sdk/receipt.ts';
-import { type Answer, goodAnswer, request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import {
+  type Answer,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../harness/marketplace.ts';
 import { until } from '../harness/until.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };
 
@@ -105,9 +112,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
   });
 
   it('gives the money back, all of it, where the creator fails', async () => {
-    market.setBehaviour((body, _response, reply) =>
-      reply({ ...body, status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null }),
-    );
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
     const before = await market.balances();
     const opened = await open();
     await refused(await start(opened.id), 500, 'execution_failed');

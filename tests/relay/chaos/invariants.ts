@@ -8,13 +8,11 @@ import { Ed25519Program, type TransactionError, type VersionedMessage } from '@s
 import { keyIdOf } from '../../../app/sdk/apiKey.ts';
 import { decodeAccount, findExecution, findGrant, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program.ts';
 import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt.ts';
-import { type Balances, request, type TestMarketplace } from '../../harness/marketplace.ts';
+import { type Balances, FEE, PRICE, request, type TestMarketplace } from '../../harness/marketplace.ts';
 import { until } from '../../harness/until.ts';
 import { BEHAVIOURS } from './plan.ts';
 import type { Ended } from './run.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const LAMPORTS_PER_SIGNATURE = 5_000;
 
 /** Everything that an execution changes, at one moment. */

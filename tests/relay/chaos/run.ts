@@ -10,6 +10,7 @@ import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt.ts';
 import {
   type Answer,
   type Behaviour,
+  failedAnswer,
   goodAnswer,
   type RelayHandle,
   request,
@@ -67,7 +68,6 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
     const name = body.task.split(':')[0] as BehaviourName;
     // Another result each time: only one of them may ever count.
     const good = goodAnswer(market.signingKey, id, `${body.task}, answer ${call}`);
-    const failure = { execution_id: id, status: 'failed', result: null, result_hash: null, signature: null };
     switch (name) {
       case 'slow':
         await sleep(SLOW_MS);
@@ -77,7 +77,7 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
       case 'cut at first':
         return call === 1 ? void response.destroy() : reply(good);
       case 'failed':
-        return reply({ ...failure, error: 'no luck' });
+        return reply(failedAnswer(id));
       case 'status 500':
         return void response.writeHead(500).end();
       case 'garbage':

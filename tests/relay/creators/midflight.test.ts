@@ -19,14 +19,14 @@ import {
   type Answer,
   type Balances,
   type Behaviour,
+  FEE,
   goodAnswer,
+  PRICE,
   request,
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/marketplace.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'certificates');
 
 describe('creators: around the answer', function () {

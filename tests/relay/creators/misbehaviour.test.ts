@@ -6,11 +6,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { hashResult } from '../../../app/sdk/receipt.ts';
 import { generateSigningKey } from '../../../app/sdk/signingKey.ts';
-import { type Balances, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import {
+  type Balances,
+  FEE,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
 import { type Case, misbehaviours } from './cases.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const MAX_GROWTH_BYTES = 50 * 1024 * 1024;
 
 /** The most memory that a process has had since `forgetPeak`, bytes, as Linux counts it. */

@@ -9,7 +9,10 @@ import { findExecution } from '../../../app/sdk/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt.ts';
 import {
   type Balances,
+  FEE,
+  failedAnswer,
   goodAnswer,
+  PRICE,
   type RelayHandle,
   request,
   startMarketplace,
@@ -18,8 +21,6 @@ import {
 import { stopAt } from '../../harness/standstill.ts';
 import { until } from '../../harness/until.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 /**
  * From the restart, or from the kill where another relay runs, to the end of every execution, beyond the time that
  * this computer's node takes for as many ordinary calls at once.
@@ -79,15 +80,7 @@ describe('kill -9', function () {
       if (body.task.includes('timeout')) return;
       if (body.task.includes('completed'))
         reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
-      else
-        reply({
-          execution_id: body.execution_id,
-          status: 'failed',
-          error: 'no luck',
-          result: null,
-          result_hash: null,
-          signature: null,
-        });
+      else reply(failedAnswer(body.execution_id));
     });
   });
   after(() => market.stop());

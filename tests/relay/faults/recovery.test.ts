@@ -17,7 +17,10 @@ import {
 import { parseUuid } from '../../../app/sdk/receipt.ts';
 import {
   type Balances,
+  FEE,
+  failedAnswer,
   goodAnswer,
+  PRICE,
   type RelayHandle,
   request,
   startMarketplace,
@@ -26,8 +29,6 @@ import {
 import { stopAt } from '../../harness/standstill.ts';
 import { until } from '../../harness/until.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 /** How long an open may land, seconds of the chain's clock. */
 const OPEN_WINDOW_SECONDS = 60;
 /** Slots that a blockhash lives. */
@@ -44,15 +45,7 @@ describe('recovery', function () {
   after(() => market.stop());
   beforeEach(() =>
     market.setBehaviour((body, _response, reply) => {
-      if (body.task.includes('failed'))
-        reply({
-          execution_id: body.execution_id,
-          status: 'failed',
-          error: 'no luck',
-          result: null,
-          result_hash: null,
-          signature: null,
-        });
+      if (body.task.includes('failed')) reply(failedAnswer(body.execution_id));
       else reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     }),
   );

@@ -9,7 +9,10 @@ import { findExecution } from '../../../app/sdk/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt.ts';
 import {
   type Balances,
+  FEE,
+  failedAnswer,
   goodAnswer,
+  PRICE,
   type RelayHandle,
   request,
   startMarketplace,
@@ -25,8 +28,6 @@ import {
 } from '../../harness/rpcProxy.ts';
 import { until } from '../../harness/until.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const KINDS: Kind[] = ['open', 'settle', 'refund'];
 /** How long faults of the whole node last. */
 const OUTAGE_MS = 1_500;
@@ -177,14 +178,7 @@ describe('a node with faults', function () {
     proxy = await startRpcProxy(market.node);
     market.setBehaviour((body, _response, reply) => {
       if (body.task !== 'refund') return reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
-      reply({
-        execution_id: body.execution_id,
-        status: 'failed',
-        error: 'no luck',
-        result: null,
-        result_hash: null,
-        signature: null,
-      });
+      reply(failedAnswer(body.execution_id));
     });
     relay = await startRelay();
   });

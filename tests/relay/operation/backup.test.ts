@@ -12,11 +12,17 @@ import { reconcile } from '../../../app/relay/reconcile/sweep.ts';
 import type { LedgerDatabase } from '../../../app/relay/store.ts';
 import { accountDiscriminator, EXECUTION_STATUS_BYTE, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program.ts';
 import { openDatabase } from '../../../indexer/database.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import {
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
 import { runRelayCommand } from '../../harness/relayMain.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const PATIENCE_MS = 60_000;
 
 async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
@@ -153,10 +159,8 @@ describe('the ledger lost, and an old backup restored', function () {
     const held = new Map<string, () => void>();
     market.setBehaviour((body, _response, reply) => {
       const answer = () => reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
-      if (body.task.startsWith('failing')) {
-        const failure = { status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null };
-        reply({ execution_id: body.execution_id, ...failure });
-      } else if (body.task.startsWith('held')) held.set(body.execution_id, answer);
+      if (body.task.startsWith('failing')) reply(failedAnswer(body.execution_id));
+      else if (body.task.startsWith('held')) held.set(body.execution_id, answer);
       else if (!body.task.startsWith('silent')) answer();
     });
     const begin = async (task: string, timeout_seconds = 60): Promise<string> => {

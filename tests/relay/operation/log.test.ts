@@ -9,7 +9,13 @@ import { indexPath } from '../../../app/relay/config.ts';
 import { createLog, FIELDS } from '../../../app/relay/log.ts';
 import { createApiKey } from '../../../app/sdk/apiKey.ts';
 import { createIndexer, type Indexer } from '../../../indexer/main.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import {
+  failedAnswer,
+  goodAnswer,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -141,10 +147,8 @@ describe('the log of a run full of secrets', function () {
     const reason = canary('Reason');
     market.setBehaviour((body, response, reply) => {
       const { mode } = body.parameters as { mode?: string };
-      if (mode === 'fails') {
-        const failure = { status: 'failed', error: reason, result: null, result_hash: null, signature: null };
-        reply({ execution_id: body.execution_id, ...failure });
-      } else if (mode === 'garbage') response.end(`{"${reason}": nonsense`);
+      if (mode === 'fails') reply(failedAnswer(body.execution_id, reason));
+      else if (mode === 'garbage') response.end(`{"${reason}": nonsense`);
       else if (mode === 'lies')
         reply({ ...goodAnswer(market.signingKey, body.execution_id, result), signature: reason });
       else if (mode === 'status') response.writeHead(500, reason.slice(0, 20), { 'x-reason': reason }).end(reason);

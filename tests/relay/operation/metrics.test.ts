@@ -7,7 +7,13 @@ import type { ApiError } from '../../../app/relay/errors.ts';
 import { answerMetrics } from '../../../app/relay/metrics.ts';
 import { watchRpc } from '../../../app/relay/rpcErrors.ts';
 import { createRpcFetch } from '../../../app/relay/rpcFetch.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import {
+  failedAnswer,
+  goodAnswer,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
 import { startWorld, type World } from '../api/world.ts';
 
 const PATIENCE_MS = 30_000;
@@ -157,10 +163,8 @@ describe('the figures of /metrics', function () {
       whenHeld = resolve;
     });
     market.setBehaviour((body, _response, reply) => {
-      if (body.task === 'failing') {
-        const failure = { status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null };
-        reply({ execution_id: body.execution_id, ...failure });
-      } else if (body.task === 'held') {
+      if (body.task === 'failing') reply(failedAnswer(body.execution_id));
+      else if (body.task === 'held') {
         whenHeld(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
       } else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, 'done'));
     });

@@ -13,7 +13,13 @@ import type { LedgerDatabase } from '../../../app/relay/store.ts';
 import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program.ts';
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt.ts';
 import { openDatabase } from '../../../indexer/database.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import {
+  failedAnswer,
+  goodAnswer,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
 import { runRelayCommand } from '../../harness/relayMain.ts';
 
 /** Where there is no account. */
@@ -33,10 +39,8 @@ describe('reconcile', function () {
     market = await startMarketplace();
     folder = mkdtempSync(join(tmpdir(), 'reconcile-'));
     market.setBehaviour((body, _response, reply) => {
-      if (body.task === 'failing') {
-        const failure = { status: 'failed', error: 'no luck', result: null, result_hash: null, signature: null };
-        reply({ execution_id: body.execution_id, ...failure });
-      } else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+      if (body.task === 'failing') reply(failedAnswer(body.execution_id));
+      else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
     const [{ apiKey, wallet }] = market.callers as [TestMarketplace['callers'][0]];
     const execute = async (body: Record<string, unknown>) =>

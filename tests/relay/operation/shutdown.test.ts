@@ -4,11 +4,9 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { indexPath } from '../../../app/relay/config.ts';
 import { createIndexer, type Indexer } from '../../../indexer/main.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { FEE, goodAnswer, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/relayMain.ts';
 
-const PRICE = 250_000n;
-const FEE = 2_500n;
 const PATIENCE_MS = 30_000;
 
 describe('stopping the relay', function () {
