@@ -14,7 +14,7 @@ import type { KeyScope } from '../sdk/procedures.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import type { Principal, RelayDeps } from './deps.ts';
 import { ApiError, chainUnreadable } from './errors.ts';
-import type { LedgerTables } from './store.ts';
+import type { LedgerTables } from './tables.ts';
 
 type AuthDeps = Pick<RelayDeps, 'config' | 'findKey' | 'accounts' | 'keyUse' | 'now'>;
 

@@ -3,13 +3,11 @@
 
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AccountInfo,
   type Commitment,
   ComputeBudgetProgram,
   Connection,
-  type FetchFn,
   type Keypair,
   type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
@@ -23,10 +21,10 @@ import type { Logger } from 'pino';
 import { subscribe } from '../../indexer/subscription.ts';
 import { errorFromCode } from '../sdk/program.ts';
 import type { Fees } from './fees.ts';
+import type { NewTransaction, SignedTransaction } from './journal.ts';
 import { networkFee } from './networkFee.ts';
 import { readAccounts, sendTransaction, simulateTransaction } from './rpcCalls.ts';
-import { createRpcFetch, type RpcFetch, type RpcInit, type RpcResponse } from './rpcFetch.ts';
-import type { NewTransaction, SignedTransaction } from './store.ts';
+import { createPatientFetch, createRpcFetch, type RpcFetch } from './rpcFetch.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
 /** A blockhash this old is replaced in the background, one this much older before it is used. */
@@ -34,14 +32,8 @@ const BLOCKHASH_FRESH_MS = 400;
 const BLOCKHASH_STALE_MS = 2_000;
 /** How often a transaction whose notification has not come is asked about and sent again. */
 const POLL_MS = 1_000;
-/** A node that has not answered by then is asked again; the longest answers take a second. */
-const RPC_TIMEOUT_MS = 4_000;
-const RPC_ATTEMPTS = 3;
-const RPC_PAUSE_MS = 100;
 /** A node further behind the latest one heard of is out of order: some 10 s, finalized reads among the others. */
 const MAX_LAG_SLOTS = 64;
-/** Answers of a node, or of the balancer before it, that say "not now". */
-const RETRIED_STATUSES = new Set([429, 500, 502, 503, 504]);
 
 /**
  * What became of a transaction. `unknown` is an answer too, and never means failed; `expired` says that its blockhash
@@ -87,35 +79,6 @@ function toPrivateKey(keypair: Keypair): KeyObject {
   const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
   const der = Buffer.concat([pkcs8Prefix, keypair.secretKey.subarray(0, 32)]);
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-}
-
-/** Fetch that gives up on silence and asks again where the node is busy or gone; sending the same bytes twice is harmless. */
-function createFetch(closing: AbortSignal, send: RpcFetch): FetchFn {
-  async function sendInTime(url: string, init: RpcInit): Promise<RpcResponse> {
-    closing.throwIfAborted();
-    const giveUp = new AbortController();
-    const close = () => giveUp.abort(closing.reason);
-    const timer = setTimeout(() => giveUp.abort(new DOMException('no answer in time', 'TimeoutError')), RPC_TIMEOUT_MS);
-    closing.addEventListener('abort', close, { once: true });
-    try {
-      return await send(url, { ...init, signal: giveUp.signal });
-    } finally {
-      clearTimeout(timer);
-      closing.removeEventListener('abort', close);
-    }
-  }
-  return async (url, init) => {
-    const { method, headers, body } = init as { method: string; headers: Record<string, string>; body: string };
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const response = await sendInTime(String(url), { method, headers, body });
-        if (attempt === RPC_ATTEMPTS || !RETRIED_STATUSES.has(response.status)) return response as never;
-      } catch (error) {
-        if (attempt === RPC_ATTEMPTS || closing.aborted) throw error;
-      }
-      await sleep(RPC_PAUSE_MS * attempt ** 2, undefined, { signal: closing });
-    }
-  };
 }
 
 /** How many instructions in front only say what is paid for the rest. */
@@ -168,7 +131,7 @@ export function createChain(options: {
   const closing = new AbortController();
   // Every call to the node listens to it.
   setMaxListeners(0, closing.signal);
-  const fetch = createFetch(closing.signal, options.fetch ?? createRpcFetch());
+  const fetch = createPatientFetch(closing.signal, options.fetch ?? createRpcFetch());
   const node = { send: fetch, url: options.rpcUrl };
   const connection = new Connection(options.rpcUrl, {
     commitment: COMMITMENT,

@@ -14,7 +14,7 @@ import type { Documents } from './documents.ts';
 import type { CreatorAnswer, CreatorRequest } from './execution/dispatch.ts';
 import type { Gate } from './gate.ts';
 import type { Metrics } from './metrics.ts';
-import type { LedgerDatabase, LedgerTables } from './store.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 /** Who is calling: the wallet that pays, and the key that was used. */
 export interface Principal {

@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely';
 import type { AgentMetadata } from '../sdk/metadata.ts';
 import { compileParameterCheck, type ParameterCheck } from './parameters.ts';
-import type { LedgerDatabase } from './store.ts';
+import type { LedgerDatabase } from './tables.ts';
 
 /** About 64 MiB at the very worst, usually one. */
 const MAX_KEPT = 1_000;

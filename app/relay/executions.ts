@@ -19,7 +19,7 @@ import {
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { addressUrl } from './explorer.ts';
-import type { RefundState } from './store.ts';
+import type { RefundState } from './tables.ts';
 
 type ReadDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery' | 'baseUrl'>;
 

@@ -11,9 +11,10 @@ import type { Observe } from './chain.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
+import type { Journal } from './journal.ts';
 import { sendBytes } from './respond.ts';
 import type { RunwayStatus } from './runway.ts';
-import type { Journal, LedgerDatabase } from './store.ts';
+import type { LedgerDatabase } from './tables.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** How an execution ended: paid; refunded, and why; or never opened. */

@@ -30,12 +30,13 @@ import { createGate } from './gate.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { heliusPrice } from './helius.ts';
 import { createHttpServer } from './http.ts';
+import { createJournal, type Journal } from './journal.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startProber } from './prober.ts';
 import { watchRpc } from './rpcErrors.ts';
 import { createRpcFetch } from './rpcFetch.ts';
 import { createRunway } from './runway.ts';
-import { createJournal, type Journal, type LedgerDatabase, type LedgerTables } from './store.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
 /** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */

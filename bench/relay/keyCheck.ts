@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { authenticate, createKeyReader, createKeyUse } from '../../app/relay/auth.ts';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
-import type { LedgerDatabase, LedgerTables } from '../../app/relay/store.ts';
+import type { LedgerDatabase, LedgerTables } from '../../app/relay/tables.ts';
 import { createApiKey } from '../../app/sdk/apiKey.ts';
 import { openDatabase } from '../../indexer/database.ts';
 import { createMarket, keyRow } from './market.ts';

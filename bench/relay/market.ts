@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
-import type { LedgerTables } from '../../app/relay/store.ts';
+import type { LedgerTables } from '../../app/relay/tables.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../../app/sdk/apiKey.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../app/sdk/metadata.ts';
 import { createGrant, findGrant, initializeConfig } from '../../app/sdk/program.ts';

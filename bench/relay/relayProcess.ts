@@ -7,8 +7,9 @@ import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
 import type { GroupCommit } from '../../app/relay/groupCommit.ts';
+import { createJournal, type Journal } from '../../app/relay/journal.ts';
 import { startRelay } from '../../app/relay/main.ts';
-import { createJournal, type Journal, type LedgerTables } from '../../app/relay/store.ts';
+import type { LedgerTables } from '../../app/relay/tables.ts';
 import { openDatabase } from '../../indexer/database.ts';
 
 export interface RelayTimes {

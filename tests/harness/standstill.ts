@@ -5,7 +5,7 @@
  * one of its transactions.
  */
 import type { Chain } from '../../app/relay/chain.ts';
-import type { Journal } from '../../app/relay/store.ts';
+import type { Journal } from '../../app/relay/journal.ts';
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 

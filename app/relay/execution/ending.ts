@@ -3,7 +3,8 @@
 
 import { REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
 import type { Fate } from '../chain.ts';
-import type { ExecutionRow, ResultRow, SignedTransaction } from '../store.ts';
+import type { SignedTransaction } from '../journal.ts';
+import type { ExecutionRow, ResultRow } from '../tables.ts';
 import {
   readSnapshot,
   readSnapshotPast,

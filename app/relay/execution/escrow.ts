@@ -18,7 +18,8 @@ import { parseUuid } from '../../sdk/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
 import type { Chain } from '../chain.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import type { ExecutionRow, NewTransaction } from '../store.ts';
+import type { NewTransaction } from '../journal.ts';
+import type { ExecutionRow } from '../tables.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;

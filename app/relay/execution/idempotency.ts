@@ -11,7 +11,7 @@ import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { getExecution } from '../executions.ts';
 import { invalid, show } from '../parse.ts';
-import type { ExecutionState } from '../store.ts';
+import type { ExecutionState } from '../tables.ts';
 
 /** How long an answer is kept as it was given. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000;

@@ -3,7 +3,7 @@
 
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { ExecutionRow, LedgerTables } from '../store.ts';
+import type { ExecutionRow, LedgerTables } from '../tables.ts';
 import { verifyAnswer } from './verify.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;

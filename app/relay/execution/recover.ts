@@ -13,7 +13,7 @@ import {
 } from '../../sdk/program.ts';
 import { formatUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
-import { type ClaimedExecution, type Journal, LEASE_MS } from '../store.ts';
+import { type ClaimedExecution, type Journal, LEASE_MS } from '../journal.ts';
 import type { Engine } from './execute.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */

@@ -14,7 +14,8 @@ import {
 } from '../../sdk/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
-import type { ExecutionRow, NewTransaction, ResultRow } from '../store.ts';
+import type { NewTransaction } from '../journal.ts';
+import type { ExecutionRow, ResultRow } from '../tables.ts';
 
 /** An execution as the chain has it at one moment; `record` is null where there is none. */
 export interface Snapshot {

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { openDatabase } from '../../../indexer/database.ts';
 import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
 import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
-import type { LedgerDatabase } from '../store.ts';
+import type { LedgerDatabase } from '../tables.ts';
 import { DIFFERENCES, type DifferenceKind } from './compare.ts';
 import { type Reconciliation, reconcile } from './sweep.ts';
 

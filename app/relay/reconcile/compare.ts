@@ -4,7 +4,7 @@
  */
 import type { ExecutionRecord } from '../../sdk/program.ts';
 import { formatUsdc } from '../../sdk/usdc.ts';
-import type { ExecutionState } from '../store.ts';
+import type { ExecutionState } from '../tables.ts';
 
 /** Every kind of difference, and what it means. */
 export const DIFFERENCES = {

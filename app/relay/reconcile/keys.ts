@@ -3,7 +3,7 @@ import { type Connection, PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
 import { decodeAccount } from '../../sdk/program.ts';
 import { formatUsdc } from '../../sdk/usdc.ts';
-import type { LedgerDatabase } from '../store.ts';
+import type { LedgerDatabase } from '../tables.ts';
 import type { Difference, DifferenceKind } from './compare.ts';
 
 /** As many accounts as one request may ask for. */

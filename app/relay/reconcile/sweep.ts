@@ -18,7 +18,7 @@ import {
   RECORD_OFFSETS,
 } from '../../sdk/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt.ts';
-import type { LedgerDatabase } from '../store.ts';
+import type { LedgerDatabase } from '../tables.ts';
 import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
 import { checkKeys } from './keys.ts';
 

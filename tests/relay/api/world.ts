@@ -21,7 +21,7 @@ import { createDocuments } from '../../../app/relay/documents.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/execution/dispatch.ts';
 import type { Obstacle } from '../../../app/relay/gate.ts';
 import { createHttpServer } from '../../../app/relay/http.ts';
-import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/store.ts';
+import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
 import type { Config, KeyGrant } from '../../../app/sdk/program.ts';

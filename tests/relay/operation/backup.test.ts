@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { backUp, checkTarget } from '../../../app/relay/backup.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import type { LedgerDatabase } from '../../../app/relay/store.ts';
+import type { LedgerDatabase } from '../../../app/relay/tables.ts';
 import { accountDiscriminator, EXECUTION_STATUS_BYTE, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program.ts';
 import { openDatabase } from '../../../indexer/database.ts';
 import {

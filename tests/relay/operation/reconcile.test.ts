@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
 import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import type { LedgerDatabase } from '../../../app/relay/store.ts';
+import type { LedgerDatabase } from '../../../app/relay/tables.ts';
 import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program.ts';
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt.ts';
 import { openDatabase } from '../../../indexer/database.ts';
