@@ -197,6 +197,11 @@ export function createChain(options: {
     }
   }
 
+  async function finalized(): Promise<{ slot: number; blockHeight: bigint }> {
+    const { absoluteSlot, blockHeight } = await connection.getEpochInfo('finalized');
+    return { slot: absoluteSlot, blockHeight: BigInt(blockHeight ?? 0) };
+  }
+
   /** Null where nothing is known that a supermajority has voted for. */
   async function status(signature: string): Promise<Fate | null> {
     const answer = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
@@ -214,11 +219,11 @@ export function createChain(options: {
 
   /** The fate of a transaction now, by its status or by what it was meant to change; null while it can still land. */
   async function look(signed: SignedTransaction, hasHappened: () => Promise<boolean>): Promise<Fate | null> {
-    const { blockHeight } = await connection.getEpochInfo('finalized');
+    const { blockHeight } = await finalized();
     const known = await status(signed.signature);
     if (known) return known;
     if (await hasHappened()) return { kind: 'confirmed' };
-    return BigInt(blockHeight ?? 0) > signed.lastValidHeight ? { kind: 'expired' } : null;
+    return blockHeight > signed.lastValidHeight ? { kind: 'expired' } : null;
   }
 
   /** Who waits for a transaction's notification, by signature. */
@@ -314,14 +319,17 @@ export function createChain(options: {
     },
     /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
     read: (keys: PublicKey[]): Promise<Accounts> => read(keys, COMMITMENT, seenSlot),
+    /** What the node will never take back, as of now. */
+    finalized,
+    /** Accounts as finalized at this slot or later. */
+    readFinalized: (keys: PublicKey[], slot: number): Promise<Accounts> => read(keys, 'finalized', slot),
     /**
      * Accounts as finalized at or after the moment when bytes of this last valid height could no longer land, by one
      * node's word on both: what they do not show now, those bytes will never do. Null while there is no such moment.
      */
     async readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<Accounts | null> {
-      const { absoluteSlot, blockHeight } = await connection.getEpochInfo('finalized');
-      if (BigInt(blockHeight ?? 0) <= lastValidHeight) return null;
-      return read(keys, 'finalized', absoluteSlot);
+      const { slot, blockHeight } = await finalized();
+      return blockHeight > lastValidHeight ? read(keys, 'finalized', slot) : null;
     },
     close(): void {
       fees?.end();

@@ -7,7 +7,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from './groupCommit.ts';
 import { createPrepared } from './prepared.ts';
-import type { ExecutionRow, ExecutionState, LedgerTables, ResultRow } from './tables.ts';
+import { type ExecutionRow, type ExecutionState, IS_UNFINISHED, type LedgerTables, type ResultRow } from './tables.ts';
 
 /** How long a relay counts as alive after it last said so; it does three times as often. */
 export const LEASE_MS = 2_000;
@@ -46,7 +46,7 @@ export interface NewTransaction extends SignedTransaction {
   fee: bigint;
 }
 
-/** States that may move to each state. Nothing ever moves back, but for an open that the chain has rolled back. */
+/** States that may move to each state. Nothing moves back, but for an open and, by `takeBack`, an end that the chain rolled back. */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   open_signed: ['accepted', 'open_confirmed', 'dispatched', 'verified'],
   open_confirmed: ['open_signed'],
@@ -58,9 +58,6 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
   void: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   parked: ['open_signed', 'verified', 'refunding'],
 };
-
-/** States that nothing follows. */
-const ENDED = ['settled', 'refunded', 'void'] as const;
 
 /** The journal refuses a move that its table of states does not have, or of a row that another relay owns. */
 export class JournalConflict extends Error {}
@@ -336,17 +333,58 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       await notes
         .updateTable('executions')
         .set({ lease_owner: owner })
-        .where('state', 'not in', ENDED)
+        .where(IS_UNFINISHED)
         .where(sql<boolean>`(lease_owner IS NULL OR (lease_owner <> ${owner} AND lease_owner NOT IN (${alive})))`)
         .execute();
       await notes.deleteFrom('relays').where(sql<boolean>`NOT (${isAlive}) AND owner <> ${owner}`).execute();
+    },
+    /** Rows that have ended, whose transactions cannot land any more at this height, and that nobody has looked at since. */
+    unproven(finalizedHeight: bigint, limit: number) {
+      return notes
+        .selectFrom('executions')
+        .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
+        .where(sql<boolean>`state IN ('settled', 'refunded') AND is_final = 0`)
+        .where(
+          sql<boolean>`max(ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
+        )
+        .orderBy('created_ms')
+        .limit(limit)
+        .execute();
+    },
+    /** The chain shows these ends for good. */
+    async proven(ids: string[]): Promise<void> {
+      await notes
+        .updateTable('executions')
+        .set({ is_final: 1n })
+        .where('execution_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+        .execute();
+    },
+    /** Let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
+    async takeBack(row: Pick<ExecutionRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {
+      const isSettled = row.state === 'settled';
+      const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
+      const before = isSettled ? ('verified' as const) : ('refunding' as const);
+      await intents.write(
+        notes
+          .updateTable('executions')
+          .set({
+            state: isSigned ? before : 'parked',
+            lease_owner: owner,
+            ...(isSettled ? { creator_amount: null, platform_amount: null } : { refund_state: 'pending' as const }),
+            settled_at: null,
+          })
+          .where('execution_id', '=', row.execution_id)
+          .where('state', '=', row.state)
+          .where('is_final', '=', 0n)
+          .compile(),
+      );
     },
     /** This process's rows that have not ended, oldest first. */
     unfinished() {
       return notes
         .selectFrom('executions')
         .select(['execution_id', 'state', 'wallet', 'key_id', 'price'])
-        .where('state', 'not in', ENDED)
+        .where(IS_UNFINISHED)
         .where('lease_owner', '=', owner)
         .orderBy('created_ms')
         .execute();

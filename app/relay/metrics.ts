@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { readBearer } from './auth.ts';
 import type { Observe } from './chain.ts';
@@ -14,7 +14,7 @@ import { ApiError } from './errors.ts';
 import type { Journal } from './journal.ts';
 import { sendBytes } from './respond.ts';
 import type { RunwayStatus } from './runway.ts';
-import type { LedgerDatabase } from './tables.ts';
+import { IS_UNFINISHED, type LedgerDatabase } from './tables.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** How an execution ended: paid; refunded, and why; or never opened. */
@@ -76,7 +76,7 @@ export function createMetrics(sources: {
 
   async function look(): Promise<void> {
     const { views } = sources;
-    // One condition each, as the partial indexes have it.
+    // One condition each, with its states written out as the partial indexes have them.
     const waiting = await views
       .selectFrom('executions')
       .select((select) => [
@@ -84,12 +84,12 @@ export function createMetrics(sources: {
         select.fn.min('created_ms').as('oldest_ms'),
         select.fn.countAll<bigint>().filterWhere('state', '=', 'parked').as('parked'),
       ])
-      .where('state', 'not in', ['settled', 'refunded', 'void'])
+      .where(IS_UNFINISHED)
       .executeTakeFirstOrThrow();
     const held = await views
       .selectFrom('chain.executions')
       .select((select) => select.fn.sum<bigint | null>('price').as('total'))
-      .where('status', '=', 'open')
+      .where(sql<boolean>`status = 'open'`)
       .executeTakeFirstOrThrow();
     const progress = await views.selectFrom('chain.progress').select(['slot', 'checked_at']).executeTakeFirst();
     const secondsSince = (ms: bigint) => Math.max(0, sources.now() - Number(ms)) / 1_000;

@@ -1,5 +1,5 @@
 /** The ledger's tables, as the files of migrations/ledger make them. */
-import type { Generated, Selectable } from 'kysely';
+import { type Generated, type Selectable, sql } from 'kysely';
 import type { IndexDatabase } from '../../indexer/database.ts';
 
 export type ExecutionState =
@@ -13,6 +13,12 @@ export type ExecutionState =
   | 'refunded'
   | 'void'
   | 'parked';
+
+/**
+ * Executions that something still follows. The states are in its text, as they are in that of the partial index: where
+ * they are bound values, SQLite reads the whole table instead.
+ */
+export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'void')`;
 
 /** Whether a refund has arrived: `claimable` waits for a missing account, `blocked` for a frozen one. */
 export type RefundState = 'pending' | 'claimable' | 'blocked' | 'done';
@@ -67,6 +73,8 @@ export interface ExecutionsTable {
   fees: Generated<bigint>;
   /** How often the open was signed again after a rollback. */
   reopens: Generated<bigint>;
+  /** 1 once the chain cannot take back what a row has ended with. */
+  is_final: Generated<bigint>;
 }
 
 export interface ResultsTable {

@@ -53,6 +53,7 @@ export interface Balances {
 export interface JournalRow {
   execution_id: string;
   state: string;
+  is_final: bigint;
   result: string | null;
   result_hash: string | null;
   signature: string | null;
@@ -283,7 +284,7 @@ export async function startMarketplace(
     journal(): JournalRow[] {
       const ledger = openDatabase(ledgerPath(dataDir), { readonly: true });
       const rows = ledger.sqlite
-        .prepare(`SELECT e.execution_id, e.state, r.result, r.result_hash, r.signature
+        .prepare(`SELECT e.execution_id, e.state, e.is_final, r.result, r.result_hash, r.signature
           FROM executions AS e LEFT JOIN results AS r USING (execution_id)`)
         .all();
       ledger.close();

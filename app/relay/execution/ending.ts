@@ -134,11 +134,12 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
     signAnew: (fresh: Snapshot) => Promise<void>,
   ): Promise<Step> {
     if (fate.kind === 'unknown') return 'wait';
-    const isPast = fate.kind === 'expired';
+    if (fate.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
+    // What is confirmed and not to be seen is on another fork, or the node errs: only the finalized record can tell.
+    const isPast = fate.kind !== 'failed';
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
     if (await followRecord(row, fresh)) return 'ended';
-    if (fate.kind === 'confirmed') return 'wait';
     if (row.rebuilds >= MAX_REBUILDS) {
       log.error({ execution_id: row.execution_id, fate: fate.kind }, 'parked: its transaction does not land');
       await journal.parked(row.execution_id);

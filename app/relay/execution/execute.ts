@@ -17,6 +17,7 @@ import { ApiError } from '../errors.ts';
 import { JournalConflict } from '../journal.ts';
 import type { ExecutionRow } from '../tables.ts';
 import { createReservations, OPEN_WINDOW_SECONDS, reserveFunds, signOpen } from './escrow.ts';
+import { proveEnds } from './finality.ts';
 import { inProgress, lostResult } from './idempotency.ts';
 import { requireHarmless } from './protection.ts';
 import { adoptOrphans } from './recover.ts';
@@ -298,6 +299,8 @@ export function createEngine(deps: EngineDeps) {
         work(id, newLive({ isFresh: false, opened: release }));
       }
     },
+    /** Look once more at what has ended, when the chain cannot take it back any longer. */
+    proveEnds: () => proveEnds(chain, journal, log),
     inFlight: () => working.size,
     /** Resolves when nothing of what is being worked on now is any more. */
     idle: () => Promise.allSettled(working.values()),

@@ -18,6 +18,8 @@ import type { Engine } from './execute.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
 const RECOVERY_INTERVAL_MS = 500;
+/** How often ended rows are proven: one or two calls to the node for up to 99 of them. */
+const PROVING_INTERVAL_MS = 5_000;
 
 function toRow(record: ExecutionRecord): ClaimedExecution {
   return {
@@ -78,21 +80,34 @@ export async function keepLease(journal: Journal, log: Logger): Promise<() => Pr
   };
 }
 
-/** Carry on unfinished rows now and twice a second; the returned function ends it. */
-export function startRecovery(engine: Pick<Engine, 'recover'>, log: Logger): () => void {
-  let looking = false;
+/** Carry on unfinished rows and prove ended ones, now and again and again; the returned function ends it. */
+export function startRecovery(engine: Pick<Engine, 'recover' | 'proveEnds'>, log: Logger): () => void {
+  const ends = [
+    repeat(RECOVERY_INTERVAL_MS, engine.recover, (error) =>
+      log.error({ error }, 'recovery failed; it will be tried again'),
+    ),
+    repeat(PROVING_INTERVAL_MS, engine.proveEnds, (error) =>
+      log.warn({ error }, 'ended executions could not be proven'),
+    ),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** Now and from then on, never twice at once. */
+function repeat(everyMs: number, run: () => Promise<void>, onError: (error: string) => void): () => void {
+  let running = false;
   const look = async () => {
-    if (looking) return;
-    looking = true;
-    try {
-      await engine.recover();
-    } catch (error) {
-      log.error({ error: String(error) }, 'recovery failed; it will be tried again');
-    } finally {
-      looking = false;
-    }
+    if (running) return;
+    running = true;
+    await run()
+      .catch((error) => onError(String(error)))
+      .finally(() => {
+        running = false;
+      });
   };
   look();
-  const timer = setInterval(look, RECOVERY_INTERVAL_MS);
+  const timer = setInterval(look, everyMs);
   return () => clearInterval(timer);
 }

@@ -69,13 +69,17 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     switch (fate.kind) {
       case 'unknown':
         return 'wait';
-      case 'confirmed':
-        return openConfirmed(row, live);
       case 'failed':
         // Earlier bytes of the same open may have landed; only the record says whether the money moved.
         if (await isOpened(row)) return openConfirmed(row, live);
         return voidOpen(row, live, openRefused(fate.error, fate.message, row));
+      // What is confirmed and not to be seen is on another fork, or the node errs: only the finalized record can tell.
+      case 'confirmed':
       case 'expired': {
+        if (fate.kind === 'confirmed') {
+          const left = await openConfirmed(row, live);
+          if (left !== 'wait') return left;
+        }
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
         if (final?.record) return openConfirmed(row, live);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';

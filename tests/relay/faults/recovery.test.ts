@@ -2,6 +2,7 @@
  * What the kill matrix does not reach: stored bytes that die while the relay is down, an escrow that the chain takes
  * back, a ledger that is lost, and two relays on one ledger.
  */
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { keyIdOf } from '../../../app/sdk/apiKey.ts';
@@ -11,6 +12,8 @@ import {
   findEscrow,
   findExecution,
   findGrant,
+  findTokenAccount,
+  findTreasury,
   PROGRAM_ID,
   RECORD_OFFSETS,
 } from '../../../app/sdk/program.ts';
@@ -130,34 +133,54 @@ describe('recovery', function () {
     }
   });
 
-  /** Undo an open as a rollback of its block would: no record, no escrow, money and allowance back at the caller. */
-  async function rollBack(id: string, wasBefore: Map<string, string>): Promise<void> {
-    const record = findExecution(parseUuid(id)!);
-    for (const gone of [record, findEscrow(record)]) {
-      const empty = { lamports: 0, data: '', owner: '11111111111111111111111111111111' };
-      await market.node.rpc('surfnet_setAccount', [gone.toBase58(), empty]);
-    }
-    for (const [address, data] of wasBefore) await market.node.rpc('surfnet_setAccount', [address, { data }]);
+  type Picture = Map<string, { lamports: number; data: string; owner: string }>;
+
+  /** Accounts as they are now; what is not there is kept as empty. */
+  async function picture(addresses: PublicKey[]): Promise<Picture> {
+    const found = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    const entries = addresses.map((address, index) => {
+      const { lamports, data, owner } = found[index] ?? { lamports: 0, data: '', owner: SystemProgram.programId };
+      return [
+        address.toBase58(),
+        { lamports, data: Buffer.from(data).toString('hex'), owner: owner.toBase58() },
+      ] as const;
+    });
+    return new Map(entries);
   }
 
-  /** The caller's accounts that an open changes, as they are now. */
-  async function callersAccounts(): Promise<Map<string, string>> {
-    const { wallet, usdc, apiKey: key } = market.callers[0]!;
-    const grant = findGrant(wallet.publicKey, keyIdOf(key));
-    const found = new Map<string, string>();
-    for (const address of [usdc, grant]) {
-      const account = await market.node.connection.getAccountInfo(address, 'confirmed');
-      found.set(address.toBase58(), Buffer.from(account!.data).toString('hex'));
+  /** Put accounts back as a rollback of the blocks since then would. */
+  async function rollBack(...pictures: Picture[]): Promise<void> {
+    for (const [address, account] of pictures.flatMap((one) => [...one])) {
+      await market.node.rpc('surfnet_setAccount', [address, account]);
     }
-    return found;
   }
+
+  /** The accounts of an execution itself. */
+  function accountsOf(id: string): PublicKey[] {
+    const record = findExecution(parseUuid(id)!);
+    return [record, findEscrow(record)];
+  }
+
+  /** All others whose money or spend an execution changes. */
+  function partiesAccounts(): PublicKey[] {
+    const { wallet, usdc, apiKey: key } = market.callers[0]!;
+    const payout = findTokenAccount(market.creator.publicKey, market.usdcMint);
+    return [usdc, findGrant(wallet.publicKey, keyIdOf(key)), payout, findTreasury()];
+  }
+
+  /** What an execution's accounts are before it is opened. */
+  const nothing = (id: string): Picture =>
+    new Map(
+      accountsOf(id).map((address) => [
+        address.toBase58(),
+        { lamports: 0, data: '', owner: SystemProgram.programId.toBase58() },
+      ]),
+    );
 
   it('an open that the chain rolled back is signed once more for a finished result, and charged once', async () => {
     const before = await market.balances();
-    const accounts = await callersAccounts();
-    const [id] = await killAt([stopAt('verified:after', 'rolled back')], async ([id]) => {
-      await rollBack(id!, accounts);
-    });
+    const parties = await picture(partiesAccounts());
+    const [id] = await killAt([stopAt('verified:after', 'rolled back')], ([id]) => rollBack(parties, nothing(id!)));
     expect(await market.record(id!)).to.equal(null);
     expect(await market.balances()).to.deep.equal(before);
     await outliveBlockhashes();
@@ -173,10 +196,10 @@ describe('recovery', function () {
 
   it('a refund whose open the chain rolled back is over at no cost', async () => {
     const before = await market.balances();
-    const accounts = await callersAccounts();
-    const [id] = await killAt([stopAt('refunding:after', 'failed, rolled back')], async ([id]) => {
-      await rollBack(id!, accounts);
-    });
+    const parties = await picture(partiesAccounts());
+    const [id] = await killAt([stopAt('refunding:after', 'failed, rolled back')], ([id]) =>
+      rollBack(parties, nothing(id!)),
+    );
     await outliveBlockhashes();
     const relay = await market.startRelayProcess();
     try {
@@ -186,6 +209,56 @@ describe('recovery', function () {
     } finally {
       await relay.kill();
     }
+  });
+
+  /** Let an execution end, take the chain back to `then`, and let a relay look when nothing can land any more. */
+  async function endTwice(id: string, status: string, ...then: Picture[]): Promise<void> {
+    const first = await market.startRelayProcess();
+    await readEnd(first, id);
+    await first.kill();
+    await rollBack(...then);
+    await outliveBlockhashes();
+    const second = await market.startRelayProcess();
+    try {
+      await until('it ends once more', async () => (await market.record(id))?.status === status);
+      await until('the journal says so', async () =>
+        market.journal().some((row) => row.execution_id === id && row.is_final === 1n),
+      );
+      await readEnd(second, id);
+      expect(await market.escrowExists(id)).to.equal(false);
+    } finally {
+      await second.kill();
+    }
+  }
+
+  it('a settle that the chain took back after its confirmation is made again, and pays once', async () => {
+    const before = await market.balances();
+    let then: Picture = new Map();
+    const [id] = await killAt([stopAt('verified:after', 'paid twice over')], async ([id]) => {
+      then = await picture([...accountsOf(id!), ...partiesAccounts()]);
+    });
+    await endTwice(id!, 'completed', then);
+    assertMoved(before, await market.balances(), 1n);
+    expect(market.calls.get(id!)).to.equal(1);
+  });
+
+  it('a refund that the chain took back is made again, and gives back once', async () => {
+    const before = await market.balances();
+    let then: Picture = new Map();
+    const [id] = await killAt([stopAt('refunding:after', 'failed, refunded twice over')], async ([id]) => {
+      then = await picture([...accountsOf(id!), ...partiesAccounts()]);
+    });
+    await endTwice(id!, 'refunded', then);
+    assertMoved(before, await market.balances(), 0n);
+  });
+
+  it('a whole execution that the chain took back is opened and settled again, and charged once', async () => {
+    const before = await market.balances();
+    const parties = await picture(partiesAccounts());
+    const [id] = await killAt([stopAt('verified:after', 'all of it')]);
+    await endTwice(id!, 'completed', parties, nothing(id!));
+    assertMoved(before, await market.balances(), 1n);
+    expect(market.calls.get(id!)).to.equal(1);
   });
 
   it('records whose rows were lost with the ledger: a paid one is shown, an open one goes back after its deadline', async () => {

@@ -1,0 +1,41 @@
+// A confirmed transaction can be taken back by the chain until it is finalized. Executions that have ended are therefore
+// looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
+
+import type { Logger } from 'pino';
+import { decodeAccount, type ExecutionRecord, findExecution } from '../../sdk/program.ts';
+import { parseUuid } from '../../sdk/receipt.ts';
+import type { Chain } from '../chain.ts';
+import type { Journal } from '../journal.ts';
+import type { ExecutionRow } from '../tables.ts';
+
+/** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
+const BATCH = 99;
+
+/** Looks at what has ended since the last look. Throws where the node does not answer; nothing is changed then. */
+export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Promise<void> {
+  const past = await chain.finalized();
+  for (;;) {
+    const rows = await journal.unproven(past.blockHeight, BATCH);
+    if (rows.length === 0) return;
+    const keys = rows.map((row) => findExecution(parseUuid(row.execution_id)!));
+    const { accounts } = await chain.readFinalized(keys, past.slot);
+    const proven: string[] = [];
+    for (const [index, row] of rows.entries()) {
+      const account = accounts[index];
+      const record = account ? decodeAccount('ExecutionRecord', account.data) : null;
+      if (isProven(row, record)) proven.push(row.execution_id);
+      else {
+        log.error({ execution_id: row.execution_id, state: row.state }, 'the chain took the end of an execution back');
+        await journal.takeBack(row);
+      }
+    }
+    await journal.proven(proven);
+  }
+}
+
+/** Only refunded records are ever closed: one that is gone has cost nobody anything. */
+function isProven({ state }: Pick<ExecutionRow, 'state'>, record: ExecutionRecord | null): boolean {
+  if (record === null) return state === 'refunded';
+  if (record.status === 'open') return false;
+  return (record.status === 'refunded') === (state === 'refunded');
+}

@@ -1,0 +1,79 @@
+/**
+ * What the relay asks its databases again and again never reads a whole table of executions, however many there are: by
+ * SQLite's own plan of every statement that was run.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { createAgentHealth } from '../../../app/relay/agentHealth.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { requireHarmless } from '../../../app/relay/execution/protection.ts';
+import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
+import { createJournal } from '../../../app/relay/journal.ts';
+import { createMetrics } from '../../../app/relay/metrics.ts';
+import type { LedgerDatabase, LedgerTables } from '../../../app/relay/tables.ts';
+import { migrate, openDatabase, openIndex } from '../../../indexer/database.ts';
+
+const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
+
+/** Remembers the text of every statement that is prepared from now on. */
+function listen(sqlite: Sqlite.Database): Set<string> {
+  const texts = new Set<string>();
+  const prepare = sqlite.prepare.bind(sqlite);
+  sqlite.prepare = ((text: string) => {
+    texts.add(text);
+    return prepare(text);
+  }) as typeof sqlite.prepare;
+  return texts;
+}
+
+describe('query plans', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'query-plans-'));
+  openIndex(indexPath(folder)).close();
+  const ledger = openDatabase<LedgerTables>(ledgerPath(folder));
+  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  const views = openDatabase<LedgerDatabase>(ledgerPath(folder), {
+    readonly: true,
+    attach: { chain: indexPath(folder) },
+  });
+  after(() => {
+    views.close();
+    ledger.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function requireIndexed(sqlite: Sqlite.Database, texts: Set<string>): void {
+    const whole: string[] = [];
+    for (const text of [...texts]) {
+      const values = Array(text.split('?').length - 1).fill(1);
+      const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+      const isWhole = plan.some(({ detail }) => /^SCAN (chain\.)?executions\b(?!.* USING .*INDEX)/.test(detail));
+      if (isWhole) whole.push(text);
+    }
+    expect(whole).to.deep.equal([]);
+  }
+
+  it('recovery, leases, finality and the protection of the fee payer', async () => {
+    const texts = listen(ledger.sqlite);
+    const journal = createJournal(createGroupCommit(ledger.sqlite), ledger.db, 'this relay');
+    await journal.renewLease(1);
+    await journal.takeOver(1);
+    await journal.unfinished();
+    await journal.unproven(1n, 99);
+    await journal.proven(['an id']);
+    await requireHarmless(journal, { lostLamportsPerDay: 1, openExecutions: 1 }, 'a wallet', 1);
+    expect(texts.size).to.be.at.least(7);
+    requireIndexed(ledger.sqlite, texts);
+  });
+
+  it('the figures of /metrics and the health of agents', async () => {
+    const texts = listen(views.sqlite);
+    const runway = () => ({ lamports: null, hours: null });
+    await createMetrics({ views: views.db, inFlight: () => 0, runway, now: () => 1 }).render();
+    createAgentHealth(views.sqlite, 5, 1).healthOf('a listing');
+    expect(texts.size).to.be.at.least(5);
+    requireIndexed(views.sqlite, texts);
+  });
+});
