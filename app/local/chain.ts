@@ -22,18 +22,19 @@ export async function openChain(config: LocalConfig, shutdown: Shutdown): Promis
     });
     shutdown.onStop(() => node.stop());
     node.exited.then((end) => shutdown.stop(`The local Solana node has ended (${end}); stopping ...`, 1));
-    return { rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, connection: connect(node.rpcUrl, node.wsUrl), isSurfpool: true };
+    return {
+      rpcUrl: node.rpcUrl,
+      wsUrl: node.wsUrl,
+      connection: new Connection(node.rpcUrl, 'confirmed'),
+      isSurfpool: true,
+    };
   }
   const { rpcUrl, wsUrl } = config.node;
   try {
-    return { rpcUrl, wsUrl, connection: connect(rpcUrl, wsUrl), isSurfpool: await isSurfpool(rpcUrl) };
+    return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'confirmed'), isSurfpool: await isSurfpool(rpcUrl) };
   } catch (error) {
     throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${rpcUrl}: ${(error as Error).message}`);
   }
-}
-
-function connect(rpcUrl: string, wsUrl: string): Connection {
-  return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl });
 }
 
 function requireEmbeddedNode(): void {
