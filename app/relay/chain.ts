@@ -17,6 +17,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
+import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { subscribe } from '../../indexer/subscription.ts';
 import { errorFromCode } from '../sdk/program.ts';
@@ -52,6 +53,16 @@ export interface TransactionFailure {
   message: string;
   /** Index of the instruction that failed; null where the whole transaction was refused. */
   instruction: number | null;
+}
+
+const CLOCK = SYSVAR_CLOCK_PUBKEY.toBase58();
+/** Of at most three accounts each, so that they and the clock are no more than the 100 that a node reads at once. */
+const MAX_READINGS = 33;
+
+/** Accounts that one caller wants as they are at this slot or later. */
+interface Reading {
+  addresses: string[];
+  minSlot: number;
 }
 
 /** Accounts in the order asked for, null where there is none, and the chain's clock in unix seconds. */
@@ -282,20 +293,35 @@ export function createChain(options: {
   // The latest slot that accounts were read at: nodes behind one address differ by a few, not by many.
   let readSlot = 0;
 
-  /** Accounts and the Clock of one moment. Throws where the node is behind what we have already been told. */
-  async function read(keys: PublicKey[], commitment: Commitment, minSlot: number) {
-    const minContextSlot = Math.max(minSlot, readSlot - MAX_LAG_SLOTS);
-    const { slot, accounts: found } = await timed(options.observe, 'chain', () =>
-      readAccounts(node, [SYSVAR_CLOCK_PUBKEY, ...keys], {
-        commitment,
-        minContextSlot,
-      }),
+  /** Accounts and the Clock of one moment for each reading. Throws where the node is behind what we were told before. */
+  async function readAll(commitment: Commitment, readings: readonly Reading[]): Promise<Accounts[]> {
+    const minContextSlot = Math.max(readSlot - MAX_LAG_SLOTS, ...readings.map(({ minSlot }) => minSlot));
+    const addresses = [...new Set([CLOCK, ...readings.flatMap((reading) => reading.addresses)])];
+    const { slot, accounts } = await timed(options.observe, 'chain', () =>
+      readAccounts(node, addresses, { commitment, minContextSlot }),
     );
     if (slot < minContextSlot) throw new Error(`the node is at slot ${slot}, behind ${minContextSlot}`);
     readSlot = Math.max(readSlot, slot);
-    const [clock, ...accounts] = found;
+    const found = new Map(addresses.map((address, index) => [address, accounts[index] ?? null]));
+    const clock = found.get(CLOCK);
     if (!clock) throw new Error('the node has no Clock sysvar');
-    return { accounts, now: readClock(clock.data) };
+    const now = readClock(clock.data);
+    return readings.map((reading) => ({
+      accounts: reading.addresses.map((address) => found.get(address) ?? null),
+      now,
+    }));
+  }
+
+  /** What is wanted in the same turn of the event loop, as it is when a slot is confirmed, is one call to the node. */
+  const reader = new DataLoader((readings: readonly Reading[]) => readAll(COMMITMENT, readings), {
+    cache: false,
+    maxBatchSize: MAX_READINGS,
+    batchScheduleFn: setImmediate,
+  });
+
+  async function readFinalized(keys: PublicKey[], minSlot: number): Promise<Accounts> {
+    const [read] = await readAll('finalized', [{ addresses: keys.map(String), minSlot }]);
+    return read!;
   }
 
   return {
@@ -318,18 +344,18 @@ export function createChain(options: {
         : { ...failure, instruction: failure.instruction - countPriority(VersionedTransaction.deserialize(bytes)) };
     },
     /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
-    read: (keys: PublicKey[]): Promise<Accounts> => read(keys, COMMITMENT, seenSlot),
+    read: (keys: PublicKey[]): Promise<Accounts> => reader.load({ addresses: keys.map(String), minSlot: seenSlot }),
     /** What the node will never take back, as of now. */
     finalized,
     /** Accounts as finalized at this slot or later. */
-    readFinalized: (keys: PublicKey[], slot: number): Promise<Accounts> => read(keys, 'finalized', slot),
+    readFinalized,
     /**
      * Accounts as finalized at or after the moment when bytes of this last valid height could no longer land, by one
      * node's word on both: what they do not show now, those bytes will never do. Null while there is no such moment.
      */
     async readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<Accounts | null> {
       const { slot, blockHeight } = await finalized();
-      return blockHeight > lastValidHeight ? read(keys, 'finalized', slot) : null;
+      return blockHeight > lastValidHeight ? readFinalized(keys, slot) : null;
     },
     close(): void {
       fees?.end();

@@ -49,15 +49,17 @@ export interface ReadAccounts {
   accounts: (AccountInfo<Buffer> | null)[];
 }
 
-/** Accounts of one moment. */
+/** Accounts of one moment, at most 100. */
 export async function readAccounts(
   node: Node,
-  keys: PublicKey[],
+  addresses: string[],
   options: { commitment: Commitment; minContextSlot: number },
 ): Promise<ReadAccounts> {
-  const params = [keys.map((key) => key.toBase58()), { encoding: 'base64', ...options }];
+  const params = [addresses, { encoding: 'base64', ...options }];
   const { context, value } = await call(node, 'getMultipleAccounts', params, accountsAnswer);
-  if (value.length !== keys.length) throw new Error(`the node gave ${value.length} accounts for ${keys.length}`);
+  if (value.length !== addresses.length) {
+    throw new Error(`the node gave ${value.length} accounts for ${addresses.length}`);
+  }
   return { slot: context.slot, accounts: value.map((found) => found && toAccountInfo(found)) };
 }
 

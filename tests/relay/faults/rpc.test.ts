@@ -285,6 +285,20 @@ describe('a node with faults', function () {
     }
   }
 
+  it('executions that wait for the same slot ask the node together: fewer than two readings each instead of three', async () => {
+    const count = 24;
+    const before = await market.balances();
+    let readings = 0;
+    proxy.onCall(({ method }) => {
+      if (method === 'getMultipleAccounts') readings += 1;
+      return null;
+    });
+    const answers = await Promise.all(Array.from({ length: count }, () => execute('pay')));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(count).fill(200));
+    expect(readings).to.be.lessThan(2 * count);
+    assertMoved(before, await market.balances(), BigInt(count));
+  });
+
   for (const [name, reply] of [
     ['busy', { status: 429 }],
     ['broken', { text: 'no' }],
