@@ -2,7 +2,7 @@
 // looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
 
 import type { Logger } from 'pino';
-import { decodeAccount, type ExecutionRecord, findExecution } from '../../sdk/program.ts';
+import { EXECUTION_STATUS_BYTE, findExecution, RECORD_OFFSETS } from '../../sdk/program.ts';
 import { parseUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
 import type { Journal } from '../journal.ts';
@@ -21,9 +21,7 @@ export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Pr
     const { accounts } = await chain.readFinalized(keys, past.slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
-      const account = accounts[index];
-      const record = account ? decodeAccount('ExecutionRecord', account.data) : null;
-      if (isProven(row, record)) proven.push(row.execution_id);
+      if (isProven(row, accounts[index]?.data[RECORD_OFFSETS.status])) proven.push(row.execution_id);
       else {
         log.error({ execution_id: row.execution_id, state: row.state }, 'the chain took the end of an execution back');
         await journal.takeBack(row);
@@ -33,9 +31,9 @@ export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Pr
   }
 }
 
-/** Only refunded records are ever closed: one that is gone has cost nobody anything. */
-function isProven({ state }: Pick<ExecutionRow, 'state'>, record: ExecutionRecord | null): boolean {
-  if (record === null) return state === 'refunded';
-  if (record.status === 'open') return false;
-  return (record.status === 'refunded') === (state === 'refunded');
+/** `status` is the record's byte. Only refunded records are ever closed: one that is gone has cost nobody anything. */
+function isProven({ state }: Pick<ExecutionRow, 'state'>, status: number | undefined): boolean {
+  if (status === undefined) return state === 'refunded';
+  if (status === EXECUTION_STATUS_BYTE.open) return false;
+  return (status === EXECUTION_STATUS_BYTE.refunded) === (state === 'refunded');
 }
