@@ -338,12 +338,16 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
         .execute();
       await notes.deleteFrom('relays').where(sql<boolean>`NOT (${isAlive}) AND owner <> ${owner}`).execute();
     },
-    /** Rows that have ended, whose transactions cannot land any more at this height, and that nobody has looked at since. */
-    unproven(finalizedHeight: bigint, limit: number) {
+    /**
+     * Rows that nobody has looked at since they ended, before this moment of the finalized chain, and whose own
+     * transactions cannot land any more at its height.
+     */
+    unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
       return notes
         .selectFrom('executions')
         .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
         .where(sql<boolean>`state IN ('settled', 'refunded') AND is_final = 0`)
+        .where('settled_at', '<', finalizedNow)
         .where(
           sql<boolean>`max(ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
         )

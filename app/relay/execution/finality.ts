@@ -10,20 +10,23 @@ import type { ExecutionRow } from '../tables.ts';
 
 /** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
 const BATCH = 99;
+const ANY = 2n ** 63n - 1n;
 
 /** Looks at what has ended since the last look. Throws where the node does not answer; nothing is changed then. */
 export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Promise<void> {
-  const past = await chain.finalized();
+  if ((await journal.unproven(ANY, ANY, 1)).length === 0) return;
+  const { slot, blockHeight } = await chain.finalized();
+  const { now } = await chain.readFinalized([], slot);
   for (;;) {
-    const rows = await journal.unproven(past.blockHeight, BATCH);
+    const rows = await journal.unproven(blockHeight, now, BATCH);
     if (rows.length === 0) return;
     const keys = rows.map((row) => findExecution(parseUuid(row.execution_id)!));
-    const { accounts } = await chain.readFinalized(keys, past.slot);
+    const { accounts } = await chain.readFinalized(keys, slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
       if (isProven(row, accounts[index]?.data[RECORD_OFFSETS.status])) proven.push(row.execution_id);
       else {
-        log.error({ execution_id: row.execution_id, state: row.state }, 'the chain took the end of an execution back');
+        log.error({ execution_id: row.execution_id }, 'the chain took the end of an execution back');
         await journal.takeBack(row);
       }
     }

@@ -18,8 +18,8 @@ import type { Engine } from './execute.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
 const RECOVERY_INTERVAL_MS = 500;
-/** How often ended rows are proven: one or two calls to the node for up to 99 of them. */
-const PROVING_INTERVAL_MS = 5_000;
+/** How often ended rows are proven: a few calls to the node for up to 99 of them. */
+const PROVING_INTERVAL_MS = 10_000;
 
 function toRow(record: ExecutionRecord): ClaimedExecution {
   return {

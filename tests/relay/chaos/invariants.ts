@@ -84,6 +84,7 @@ export async function findViolations(market: TestMarketplace, url: string, seen:
   }
   await checkCounts(market, url, before, ended.length, paid.length, demand);
   await checkLamports(market, before, after, demand);
+  demand(!/took the end of an execution back/.test(seen.log), 'I9: an end that stands was taken back');
   demand(!/canary-task|, answer \d/.test(seen.log), 'I15: a task or a result is in the log');
   return found;
 }

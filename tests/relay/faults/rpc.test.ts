@@ -4,8 +4,12 @@
  * ending transaction, its creator called once, and everybody's money right to the unit.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findExecution } from '../../../app/sdk/program.ts';
+import pino from 'pino';
+import { createChain } from '../../../app/relay/chain.ts';
+import { findExecution, findTreasury } from '../../../app/sdk/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt.ts';
 import {
   type Balances,
@@ -285,18 +289,28 @@ describe('a node with faults', function () {
     }
   }
 
-  it('executions that wait for the same slot ask the node together: fewer than two readings each instead of three', async () => {
-    const count = 24;
-    const before = await market.balances();
-    let readings = 0;
-    proxy.onCall(({ method }) => {
-      if (method === 'getMultipleAccounts') readings += 1;
-      return null;
-    });
-    const answers = await Promise.all(Array.from({ length: count }, () => execute('pay')));
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(count).fill(200));
-    expect(readings).to.be.lessThan(2 * count);
-    assertMoved(before, await market.balances(), BigInt(count));
+  it('what many want to read in the same moment is one call for each 33, and each has its own accounts', async () => {
+    const chain = createChain({ ...proxy, authority: market.authority, log: pino({ level: 'silent' }) });
+    try {
+      const sizes: number[] = [];
+      proxy.onCall(({ method, params }) => {
+        if (method === 'getMultipleAccounts') sizes.push((params[0] as string[]).length);
+        return null;
+      });
+      const wallets = Array.from({ length: 40 }, () => Keypair.generate().publicKey);
+      const read = await Promise.all(wallets.map((wallet) => chain.read([wallet, market.usdcMint, findTreasury()])));
+      // The clock, the mint and the treasury once for all.
+      expect(sizes).to.deep.equal([3 + 33, 3 + 7]);
+      for (const { accounts, now } of read) {
+        expect(accounts[0]).to.equal(null);
+        expect(accounts.slice(1).map((account) => account?.owner.toBase58())).to.deep.equal(
+          Array(2).fill(TOKEN_PROGRAM_ID.toBase58()),
+        );
+        expect(now > 0n).to.equal(true);
+      }
+    } finally {
+      chain.close();
+    }
   });
 
   for (const [name, reply] of [

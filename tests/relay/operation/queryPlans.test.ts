@@ -61,7 +61,7 @@ describe('query plans', () => {
     await journal.renewLease(1);
     await journal.takeOver(1);
     await journal.unfinished();
-    await journal.unproven(1n, 99);
+    await journal.unproven(1n, 1n, 99);
     await journal.proven(['an id']);
     await requireHarmless(journal, { lostLamportsPerDay: 1, openExecutions: 1 }, 'a wallet', 1);
     expect(texts.size).to.be.at.least(7);
