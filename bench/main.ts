@@ -4,7 +4,9 @@
  */
 import { execSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
+import { Command, Option } from 'commander';
+import { runScript, wholeFrom } from '../scripts/options.ts';
+import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
 import { benchProgram } from './program.ts';
@@ -12,34 +14,20 @@ import { benchOwnTime, benchThroughput } from './relay/fakeChain.ts';
 import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import { benchRelay, type RelayFigures, type Spread } from './relay.ts';
 
-const HELP = `npm run bench -- [options]
-
-  --quick        30 calls per figure in one round instead of 300 in three
-  --only PART    program, own (the relay at a chain of known latency) or relay (at the local node)
-  --peers        instead of all that, our calls beside x402 \`exact\`: speed, lamports, and who loses what when things fail
-  --slot-ms N    slot time of the local node, default 400
-  --json         the figures as one JSON object on stdout
-
-Progress goes to stderr.`;
+const PARTS = ['program', 'own', 'relay', 'neighbours'] as const;
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 const spread = (value: Spread): string => `${round(value.p50)} / ${round(value.p99)}`;
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string' },
-      'slot-ms': { type: 'string', default: '400' },
-      peers: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    console.log(HELP);
-    return;
-  }
+interface Options {
+  quick?: boolean;
+  only?: (typeof PARTS)[number];
+  peers?: true;
+  slotMs: number;
+  json?: true;
+}
+
+async function bench({ quick = false, only, peers, slotMs, json }: Options): Promise<void> {
   const report = (line: string) => console.error(line);
   const machine = {
     cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
@@ -47,31 +35,33 @@ async function main(): Promise<void> {
     node: process.version,
     commit: execSync('git rev-parse --short HEAD', { cwd: import.meta.dirname, encoding: 'utf8' }).trim(),
   };
-  if (values.peers) {
-    const peers = await benchPeers({ seconds: values.quick ? 4 : 10, sequential: values.quick ? 10 : 40, report });
-    console.log(values.json ? JSON.stringify({ machine, peers }, null, 2) : peers.table);
+  if (peers) {
+    const figures = await benchPeers({ seconds: quick ? 4 : 10, sequential: quick ? 10 : 40, report });
+    console.log(json ? JSON.stringify({ machine, peers: figures }, null, 2) : figures.table);
     return;
   }
-  const isWanted = (part: string) => values.only === undefined || values.only === part;
+  const isWanted = (part: (typeof PARTS)[number]) => only === undefined || only === part;
   const program = isWanted('program') ? await benchProgram(report) : null;
-  const own = isWanted('own') ? await benchOwn(values.quick, report) : null;
+  const own = isWanted('own') ? await benchOwn(quick, report) : null;
   const relay = isWanted('relay')
     ? await benchRelay({
-        count: values.quick ? 30 : 100,
-        rounds: values.quick ? 1 : 3,
-        warmUp: values.quick ? 5 : 20,
-        slotTimeMs: Number(values['slot-ms']),
+        count: quick ? 30 : 100,
+        rounds: quick ? 1 : 3,
+        warmUp: quick ? 5 : 20,
+        slotTimeMs: slotMs,
         report,
       })
     : null;
-  if (values.json) {
-    console.log(JSON.stringify({ machine, program, own, relay }, null, 2));
+  const neighbours = isWanted('neighbours') ? await benchNeighbours(report) : null;
+  if (json) {
+    console.log(JSON.stringify({ machine, program, own, relay, neighbours }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
   if (program) console.log(program.table);
   if (own) console.log(`${describeOwn(own)}\n`);
-  if (relay) console.log(describeRelay(relay));
+  if (relay) console.log(`${describeRelay(relay)}\n`);
+  if (neighbours) console.log(describeNeighbours(neighbours));
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -131,10 +121,33 @@ function describeRelay(relay: RelayFigures): string {
   );
 }
 
-main().then(
-  () => process.exit(0),
-  (error: Error) => {
-    console.error(error.stack);
-    process.exit(1);
-  },
+function describeNeighbours({ calls, misbehaviours, normal_ms, disturbed_ms }: NeighbourFigures): string {
+  const ratio = (share: 'p50' | 'p99') => round(disturbed_ms[share] / normal_ms[share], 2);
+  return toTable(
+    [`${calls} calls of an honest agent`, 'p50 / p99', 'goal'],
+    [
+      ['beside another honest one, ms', spread(normal_ms), ''],
+      [`beside ${misbehaviours} misbehaviours in turn, ms`, spread(disturbed_ms), ''],
+      ['misbehaving : honest', `${ratio('p50')} / ${ratio('p99')}`, '- / 2'],
+    ],
+  );
+}
+
+await runScript(
+  new Command('npm run bench --')
+    .description('Measures; what is compared is compared in one run. Progress goes to stderr.')
+    .option('--quick', '30 calls per figure in one round instead of 300 in three')
+    .addOption(
+      new Option(
+        '--only <part>',
+        'program, own (the relay at a chain of known latency), relay (at the local node) or neighbours (beside creators that misbehave)',
+      ).choices(PARTS),
+    )
+    .option(
+      '--peers',
+      'instead of all that, our calls beside x402 `exact`: speed, lamports, and who loses what when things fail',
+    )
+    .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 400)
+    .option('--json', 'the figures as one JSON object on stdout')
+    .action(bench),
 );

@@ -1,4 +1,4 @@
-/** What the commands for long tests share: numbers from a command line, and its end. */
+/** What the commands for long tests and figures share: numbers from a command line, and its end. */
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 
 /** A parser of whole numbers from `least` on. */
