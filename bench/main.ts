@@ -78,20 +78,28 @@ async function benchOwn(quick: boolean, report: (line: string) => void) {
 
 function describeOwn({ keyCheck, time, many }: OwnFigures): string {
   const ratio = (one: number, other: number) => `${round(one / other, 2)} : 1`;
+  const cpu = (name: 'cpu_ms' | 'cpu_in_process_ms') => `${round(time[name])} / ${round(many[name])}`;
   return toTable(
     ['the relay at a chain of known latency', 'p50 / p99', 'goal'],
     [
-      ['own time of a call, ms, no disk', spread(time.own_ms), '2 / 8'],
-      ['whole call at a chain without latency, ms', spread(time.relay_ms), ''],
+      ['own time of a call, ms, no disk, chain in the process', spread(time.own_in_process_ms), '2 / 8'],
+      ['the same at a node in another process', spread(time.own_ms), ''],
+      ['whole call at a node without latency, ms', spread(time.relay_ms), ''],
       ['the same hops by a bare Express proxy, ms', spread(time.proxy_ms), ''],
       ['whole call : proxy', ratio(time.relay_ms.p50, time.proxy_ms.p50), ''],
-      ['CPU of the relay for a call, ms, one by one / 64 at once', `${round(time.cpu_ms)} / ${round(many.cpu_ms)}`, ''],
       [`key check among ${OTHER_KEYS} keys, ms`, `${round(keyCheck.p50, 3)} / ${round(keyCheck.p99, 3)}`, '- / 0.2'],
-      [`calls per second, ${many.callers} at once, chain of ${many.latency_ms} ms`, round(many.per_second), 300],
+      [
+        `calls per second, ${many.callers} at once, chain of ${many.latency_ms} ms in the process`,
+        round(many.per_second_in_process),
+        300,
+      ],
       ['their time, ms', spread(many.call_ms), ''],
-      ['the same hops by the bare proxy, calls per second', round(many.per_second_proxy), ''],
       ['the same with one durable commit for each move', round(many.per_second_single), ''],
-      ['grouped commits : single ones', ratio(many.per_second, many.per_second_single), ''],
+      ['grouped commits : single ones', ratio(many.per_second_in_process, many.per_second_single), ''],
+      ['the same at a node in another process', round(many.per_second), ''],
+      ['the same hops by the bare proxy at that node', round(many.per_second_proxy), ''],
+      ['CPU of a call, ms, in the process, one by one / many at once', cpu('cpu_in_process_ms'), ''],
+      ['CPU of a call, ms, at the node, one by one / many at once', cpu('cpu_ms'), ''],
     ],
   );
 }

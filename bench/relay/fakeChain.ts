@@ -23,15 +23,22 @@ export interface OwnTime {
   own_ms: Percentiles;
   /** CPU of the relay's process per call. */
   cpu_ms: number;
+  /** The same with the chain in the relay's process, where no other process takes turns with it. */
+  own_in_process_ms: Percentiles;
+  cpu_in_process_ms: number;
 }
 
 export interface Throughput {
   callers: number;
   latency_ms: number;
   calls: number;
-  /** Calls per second with commits in groups, and with one durable commit for each move. */
+  /** Calls per second with commits in groups, at a node with the real program. */
   per_second: number;
+  /** In groups, with the chain in the relay's own process: what the relay itself can do. */
+  per_second_in_process: number;
+  /** The same with one durable commit for each move. */
   per_second_single: number;
+  cpu_in_process_ms: number;
   /** The same hops by the bare proxy: what this machine has time for. */
   per_second_proxy: number;
   call_ms: Percentiles;
@@ -44,16 +51,25 @@ type Journalling = 'group' | 'single';
 /** Where a commit costs no disk, so that own time is the relay's alone; the usual folder where there is none. */
 const memoryFolder = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
+interface Setting {
+  latencyMs: number;
+  journalling: Journalling;
+  folder: string;
+  /** Whether the chain is a node with the real program, or in the relay's own process. */
+  chainIn: 'node' | 'relay';
+}
+
 /** Chain, creator and relay for as long as `run` takes. */
 async function withRelay<Result>(
-  { latencyMs, journalling, folder }: { latencyMs: number; journalling: Journalling; folder: string },
+  { latencyMs, journalling, folder, chainIn }: Setting,
   run: (stage: Stage) => Promise<Result>,
 ): Promise<Result> {
   const dataDir = mkdtempSync(join(folder, 'marketplace-bench-'));
   const creator = await startInstantCreator();
   const chain = await startChild<ChainReady>('relay/chainProcess.ts', [dataDir, creator.endpoint, String(latencyMs)]);
   const { rpcUrl, wsUrl, apiKey, agentId } = chain.ready;
-  const relay = await startChild<{ url: string }>('relay/relayProcess.ts', [journalling], {
+  const inRelay = chainIn === 'relay' ? [String(latencyMs)] : [];
+  const relay = await startChild<{ url: string }>('relay/relayProcess.ts', [journalling, ...inRelay], {
     ...RELAY_SETTINGS,
     SOLANA_RPC_URL: rpcUrl,
     SOLANA_WS_URL: wsUrl,
@@ -65,7 +81,7 @@ async function withRelay<Result>(
   const path = `/v1/agents/${agentId}/execute`;
   const body = JSON.stringify({ task: 'bench', parameters: { language: 'en' } });
   try {
-    return await run({
+    const stage: Stage = {
       rpcUrl,
       wsUrl,
       endpoint: creator.endpoint,
@@ -78,7 +94,10 @@ async function withRelay<Result>(
         if (answer.statusCode !== 200) throw new Error(`the relay answered ${answer.statusCode}: ${text}`);
         return performance.now() - begun;
       },
-    });
+    };
+    // Alone: a chain in the relay learns from it.
+    await stage.call();
+    return await run(stage);
   } finally {
     await pool.destroy();
     await relay.stop();
@@ -122,36 +141,47 @@ async function startProxy({ rpcUrl, wsUrl, endpoint, prepare }: Stage, count: nu
   };
 }
 
-/** One call after another, the proxy's in turns with the relay's. */
-export function benchOwnTime(calls: number, warmUp: number): Promise<OwnTime> {
-  return withRelay({ latencyMs: 0, journalling: 'group', folder: memoryFolder() }, async (stage) => {
-    const proxy = await startProxy(stage, calls + warmUp);
-    const whole: number[] = [];
-    const bare: number[] = [];
-    const own: number[] = [];
-    let cpuMs = 0;
-    for (let i = 0; i < warmUp; i += 1) {
-      await stage.call();
-      await proxy.call();
-    }
-    for (let i = 0; i < calls; i += 1) {
-      await stage.times();
-      const ms = await stage.call();
-      const { stages, cpuMs: spent } = await stage.times();
-      whole.push(ms);
-      own.push(ms - (stages.chain ?? 0) - (stages.creator ?? 0));
-      cpuMs += spent;
-      bare.push(await proxy.call());
-    }
-    await proxy.stop();
-    return {
-      calls,
-      relay_ms: percentiles(whole),
-      proxy_ms: percentiles(bare),
-      own_ms: percentiles(own),
-      cpu_ms: cpuMs / calls,
-    };
-  });
+/** One call after another, the proxy's in turns with the relay's; then the relay with the chain in its own process. */
+export async function benchOwnTime(calls: number, warmUp: number): Promise<OwnTime> {
+  async function measure(chainIn: Setting['chainIn'], withProxy: boolean) {
+    const setting: Setting = { latencyMs: 0, journalling: 'group', folder: memoryFolder(), chainIn };
+    return withRelay(setting, async (stage) => {
+      const proxy = withProxy ? await startProxy(stage, calls + warmUp) : null;
+      const [whole, bare, own]: [number[], number[], number[]] = [[], [], []];
+      let cpuMs = 0;
+      for (let i = 0; i < warmUp; i += 1) {
+        await stage.call();
+        await proxy?.call();
+      }
+      for (let i = 0; i < calls; i += 1) {
+        await stage.times();
+        const ms = await stage.call();
+        const { stages, cpuMs: spent } = await stage.times();
+        whole.push(ms);
+        own.push(ms - (stages.chain ?? 0) - (stages.creator ?? 0));
+        cpuMs += spent;
+        if (proxy) bare.push(await proxy.call());
+      }
+      await proxy?.stop();
+      return {
+        whole,
+        bare,
+        own,
+        cpuMs: cpuMs / calls,
+      };
+    });
+  }
+  const node = await measure('node', true);
+  const relay = await measure('relay', false);
+  return {
+    calls,
+    relay_ms: percentiles(node.whole),
+    proxy_ms: percentiles(node.bare),
+    own_ms: percentiles(node.own),
+    cpu_ms: node.cpuMs,
+    own_in_process_ms: percentiles(relay.own),
+    cpu_in_process_ms: relay.cpuMs,
+  };
 }
 
 /** As many callers at once as asked for, each with its next call when the last has ended. */
@@ -161,36 +191,42 @@ export async function benchThroughput(options: {
   latencyMs: number;
 }): Promise<Throughput> {
   const { callers, calls, latencyMs } = options;
-  const perSecond = async (call: () => Promise<number>, count: number) => {
+  const few = Math.ceil(calls / 4);
+  async function perSecond(call: () => Promise<number>, count: number) {
     const begun = performance.now();
     const each = await many(call, callers, count);
     return { perSecond: count / ((performance.now() - begun) / 1_000), each };
-  };
-  async function measure(journalling: Journalling) {
-    return withRelay({ latencyMs, journalling, folder: tmpdir() }, async (stage) => {
-      const few = Math.ceil(calls / 4);
+  }
+  async function measure(journalling: Journalling, chainIn: Setting['chainIn'], withProxy: boolean) {
+    return withRelay({ latencyMs, journalling, chainIn, folder: tmpdir() }, async (stage) => {
       await many(stage.call, callers, few);
       await stage.times();
       const measured = await perSecond(stage.call, calls);
       const cpuMs = (await stage.times()).cpuMs / calls;
-      const proxy = await startProxy(stage, 2 * few);
-      await many(proxy.call, callers, few);
-      const bare = await perSecond(proxy.call, few);
-      await proxy.stop();
-      return { ...measured, cpuMs, proxy: bare.perSecond };
+      return { ...measured, cpuMs, proxy: withProxy ? await measureProxy(stage) : 0 };
     });
   }
-  const grouped = await measure('group');
-  const single = await measure('single');
+  async function measureProxy(stage: Stage): Promise<number> {
+    const proxy = await startProxy(stage, 2 * few);
+    await many(proxy.call, callers, few);
+    const bare = await perSecond(proxy.call, few);
+    await proxy.stop();
+    return bare.perSecond;
+  }
+  const grouped = await measure('group', 'node', true);
+  const inProcess = await measure('group', 'relay', false);
+  const single = await measure('single', 'relay', false);
   return {
     callers,
     latency_ms: latencyMs,
     calls,
     per_second: grouped.perSecond,
+    per_second_in_process: inProcess.perSecond,
     per_second_single: single.perSecond,
     per_second_proxy: grouped.proxy,
-    call_ms: percentiles(grouped.each),
+    call_ms: percentiles(inProcess.each),
     cpu_ms: grouped.cpuMs,
+    cpu_in_process_ms: inProcess.cpuMs,
   };
 }
 

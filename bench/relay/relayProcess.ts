@@ -1,7 +1,7 @@
 /**
- * The relay in a process of its own, measured: `node relayProcess.ts group|single`, settings as always from the
- * environment. `single` gives every move of the journal a durable commit of its own, for comparison. Each message is
- * answered with what has happened since the last one.
+ * The relay in a process of its own, measured: `node relayProcess.ts group|single [LATENCY_MS]`, settings as always from
+ * the environment. `single` gives every move of the journal a durable commit of its own, for comparison. With a latency
+ * the chain is in this process too. Each message is answered with what has happened since the last one.
  */
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
@@ -11,6 +11,7 @@ import { createJournal, type Journal } from '../../app/relay/journal.ts';
 import { startRelay } from '../../app/relay/main.ts';
 import type { LedgerTables } from '../../app/relay/tables.ts';
 import { openDatabase } from '../../indexer/database.ts';
+import { inProcess } from './inProcessChain.ts';
 
 export interface RelayTimes {
   /** Milliseconds by stage. */
@@ -41,6 +42,7 @@ const relay = await startRelay({
     stages[stage] = (stages[stage] ?? 0) + ms;
   },
   ...(process.argv[2] === 'single' && { wrapJournal: commitEach }),
+  ...(process.argv[3] && { wrapChain: (chain) => inProcess(chain, Number(process.argv[3])) }),
 });
 process.on('message', () => {
   const { user, system } = process.cpuUsage(cpu);
