@@ -67,15 +67,16 @@ export type Journal = ReturnType<typeof createJournal>;
 /**
  * The journal of the relay process named `owner`: `intents` commits to the disk, `notes` is for reading and for what
  * can be lost. Every move is one statement, so that no crash can fall between two halves of it; a move that finds the
- * row elsewhere, or another's, throws JournalConflict.
+ * row elsewhere, or another's, throws JournalConflict. The row that is moved is given, and then is as the table has it.
  */
 export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>, owner: string) {
   type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state' | 'lease_owner'>>;
   type Moved = keyof typeof COMES_FROM;
+  type Moving = Pick<ExecutionRow, 'execution_id' | 'fees'>;
 
   const { compile } = createPrepared();
 
-  function update(id: string, state: Moved, changes: Changes, signed?: NewTransaction) {
+  function update({ execution_id: id }: Moving, state: Moved, changes: Changes, signed?: NewTransaction) {
     const fee = signed?.fee;
     const name = [state, signed ? 'signed' : 'unsigned', ...Object.keys(changes)].join();
     const values = [
@@ -96,18 +97,22 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     );
   }
 
-  function requireMoved(rows: number | bigint, id: string, state: Moved): void {
-    if (Number(rows) !== 1) throw new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
+  /** The row as it is in the table now. */
+  function follow(rows: number | bigint, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
+    if (Number(rows) !== 1) {
+      throw new JournalConflict(`execution ${row.execution_id} cannot become ${state} from where it is`);
+    }
+    Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });
   }
 
   /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
-  async function intend(id: string, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void> {
-    requireMoved(await intents.write(update(id, state, changes, signed)), id, state);
+  async function intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void> {
+    follow(await intents.write(update(row, state, changes, signed)), row, state, changes, signed);
   }
 
-  async function note(id: string, state: Moved, changes: Changes): Promise<void> {
-    const { numAffectedRows } = await notes.executeQuery(update(id, state, changes));
-    requireMoved(numAffectedRows ?? 0n, id, state);
+  async function note(row: Moving, state: Moved, changes: Changes): Promise<void> {
+    const { numAffectedRows } = await notes.executeQuery(update(row, state, changes));
+    follow(numAffectedRows ?? 0n, row, state, changes);
   }
 
   /** Frees the id of a call that never paid; what was answered in vain must not answer another task. */
@@ -181,9 +186,9 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
      * Intent: these bytes will be sent to fund the escrow; `reopens` counts, from 1, the times that the chain has rolled
      * it back.
      */
-    openSigned(id: string, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
+    openSigned(row: Moving, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
       return intend(
-        id,
+        row,
         'open_signed',
         {
           open_transaction: Buffer.from(signed.bytes),
@@ -196,10 +201,10 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       );
     },
     openConfirmed(
-      id: string,
+      row: Moving,
       record: { openedAt: bigint; deadline: bigint; refundAt: bigint; feeBps: number },
     ): Promise<void> {
-      return note(id, 'open_confirmed', {
+      return note(row, 'open_confirmed', {
         opened_at: record.openedAt,
         deadline: record.deadline,
         refund_at: record.refundAt,
@@ -207,8 +212,8 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       });
     },
     /** The creator is about to be called; the first time stays. */
-    dispatched(row: Pick<ExecutionRow, 'execution_id' | 'dispatched_ms'>, nowMs: number): Promise<void> {
-      return note(row.execution_id, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
+    dispatched(row: Moving & Pick<ExecutionRow, 'dispatched_ms'>, nowMs: number): Promise<void> {
+      return note(row, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
     },
     /** Keep an answer for good; a second, different one for the same execution is never taken. */
     async storeResult(row: ResultRow): Promise<void> {
@@ -220,9 +225,9 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       await notes.executeQuery(compile(`storeResult ${Object.keys(row).join()}`, Object.values(row), query));
     },
     /** Intent: the answer is valid and these bytes will be sent to pay for it. */
-    verified(id: string, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
+    verified(row: Moving, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
       return intend(
-        id,
+        row,
         'verified',
         {
           settle_transaction: Buffer.from(signed.bytes),
@@ -236,12 +241,12 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     },
     /** Intent: the caller gets its money back; from here on nothing settles. */
     refunding(
-      id: string,
+      row: Moving,
       signed: NewTransaction,
       why: { reason: number; code: string; message: string; rebuilds: bigint },
     ): Promise<void> {
       return intend(
-        id,
+        row,
         'refunding',
         {
           refund_transaction: Buffer.from(signed.bytes),
@@ -256,23 +261,23 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
         signed,
       );
     },
-    settled(id: string, outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint }): Promise<void> {
-      return note(id, 'settled', {
+    settled(row: Moving, outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint }): Promise<void> {
+      return note(row, 'settled', {
         settled_at: outcome.settledAt,
         creator_amount: outcome.creatorAmount,
         platform_amount: outcome.platformAmount,
       });
     },
-    refunded(id: string, settledAt: bigint): Promise<void> {
-      return note(id, 'refunded', { settled_at: settledAt, refund_state: 'done' });
+    refunded(row: Moving & Pick<ExecutionRow, 'error_code'>, settledAt: bigint): Promise<void> {
+      return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' });
     },
     /** The open never landed and never will: nobody paid anything. */
-    void(id: string, code: string, message: string): Promise<void> {
-      return note(id, 'void', { error_code: code, error_message: message });
+    void(row: Moving, code: string, message: string): Promise<void> {
+      return note(row, 'void', { error_code: code, error_message: message });
     },
     /** Too many rebuilds: a person has to look. The chain still lets anyone refund after refund_at. */
-    parked(id: string): Promise<void> {
-      return intend(id, 'parked', {});
+    parked(row: Moving): Promise<void> {
+      return intend(row, 'parked', {});
     },
     /** Say that a certain refund waits for the caller's account. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {

@@ -110,17 +110,16 @@ export function createMetrics(sources: {
     rpcFailed: (method) => rpcErrors.inc({ method }),
     listenTo: (journal) => ({
       ...journal,
-      async settled(id, outcome) {
-        await journal.settled(id, outcome);
+      async settled(row, outcome) {
+        await journal.settled(row, outcome);
         ended.inc({ outcome: 'completed' });
       },
-      async refunded(id, settledAt) {
-        await journal.refunded(id, settledAt);
-        const row = await journal.get(id);
-        ended.inc({ outcome: refundOutcome(row?.error_code ?? null) });
+      async refunded(row, settledAt) {
+        await journal.refunded(row, settledAt);
+        ended.inc({ outcome: refundOutcome(row.error_code) });
       },
-      async void(id, code, message) {
-        await journal.void(id, code, message);
+      async void(row, code, message) {
+        await journal.void(row, code, message);
         ended.inc({ outcome: 'void' });
       },
     }),

@@ -49,7 +49,7 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
     }
     if (problem)
       log.warn({ execution_id: row.execution_id, program_error: problem.error }, 'settle would not succeed now');
-    await journal.verified(row.execution_id, signed, result.execution_time_ms, row.rebuilds);
+    await journal.verified(row, signed, result.execution_time_ms, row.rebuilds);
     return 'next';
   }
 
@@ -65,7 +65,7 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
       if (!result || !fresh.record || !fresh.listing) throw new Error('a verified execution has lost its result');
       const attempt = Number(row.rebuilds) + 1;
       const anew = await signSettle(chain, fresh.record, fresh.listing, result, attempt);
-      await journal.verified(row.execution_id, anew, result.execution_time_ms, row.rebuilds + 1n);
+      await journal.verified(row, anew, result.execution_time_ms, row.rebuilds + 1n);
     });
   }
 
@@ -89,7 +89,7 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
         : reason === 'unserved'
           ? 'service_unavailable'
           : 'execution_failed';
-    await journal.refunding(row.execution_id, signed, {
+    await journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code,
       message,
@@ -115,7 +115,7 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
     if (!fresh.record) throw new Error('a refund has lost its record');
     const reason = REFUND_REASONS[Number(row.refund_reason ?? 4n)] ?? 'unserved';
     const signed = await signRefund(chain, fresh.record, usdcMint, reason, Number(rebuilds));
-    await journal.refunding(row.execution_id, signed, {
+    await journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code: row.error_code ?? 'service_unavailable',
       message: row.error_message ?? '',
@@ -142,7 +142,7 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
     if (await followRecord(row, fresh)) return 'ended';
     if (row.rebuilds >= MAX_REBUILDS) {
       log.error({ execution_id: row.execution_id, fate: fate.kind }, 'parked: its transaction does not land');
-      await journal.parked(row.execution_id);
+      await journal.parked(row);
       return 'rest';
     }
     await signAnew(fresh);
@@ -153,8 +153,8 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
   async function followRecord(row: ExecutionRow, snapshot: Snapshot): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded') await journal.refunded(row.execution_id, record.settledAt);
-    else await journal.settled(row.execution_id, { settledAt: record.settledAt, ...splitOf(record) });
+    if (record.status === 'refunded') await journal.refunded(row, record.settledAt);
+    else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
   }
 

@@ -64,10 +64,11 @@ export function createEngine(deps: EngineDeps) {
   const starting = new Set<string>();
   const resting = new Map<string, { ms: number; until: number }>();
 
-  /** Step after step until the row has ended, rests, or belongs to another relay. */
-  async function carryOn(executionId: string, live: Live): Promise<void> {
+  /** Step after step until the row has ended, rests, or belongs to another relay. `known` is the row as it is now. */
+  async function carryOn(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
+    let next = known;
     for (let pause = WAIT_FIRST_MS; !stopping.signal.aborted; ) {
-      const row = await journal.get(executionId);
+      const row = next ?? (await journal.get(executionId));
       if (row?.lease_owner !== journal.owner) return;
       const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
         if (error instanceof JournalConflict) throw error;
@@ -78,6 +79,7 @@ export function createEngine(deps: EngineDeps) {
       if (left === 'ended') resting.delete(executionId);
       if (left === 'rest') rest(executionId);
       if (left === 'ended' || left === 'rest') return;
+      next = left === 'next' ? row : undefined;
       if (left === 'next') pause = WAIT_FIRST_MS;
       else {
         await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -93,10 +95,10 @@ export function createEngine(deps: EngineDeps) {
   }
 
   /** Work on a row unless this process already does; a fault is logged and the row looked at again later. */
-  function work(executionId: string, live: Live): Promise<void> {
+  function work(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
     const present = working.get(executionId);
     if (present) return present;
-    const promise = carryOn(executionId, live)
+    const promise = carryOn(executionId, live, known)
       .catch((error) => {
         if (!stopping.signal.aborted)
           log.error({ execution_id: executionId, error: String(error) }, 'an execution was left to recovery');
@@ -121,7 +123,7 @@ export function createEngine(deps: EngineDeps) {
   }
 
   /** Take an id, check the money, store and send the open; the rest goes on by itself. */
-  async function start(principal: Principal, agent: Agent, input: ExecuteInput, live: Live): Promise<string> {
+  async function start(principal: Principal, agent: Agent, input: ExecuteInput, live: Live): Promise<ExecutionRow> {
     if (agent.price > input.maxCost) {
       throw new ApiError(
         'price_changed',
@@ -166,7 +168,8 @@ export function createEngine(deps: EngineDeps) {
       );
       const row = (await journal.get(executionId))!;
       const openBefore = now + OPEN_WINDOW_SECONDS;
-      await journal.openSigned(executionId, await signOpen(chain, row, usdcMint, openBefore), openBefore);
+      await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore);
+      return row;
     } catch (error) {
       release();
       if (error instanceof JournalConflict && input.repeatable) throw inProgress(executionId);
@@ -174,7 +177,6 @@ export function createEngine(deps: EngineDeps) {
     } finally {
       starting.delete(executionId);
     }
-    return executionId;
   }
 
   /** A call that may be a repeated one is refused for money only if the first has not just taken it. */
@@ -261,8 +263,9 @@ export function createEngine(deps: EngineDeps) {
         signalOpened = resolve;
       });
       const live = newLive({ isFresh: true, opened: signalOpened });
-      const executionId = await start(principal, agent, input, live);
-      const ended = work(executionId, live);
+      const started = await start(principal, agent, input, live);
+      const executionId = started.execution_id;
+      const ended = work(executionId, live, started);
       if (input.async) {
         await within(opened, ASYNC_WAIT_MS);
         const row = (await journal.get(executionId))!;

@@ -38,7 +38,10 @@ const addressesOf = (row: Located) => [findExecution(idBytes(row.execution_id)),
 function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<Chain['read']>>): Snapshot {
   return {
     record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-    listing: listing ? decodeAccount('AgentListing', listing.data) : null,
+    // Only a settle needs it.
+    get listing() {
+      return listing ? decodeAccount('AgentListing', listing.data) : null;
+    },
     now,
   };
 }

@@ -59,7 +59,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
 
   async function open(row: ExecutionRow, live: Live): Promise<Step> {
     if (!row.open_transaction) {
-      await journal.void(row.execution_id, 'service_unavailable', 'The call was interrupted before anything was paid');
+      await journal.void(row, 'service_unavailable', 'The call was interrupted before anything was paid');
       return 'ended';
     }
     if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
@@ -100,14 +100,14 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     const isOurs =
       record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
     if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
-    await journal.openConfirmed(row.execution_id, record);
+    await journal.openConfirmed(row, record);
     live.opened();
     return 'next';
   }
 
   async function voidOpen(row: ExecutionRow, live: Live, error: ApiError): Promise<Step> {
     live.refused = error;
-    await journal.void(row.execution_id, error.code, error.message);
+    await journal.void(row, error.code, error.message);
     return 'ended';
   }
 
@@ -175,11 +175,11 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     const isUndecided = row.state !== 'refunding' && row.state !== 'parked';
     if (row.open_transaction && isUndecided && row.reopens === 0n && final.now < (row.refund_at ?? 0n)) {
       const openBefore = final.now + OPEN_WINDOW_SECONDS;
-      await journal.openSigned(row.execution_id, await signOpen(chain, row, usdcMint, openBefore), openBefore, 1n);
+      await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore, 1n);
       return 'next';
     }
     const message = row.error_message ?? 'The escrow was rolled back by the chain; nothing was paid';
-    await journal.void(row.execution_id, row.error_code ?? 'service_unavailable', message);
+    await journal.void(row, row.error_code ?? 'service_unavailable', message);
     return 'ended';
   }
 
