@@ -3,6 +3,7 @@
  * local network lists its demo agents through these very functions.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { encodeMetadata, hashMetadata } from '../sdk/metadata.ts';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../sdk/program.ts';
@@ -12,6 +13,10 @@ import { depositFor, type ListingFile } from './listingFile.ts';
 import { ask, type Marketplace, openSession, type Report, readUsdcAccount, restClient } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { provePossession, readOwnListing } from './upkeep.ts';
+
+/** How long the service may take to show what is confirmed, and how often it is asked. */
+const SHOWN_WITHIN_MS = 10_000;
+const LOOK_MS = 100;
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
@@ -76,8 +81,21 @@ export async function createListing(
     ],
     [wallet],
   );
-  report(`Listed ${file.metadata.name}.`);
+  const isShown = await untilShown(marketplace, listing);
+  report(isShown ? `Listed ${file.metadata.name}.` : `Listed ${file.metadata.name}; the service does not show it yet.`);
   return { ...resultOf(listing, creator, publicKey, file, metadataHash, signature), deposit_usdc: formatUsdc(deposit) };
+}
+
+/** Whether the service, which follows the chain by a moment, shows the agent within ten seconds. */
+async function untilShown(marketplace: Marketplace, listing: PublicKey): Promise<boolean> {
+  const end = performance.now() + SHOWN_WITHIN_MS;
+  while (performance.now() < end) {
+    const agent = restClient(marketplace).getAgent(listing.toBase58());
+    // Whatever goes wrong here, the listing is made.
+    if (await agent.then(Boolean, () => false)) return true;
+    await sleep(LOOK_MS);
+  }
+  return false;
 }
 
 export interface UpdateListingOptions {
