@@ -81,16 +81,15 @@ export async function createListing(
     ],
     [wallet],
   );
-  const isShown = await untilShown(marketplace, listing);
-  report(isShown ? `Listed ${file.metadata.name}.` : `Listed ${file.metadata.name}; the service does not show it yet.`);
+  report(`Listed ${file.metadata.name}.`);
   return { ...resultOf(listing, creator, publicKey, file, metadataHash, signature), deposit_usdc: formatUsdc(deposit) };
 }
 
 /** Whether the service, which follows the chain by a moment, shows the agent within ten seconds. */
-async function untilShown(marketplace: Marketplace, listing: PublicKey): Promise<boolean> {
+export async function untilShown(marketplace: Marketplace, agentId: string): Promise<boolean> {
   const end = performance.now() + SHOWN_WITHIN_MS;
   while (performance.now() < end) {
-    const agent = restClient(marketplace).getAgent(listing.toBase58());
+    const agent = restClient(marketplace).getAgent(agentId);
     // Whatever goes wrong here, the listing is made.
     if (await agent.then(Boolean, () => false)) return true;
     await sleep(LOOK_MS);

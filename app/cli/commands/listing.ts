@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { loadSigningKey } from '../../sdk/signingKey.ts';
 import { type CommonOptions, fromCaller } from '../config.ts';
-import { createListing, updateListing } from '../listing.ts';
+import { createListing, untilShown, updateListing } from '../listing.ts';
 import { readListingFile } from '../listingFile.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
@@ -43,7 +43,10 @@ export function listingCommands(): Command {
       const wallet = readWallet(options);
       const { payout } = options;
       const listing = { wallet, signingKey, file, report, ...(payout && { payout }) };
-      printResult(await createListing(await open(options), listing), options.json);
+      const marketplace = await open(options);
+      const listed = await createListing(marketplace, listing);
+      if (!(await untilShown(marketplace, listed.agent_id))) report('The service does not show it yet.');
+      printResult(listed, options.json);
     });
 
   withWallet(group.command('update'))
