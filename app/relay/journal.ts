@@ -175,7 +175,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     /** How many executions a wallet has open, and what those that failed since then cost in network fees, lamports. */
     async burdenOf(wallet: string, sinceMs: number): Promise<{ open: number; lost: bigint }> {
       const { rows } = await sql<{ open: bigint; lost: bigint }>`SELECT
-        (SELECT count(*) FROM executions WHERE wallet = ${wallet} AND state NOT IN ('settled', 'refunded', 'void'))
+        (SELECT count(*) FROM executions WHERE wallet = ${wallet} AND ${IS_UNFINISHED})
           AS open,
         (SELECT coalesce(sum(fees), 0) FROM executions
           WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)} AND state IN ('refunding', 'refunded', 'void')
