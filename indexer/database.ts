@@ -9,6 +9,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { IndexDatabase } from './tables.ts';
 
 export type * from './tables.ts';
@@ -59,15 +60,13 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
 
 /** Kysely prepares each statement anew, which costs as much as running it; the same text gets the same statement here. */
 function preparedOnce(sqlite: Sqlite.Database): Pick<Sqlite.Database, 'prepare' | 'close'> {
-  const statements = new Map<string, Sqlite.Statement>();
+  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
   return {
     prepare: ((source: string) => {
       const known = statements.get(source);
       // A statement whose rows are still being read cannot be run a second time.
       if (known && !known.busy) return known;
       const statement = sqlite.prepare(source);
-      // A Map iterates in the order of insertion: the first is the oldest.
-      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value!);
       statements.set(source, statement);
       return statement;
     }) as Sqlite.Database['prepare'],

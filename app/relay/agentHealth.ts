@@ -62,7 +62,11 @@ export function createAgentHealth(views: Database, refuseAfter: number, retryAft
     },
     /** Throws 503 where new executions of the listing are turned away. */
     requireServing(listing: string): void {
-      if (refuseAfter === 0 || !isRefused(listing, readOutcomes(listing, refuseAfter))) return;
+      if (refuseAfter === 0) return;
+      // Nearly always the last one was a success, which says enough.
+      const last = readOutcomes(listing, 1);
+      const isServing = last[0]?.success !== false;
+      if (!isRefused(listing, isServing ? last : readOutcomes(listing, refuseAfter))) return;
       const message = `The agent's server has failed its last ${refuseAfter} executions and is being probed; nothing was paid`;
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
     },

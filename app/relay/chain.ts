@@ -20,7 +20,7 @@ import bs58 from 'bs58';
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { subscribe } from '../../indexer/subscription.ts';
-import { errorFromCode } from '../sdk/program.ts';
+import { errorFromCode, parseAddress } from '../sdk/program.ts';
 import type { Fees } from './fees.ts';
 import type { NewTransaction, SignedTransaction } from './journal.ts';
 import { networkFee } from './networkFee.ts';
@@ -138,7 +138,7 @@ export function createChain(options: {
   /** Pays for priority, over the same connection; without it nothing but signatures is paid. */
   createFees?: (connection: Connection) => Fees;
 }) {
-  const { authority, log } = options;
+  const { log } = options;
   const closing = new AbortController();
   // Every call to the node listens to it.
   setMaxListeners(0, closing.signal);
@@ -151,7 +151,8 @@ export function createChain(options: {
   });
   const fees = options.createFees?.(connection);
   fees?.start();
-  const privateKey = toPrivateKey(authority);
+  const privateKey = toPrivateKey(options.authority);
+  const authority = parseAddress(options.authority.publicKey.toBase58());
 
   let blockhash: { value: string; lastValidHeight: bigint; at: number } | null = null;
   let refreshing: Promise<void> | null = null;
@@ -184,7 +185,7 @@ export function createChain(options: {
     const recent = await recentBlockhash();
     // web3.js takes the legacy format through base58 text, which costs more than signing; version 0 it keeps in bytes.
     const message = new TransactionMessage({
-      payerKey: authority.publicKey,
+      payerKey: authority,
       recentBlockhash: recent.value,
       instructions: [...priority, ...instructions],
     }).compileToV0Message();
@@ -242,7 +243,7 @@ export function createChain(options: {
   // One subscription to all that the authority signs, instead of one for each transaction.
   const subscription = subscribe({
     wsUrl: options.wsUrl,
-    address: authority.publicKey.toBase58(),
+    address: authority.toBase58(),
     onLogs: ({ signature, slot, error }) => waiting.get(signature)?.(toFate(error, Number(slot))),
     onSubscribed: () => log.debug('subscribed to our own transactions'),
     onLost: (reason) => log.debug({ reason }, 'the WebSocket was lost; polling until it is back'),
@@ -326,7 +327,7 @@ export function createChain(options: {
 
   return {
     connection,
-    authority: authority.publicKey,
+    authority,
     sign,
     /** `hasHappened` reads whether what the transaction is for is done; it may answer where the status does not. */
     submit: (signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal) =>

@@ -3,6 +3,7 @@
  * they are in use. What was stored had passed every rule, so reading does not check again.
  */
 import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { AgentMetadata } from '../sdk/metadata.ts';
 import { compileParameterCheck, type ParameterCheck } from './parameters.ts';
 import type { LedgerDatabase } from './tables.ts';
@@ -21,27 +22,21 @@ export interface Documents {
 }
 
 export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
-  // A Map iterates in the order of insertion, so its first entry is the least recently used.
-  const kept = new Map<string, Document>();
-
-  function keep(metadataHash: string, document: Document): Document {
-    kept.delete(metadataHash);
-    kept.set(metadataHash, document);
-    const oldest = kept.keys().next().value;
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return document;
-  }
+  const kept = new LRUCache<string, Document>({ max: MAX_KEPT });
 
   return {
     async get(metadataHash) {
       const known = kept.get(metadataHash);
-      if (known) return keep(metadataHash, known);
+      if (known) return known;
       const row = await views
         .selectFrom('metadata')
         .select('document')
         .where('metadata_hash', '=', metadataHash)
         .executeTakeFirst();
-      return row ? keep(metadataHash, readDocument(row.document)) : null;
+      if (!row) return null;
+      const document = readDocument(row.document);
+      kept.set(metadataHash, document);
+      return document;
     },
   };
 }

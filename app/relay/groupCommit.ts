@@ -1,66 +1,91 @@
-// Durable writes that share their fsync. A write waits for the end of the present turn of the event loop, and all that
-// were asked for by then are committed in one transaction; while the disk is busy the next group collects.
+// Writes that share their transaction. Each waits for the end of the present turn of the event loop, and all that were
+// asked for by then are committed together; where one of them must be durable, the group waits for the disk, once, and
+// while it is busy the next group collects.
 
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
 
+/** What a write has done. `changes` counts rows; `rows` are those that it returns, and then nothing is counted. */
+export interface Written {
+  changes: number;
+  rows: unknown[];
+}
+
 export interface GroupCommit {
-  /** Resolves with the number of rows changed, once they are on the disk. A write that fails harms no other. */
-  write(query: CompiledQuery): Promise<number>;
-  /** Transactions committed so far: each is one fsync where the connection is `synchronous=FULL`. */
+  /** Resolves once it is on the disk, and with it everything before. A write that fails harms no other. */
+  intend(query: CompiledQuery): Promise<Written>;
+  /** Resolves once it is written; a power cut may lose it. */
+  note(query: CompiledQuery): Promise<Written>;
+  /** Durable transactions committed so far: each is one fsync. */
   commits(): number;
 }
 
 interface Waiting {
   query: CompiledQuery;
-  resolve(changes: number): void;
+  isDurable: boolean;
+  resolve(written: Written): void;
   reject(error: unknown): void;
 }
 
+/** On a connection of `synchronous=NORMAL` that nobody else opens transactions on. */
 export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   let waiting: Waiting[] = [];
   let commits = 0;
   const statements = new Map<string, Sqlite.Statement>();
 
-  function run({ sql, parameters }: CompiledQuery): number {
+  function run({ sql, parameters }: CompiledQuery): Written {
     let statement = statements.get(sql);
     if (!statement) {
       statement = sqlite.prepare(sql);
       statements.set(sql, statement);
     }
-    return statement.run(...parameters).changes;
+    if (statement.reader) return { changes: 0, rows: statement.all(...parameters) };
+    return { changes: statement.run(...parameters).changes, rows: [] };
   }
 
   const runAll = sqlite.transaction((group: Waiting[]) =>
     group.map((entry) => {
       try {
-        const changes = run(entry.query);
-        return () => entry.resolve(changes);
+        const written = run(entry.query);
+        return () => entry.resolve(written);
       } catch (error) {
         return () => entry.reject(error);
       }
     }),
   );
 
+  function runDurably(group: Waiting[]) {
+    sqlite.pragma('synchronous = FULL');
+    try {
+      const answers = runAll.immediate(group);
+      commits += 1;
+      return answers;
+    } finally {
+      sqlite.pragma('synchronous = NORMAL');
+    }
+  }
+
   function commit(): void {
     const group = waiting;
     waiting = [];
     try {
-      const answers = runAll.immediate(group);
-      commits += 1;
-      for (const answer of answers) answer();
+      const isDurable = group.some((entry) => entry.isDurable);
+      for (const answer of isDurable ? runDurably(group) : runAll.immediate(group)) answer();
     } catch (error) {
       for (const entry of group) entry.reject(error);
     }
   }
 
+  function write(query: CompiledQuery, isDurable: boolean): Promise<Written> {
+    return new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(commit);
+      waiting.push({ query, isDurable, resolve, reject });
+    });
+  }
+
   return {
-    write(query) {
-      return new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(commit);
-        waiting.push({ query, resolve, reject });
-      });
-    },
+    intend: (query) => write(query, true),
+    note: (query) => write(query, false),
     commits: () => commits,
   };
 }

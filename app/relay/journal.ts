@@ -1,11 +1,11 @@
 // The journal of executions with its forward-only moves.
-// Two connections to one file: intents (what will be sent, what was verified) are on the disk before
-// anything is done about them; notes (what the chain can tell again) are only written, and reach the
-// disk with the next intent. A killed process loses neither, a power cut at most some notes.
+// Intents (what will be sent, what was verified) are on the disk before anything is done about them; notes (what the
+// chain can tell again) are only written, and reach the disk with the next intent. A killed process loses neither, a
+// power cut at most some db. Both go through one connection: a second one would find its pages overtaken each time.
 // Several relays may share the file: a row is moved only by the one that owns it.
 
 import { type Kysely, sql } from 'kysely';
-import type { GroupCommit } from './groupCommit.ts';
+import type { GroupCommit, Written } from './groupCommit.ts';
 import { createPrepared } from './prepared.ts';
 import { type ExecutionRow, type ExecutionState, IS_UNFINISHED, type LedgerTables, type ResultRow } from './tables.ts';
 
@@ -65,11 +65,11 @@ export class JournalConflict extends Error {}
 export type Journal = ReturnType<typeof createJournal>;
 
 /**
- * The journal of the relay process named `owner`: `intents` commits to the disk, `notes` is for reading and for what
- * can be lost. Every move is one statement, so that no crash can fall between two halves of it; a move that finds the
- * row elsewhere, or another's, throws JournalConflict. The row that is moved is given, and then is as the table has it.
+ * The journal of the relay process named `owner`; `writes` and `db` are of one connection. Every move is one statement,
+ * so that no crash can fall between two halves of it; a move that finds the row elsewhere, or another's, throws
+ * JournalConflict. The row that is moved is given, and then is as the table has it.
  */
-export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>, owner: string) {
+export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, owner: string) {
   type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state' | 'lease_owner'>>;
   type Moved = keyof typeof COMES_FROM;
   type Moving = Pick<ExecutionRow, 'execution_id' | 'fees'>;
@@ -88,7 +88,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       owner,
     ];
     return compile(name, values, () =>
-      notes
+      db
         .updateTable('executions')
         .set((row) => ({ ...changes, state, ...(fee !== undefined && { fees: row('fees', '+', fee) }) }))
         .where('execution_id', '=', id)
@@ -98,8 +98,8 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
   }
 
   /** The row as it is in the table now. */
-  function follow(rows: number | bigint, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
-    if (Number(rows) !== 1) {
+  function follow(written: Written, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
+    if (written.changes !== 1) {
       throw new JournalConflict(`execution ${row.execution_id} cannot become ${state} from where it is`);
     }
     Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });
@@ -107,28 +107,27 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
 
   /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
   async function intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void> {
-    follow(await intents.write(update(row, state, changes, signed)), row, state, changes, signed);
+    follow(await writes.intend(update(row, state, changes, signed)), row, state, changes, signed);
   }
 
   async function note(row: Moving, state: Moved, changes: Changes): Promise<void> {
-    const { numAffectedRows } = await notes.executeQuery(update(row, state, changes));
-    follow(numAffectedRows ?? 0n, row, state, changes);
+    follow(await writes.note(update(row, state, changes)), row, state, changes);
   }
 
   /** Frees the id of a call that never paid; what was answered in vain must not answer another task. */
   async function forgetVoid(id: string): Promise<void> {
-    const voided = notes.deleteFrom('executions').where('execution_id', '=', id).where('state', '=', 'void');
+    const voided = db.deleteFrom('executions').where('execution_id', '=', id).where('state', '=', 'void');
     const { numDeletedRows } = await voided.executeTakeFirst();
-    if (numDeletedRows > 0n) await notes.deleteFrom('results').where('execution_id', '=', id).execute();
+    if (numDeletedRows > 0n) await db.deleteFrom('results').where('execution_id', '=', id).execute();
   }
 
   return {
     owner,
     /**
-     * Take the id before anything else happens. A call that repeats one which never paid takes its place. Throws
-     * JournalConflict where the id is taken.
+     * Take the id before anything else happens; returns its row. A call that repeats one which never paid takes its
+     * place. Throws JournalConflict where the id is taken.
      */
-    async claim(row: ClaimedExecution, nowMs: number): Promise<void> {
+    async claim(row: ClaimedExecution, nowMs: number): Promise<ExecutionRow> {
       if (row.fingerprint !== null) await forgetVoid(row.execution_id);
       const values = {
         ...row,
@@ -138,13 +137,15 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
         lease_owner: owner,
       };
       const query = compile(`claim ${Object.keys(row).join()}`, Object.values(values), () =>
-        notes
+        db
           .insertInto('executions')
           .values(values)
-          .onConflict((conflict) => conflict.column('execution_id').doNothing()),
+          .onConflict((conflict) => conflict.column('execution_id').doNothing())
+          .returningAll(),
       );
-      const { numAffectedRows } = await notes.executeQuery(query);
-      if (numAffectedRows !== 1n) throw new JournalConflict(`execution ${row.execution_id} is taken`);
+      const [claimed] = (await writes.note(query)).rows as ExecutionRow[];
+      if (!claimed) throw new JournalConflict(`execution ${row.execution_id} is taken`);
+      return claimed;
     },
     /** Take a funded record that its wallet opened itself, to run it from here. Throws where it is taken. */
     async claimOpened(
@@ -153,7 +154,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       nowMs: number,
     ): Promise<void> {
       await forgetVoid(row.execution_id);
-      const [claimed] = await notes
+      const [claimed] = await db
         .insertInto('executions')
         .values({
           ...row,
@@ -179,7 +180,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
           AS open,
         (SELECT coalesce(sum(fees), 0) FROM executions
           WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)} AND state IN ('refunding', 'refunded', 'void')
-            AND error_code <> 'service_unavailable') AS lost`.execute(notes);
+            AND error_code <> 'service_unavailable') AS lost`.execute(db);
       return { open: Number(rows[0]!.open), lost: rows[0]!.lost };
     },
     /**
@@ -218,11 +219,11 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     /** Keep an answer for good; a second, different one for the same execution is never taken. */
     async storeResult(row: ResultRow): Promise<void> {
       const query = () =>
-        notes
+        db
           .insertInto('results')
           .values(row)
           .onConflict((conflict) => conflict.column('execution_id').doNothing());
-      await notes.executeQuery(compile(`storeResult ${Object.keys(row).join()}`, Object.values(row), query));
+      await writes.note(compile(`storeResult ${Object.keys(row).join()}`, Object.values(row), query));
     },
     /** Intent: the answer is valid and these bytes will be sent to pay for it. */
     verified(row: Moving, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
@@ -281,7 +282,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     },
     /** Say that a certain refund waits for the caller's account. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
-      await notes
+      await db
         .updateTable('executions')
         .set({ refund_state: state })
         .where('execution_id', '=', id)
@@ -301,8 +302,8 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
         rebuilds: 0n,
         lease_owner: null,
       };
-      await intents.write(
-        notes
+      await writes.intend(
+        db
           .insertInto('executions')
           .values(values)
           .onConflict((conflict) => conflict.column('execution_id').doNothing())
@@ -310,17 +311,17 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       );
     },
     async get(id: string): Promise<ExecutionRow | undefined> {
-      const query = () => notes.selectFrom('executions').selectAll().where('execution_id', '=', id);
-      return (await notes.executeQuery(compile('get', [id], query))).rows[0];
+      const query = () => db.selectFrom('executions').selectAll().where('execution_id', '=', id);
+      return (await db.executeQuery(compile('get', [id], query))).rows[0];
     },
     async result(id: string): Promise<ResultRow | undefined> {
-      const query = () => notes.selectFrom('results').selectAll().where('execution_id', '=', id);
-      return (await notes.executeQuery(compile('result', [id], query))).rows[0];
+      const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
+      return (await db.executeQuery(compile('result', [id], query))).rows[0];
     },
     /** Say that this process is alive and keeps its rows; others may have them if it does not say so again in time. */
     async renewLease(nowMs: number): Promise<void> {
       const alive = { alive_until_ms: BigInt(nowMs + LEASE_MS) };
-      await notes
+      await db
         .insertInto('relays')
         .values({ owner, ...alive })
         .onConflict((conflict) => conflict.column('owner').doUpdateSet(alive))
@@ -328,27 +329,27 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     },
     /** Leave all rows to whoever comes next. */
     async endLease(): Promise<void> {
-      await notes.deleteFrom('relays').where('owner', '=', owner).execute();
+      await db.deleteFrom('relays').where('owner', '=', owner).execute();
     },
     /** Take every unfinished row whose owner is not alive, and forget such owners. One statement each. */
     async takeOver(nowMs: number): Promise<void> {
       // A clock that was set back must not keep the dead alive: no lease lasts longer than LEASE_MS from now.
       const isAlive = sql<boolean>`alive_until_ms > ${BigInt(nowMs)} AND alive_until_ms <= ${BigInt(nowMs + LEASE_MS)}`;
       const alive = sql`SELECT owner FROM relays WHERE ${isAlive}`;
-      await notes
+      await db
         .updateTable('executions')
         .set({ lease_owner: owner })
         .where(IS_UNFINISHED)
         .where(sql<boolean>`(lease_owner IS NULL OR (lease_owner <> ${owner} AND lease_owner NOT IN (${alive})))`)
         .execute();
-      await notes.deleteFrom('relays').where(sql<boolean>`NOT (${isAlive}) AND owner <> ${owner}`).execute();
+      await db.deleteFrom('relays').where(sql<boolean>`NOT (${isAlive}) AND owner <> ${owner}`).execute();
     },
     /**
      * Rows that nobody has looked at since they ended, before this moment of the finalized chain, and whose own
      * transactions cannot land any more at its height.
      */
     unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
-      return notes
+      return db
         .selectFrom('executions')
         .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
         .where(sql<boolean>`state IN ('settled', 'refunded') AND is_final = 0`)
@@ -362,7 +363,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     },
     /** The chain shows these ends for good. */
     async proven(ids: string[]): Promise<void> {
-      await notes
+      await db
         .updateTable('executions')
         .set({ is_final: 1n })
         .where('execution_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
@@ -373,8 +374,8 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
       const isSettled = row.state === 'settled';
       const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
       const before = isSettled ? ('verified' as const) : ('refunding' as const);
-      await intents.write(
-        notes
+      await writes.intend(
+        db
           .updateTable('executions')
           .set({
             state: isSigned ? before : 'parked',
@@ -390,7 +391,7 @@ export function createJournal(intents: GroupCommit, notes: Kysely<LedgerTables>,
     },
     /** This process's rows that have not ended, oldest first. */
     unfinished() {
-      return notes
+      return db
         .selectFrom('executions')
         .select(['execution_id', 'state', 'wallet', 'key_id', 'price'])
         .where(IS_UNFINISHED)

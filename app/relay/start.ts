@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { migrate, openDatabase } from '../../indexer/database.ts';
-import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
+import { findTreasury, PROGRAM_ID, parseAddress, setAddressFinder } from '../sdk/program.ts';
 import { createAgentHealth } from './agentHealth.ts';
 import { createKeyReader, createKeyUse } from './auth.ts';
 import { loadCallKeys } from './callKeys.ts';
@@ -33,6 +33,7 @@ import { createHttpServer } from './http.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startProber } from './prober.ts';
+import { findProgramAddress } from './programAddress.ts';
 import { watchRpc } from './rpcErrors.ts';
 import { createRpcFetch } from './rpcFetch.ts';
 import { createRunway } from './runway.ts';
@@ -76,12 +77,13 @@ async function listen(server: Server, config: RelayConfig): Promise<string> {
 /** Start everything; resolves when the API answers. Throws with a message for an operator. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
+  setAddressFinder(findProgramAddress);
   const index = indexPath(config.dataDir);
   if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
   const ledger = ledgerPath(config.dataDir);
-  const intents = openDatabase<LedgerTables>(ledger, { synchronous: 'full' });
-  migrate(intents.sqlite, LEDGER_MIGRATIONS);
-  const notes = openDatabase<LedgerTables>(ledger, { synchronous: 'normal' });
+  const executions = openDatabase<LedgerTables>(ledger);
+  migrate(executions.sqlite, LEDGER_MIGRATIONS);
+  const others = openDatabase<LedgerTables>(ledger);
   const views = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
 
   const { rpcUrl, wsUrl } = config;
@@ -116,16 +118,16 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const creators = createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign });
   const documents = createDocuments(views.db);
   const { refuseAfter, probeSeconds } = config.degraded;
-  const agentHealth = createAgentHealth(views.sqlite, refuseAfter, probeSeconds);
-  const groupCommit = createGroupCommit(intents.sqlite);
-  const journal = createJournal(groupCommit, notes.db, randomUUID());
+  const agentHealth = createAgentHealth(executions.sqlite, refuseAfter, probeSeconds);
+  const groupCommit = createGroupCommit(executions.sqlite);
+  const journal = createJournal(groupCommit, executions.db, randomUUID());
   const engine = createEngine({
     chain: options.wrapChain ? options.wrapChain(chain) : chain,
     journal: metrics.listenTo(options.wrapJournal ? options.wrapJournal(journal) : journal),
     creators,
-    usdcMint: marketplace.config.usdcMint,
+    usdcMint: parseAddress(marketplace.config.usdcMint.toBase58()),
     walletLimits: config.walletLimits,
-    keepLate: createKeepLate(notes.db, log),
+    keepLate: createKeepLate(others.db, log),
     requireServing: agentHealth.requireServing,
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
@@ -149,14 +151,14 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   await runway.look();
   runway.start();
   const stopping = new AbortController();
-  const keyUse = createKeyUse(notes.db, log);
+  const keyUse = createKeyUse(others.db, log);
 
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
     baseUrl: () => baseUrl,
     explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
-    ledger: notes.db,
+    ledger: others.db,
     views: views.db,
     documents,
     findKey: createKeyReader(views.sqlite),
@@ -203,7 +205,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       await endLease();
       chain.close();
       await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
-      for (const database of [views, notes, intents]) database.close();
+      for (const database of [views, others, executions]) database.close();
     },
   };
 }

@@ -7,11 +7,12 @@ import type { Idl } from '@coral-xyz/anchor';
 import anchor from '@coral-xyz/anchor';
 import { PublicKey } from '@solana/web3.js';
 import idlJson from './idl/marketplace.json' with { type: 'json' };
+import { KeptAddress } from './keptAddress.ts';
 
 /** The program's interface, as generated. */
 export const idl = idlJson as unknown as Idl;
 /** Where the program is deployed, on every cluster. */
-export const PROGRAM_ID = new PublicKey(idlJson.address);
+export const PROGRAM_ID: PublicKey = new KeptAddress(idlJson.address);
 /** Codes arguments, accounts and events by the IDL, in the IDL's own spelling. */
 export const coder = new anchor.BorshCoder(idl);
 
@@ -234,7 +235,7 @@ export const DISPUTE_OUTCOME_BYTE: Record<DisputeOutcome, number> = { open: 0, r
 
 /** Values as Anchor decodes them, in the form that this package uses. */
 export function fromBorsh(value: unknown): unknown {
-  if (anchor.BN.isBN(value)) return BigInt(String(value));
+  if (anchor.BN.isBN(value)) return toBigint(value);
   if (value instanceof PublicKey || value instanceof Uint8Array || typeof value !== 'object' || value === null) {
     return value;
   }
@@ -257,12 +258,26 @@ export function toBorsh(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [toSnake(key), toBorsh(item)]));
 }
 
-function toCamel(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+/** Through hexadecimal, which needs no division. */
+function toBigint(value: anchor.BN): bigint {
+  const magnitude = BigInt(`0x${value.abs().toString(16)}`);
+  return value.isNeg() ? -magnitude : magnitude;
 }
 
-function toSnake(name: string): string {
-  return /^[A-Z]/.test(name) ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toCamel = named((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()));
+
+const toSnake = named((name) =>
+  /^[A-Z]/.test(name) ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);
+
+/** Remembers what each name becomes; there are as many as the program's fields. */
+function named(rename: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    const renamed = known.get(name) ?? rename(name);
+    known.set(name, renamed);
+    return renamed;
+  };
 }
 
 function lowerFirst(name: string): string {

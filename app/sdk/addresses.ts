@@ -4,8 +4,10 @@
  */
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
 import idlJson from './idl/marketplace.json' with { type: 'json' };
+import { KeptAddress } from './keptAddress.ts';
 
 const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
@@ -61,32 +63,31 @@ export const constants = {
 } as const;
 
 /** Deriving an address takes about 0.3 ms, and one paid call needs the same dozen again and again. */
-const MAX_KEPT = 10_000;
-const kept = new Map<string, PublicKey>();
-
-/** An address that is asked for its text again and again. */
-class KeptAddress extends PublicKey {
-  #text: string | undefined;
-
-  override toBase58(): string {
-    this.#text ??= super.toBase58();
-    return this.#text;
-  }
-}
+const kept = new LRUCache<string, PublicKey>({ max: 10_000 });
 
 function remember(name: string, derive: () => PublicKey): PublicKey {
   const known = kept.get(name);
   if (known) return known;
   const address = new KeptAddress(derive().toBytes());
-  // A Map iterates in the order of insertion: the first is the oldest.
-  if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
   kept.set(name, address);
   return address;
 }
 
+/** The address that a base58 text names. Throws where it names none. */
+export const parseAddress = (text: string): PublicKey => remember(text, () => new PublicKey(text));
+
+type FindProgramAddress = (seeds: Uint8Array[], programId: PublicKey) => [address: PublicKey, bump: number];
+
+let findProgramAddress: FindProgramAddress = (seeds, programId) => PublicKey.findProgramAddressSync(seeds, programId);
+
+/** Search for addresses by other means than web3.js's, which run everywhere; they must find the same. */
+export function setAddressFinder(finder: FindProgramAddress): void {
+  findProgramAddress = finder;
+}
+
 /** Seeds are of fixed length after the first, so that joined bytes name them without doubt. */
 const find = (...seeds: Uint8Array[]): PublicKey =>
-  remember(Buffer.concat(seeds).toString('latin1'), () => PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[0]);
+  remember(Buffer.concat(seeds).toString('latin1'), () => findProgramAddress(seeds, PROGRAM_ID)[0]);
 
 export const findConfig = (): PublicKey => find(SEEDS.config);
 export const findTreasury = (): PublicKey => find(SEEDS.treasury);

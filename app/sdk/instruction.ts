@@ -5,6 +5,7 @@ import { SYSVAR_INSTRUCTIONS_PUBKEY, SystemProgram, TransactionInstruction } fro
 import { coder, PROGRAM_ID, toBorsh } from './accounts.ts';
 import { findConfig, findProgramData, findTreasury } from './addresses.ts';
 import idlJson from './idl/marketplace.json' with { type: 'json' };
+import { KeptAddress } from './keptAddress.ts';
 
 /** Accounts by the name that the IDL gives them. */
 export type AccountValues = Record<string, PublicKey>;
@@ -14,9 +15,9 @@ const SHARED_ACCOUNTS: AccountValues = {
   config: findConfig(),
   treasury: findTreasury(),
   program_data: findProgramData(),
-  instructions: SYSVAR_INSTRUCTIONS_PUBKEY,
-  token_program: TOKEN_PROGRAM_ID,
-  system_program: SystemProgram.programId,
+  instructions: new KeptAddress(SYSVAR_INSTRUCTIONS_PUBKEY.toBytes()),
+  token_program: new KeptAddress(TOKEN_PROGRAM_ID.toBytes()),
+  system_program: new KeptAddress(SystemProgram.programId.toBytes()),
 };
 
 /**

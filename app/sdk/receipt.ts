@@ -5,9 +5,10 @@
  * Ed25519 runs in OpenSSL through node:crypto, which is about a hundred times quicker than a JavaScript implementation;
  * the rules that the chain adds to RFC 8032 (no small-order point, canonical encodings) are checked here first.
  */
-import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
+import { LRUCache } from 'lru-cache';
 
 const RESULT_HASH = /^sha256:([0-9a-f]{64})$/;
 /** 64 bytes are between 64 (all zero) and 88 base58 characters. */
@@ -100,9 +101,15 @@ export function verifyMessage(publicKey: Uint8Array, message: string, signature:
   if (!bytes || !isAdmissibleKey(publicKey)) return false;
   // R must pass the same test as a key, and S must be reduced: otherwise a second signature could be made from a first.
   if (!isAdmissibleKey(bytes.subarray(0, 32)) || !isBelow(bytes.subarray(32), GROUP_ORDER)) return false;
-  const key = createPublicKey({ key: Buffer.concat([SPKI_ED25519, publicKey]), format: 'der', type: 'spki' });
-  return verify(null, Buffer.from(message, 'utf8'), key, bytes);
+  return verify(null, Buffer.from(message, 'utf8'), keyObjects.memo(Buffer.from(publicKey).toString('latin1')), bytes);
 }
+
+/** Reading a key takes OpenSSL as long as verifying by it, and an agent's results all come with one. */
+const keyObjects = new LRUCache<string, KeyObject>({
+  max: 1_000,
+  memoMethod: (latin1) =>
+    createPublicKey({ key: Buffer.concat([SPKI_ED25519, Buffer.from(latin1, 'latin1')]), format: 'der', type: 'spki' }),
+});
 
 /** The 64 bytes in `ed25519:` and base58, as the settling transaction carries them; null for any other text. */
 export function parseSignature(signature: string): Uint8Array | null {

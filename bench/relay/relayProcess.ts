@@ -28,8 +28,14 @@ let cpu = process.cpuUsage();
 /** A journal on one durable connection, each of whose writes is a transaction by itself. */
 function commitEach(journal: Journal): Journal {
   const { sqlite, db } = openDatabase<LedgerTables>(ledgerPath(config.dataDir), { synchronous: 'full' });
+  const write = async ({ sql, parameters }: CompiledQuery) => {
+    const statement = sqlite.prepare(sql);
+    if (statement.reader) return { changes: 0, rows: statement.all(...parameters) };
+    return { changes: statement.run(...parameters).changes, rows: [] };
+  };
   const each: GroupCommit = {
-    write: async ({ sql, parameters }: CompiledQuery) => sqlite.prepare(sql).run(...parameters).changes,
+    intend: write,
+    note: write,
     commits: () => 0,
   };
   return createJournal(each, db, journal.owner);

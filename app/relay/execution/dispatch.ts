@@ -165,11 +165,11 @@ async function attemptInTime(
   const signal = call.stop ? AbortSignal.any([giveUp.signal, call.stop]) : giveUp.signal;
   const secondsLeft = Math.max(1, Math.floor((leftMs + ROUNDING_MS) / 1000));
   const answer = attempt(pool, call, secondsLeft, signal);
-  const timer = new AbortController();
-  const inTime = await Promise.race([
-    answer,
-    sleep(Math.ceil(leftMs), 'deadline' as const, { signal: timer.signal }),
-  ]).finally(() => timer.abort());
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<'deadline'>((resolve) => {
+    timer = setTimeout(resolve, Math.ceil(leftMs), 'deadline');
+  });
+  const inTime = await Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
   if (inTime === 'deadline') listenLate(pool, call, answer, giveUp);
   return inTime;
 }

@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type { SpendingLimit } from '../../sdk/errorCodes.ts';
 import {
   decodeAccount,
@@ -13,6 +13,7 @@ import {
   findTokenAccount,
   type KeyGrant,
   openExecutionWithGrant,
+  parseAddress,
 } from '../../sdk/program.ts';
 import { parseUuid } from '../../sdk/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
@@ -107,7 +108,7 @@ async function readPayer(
   usdcMint: PublicKey,
   record: PublicKey | null,
 ) {
-  const wallet = new PublicKey(payer.wallet);
+  const wallet = parseAddress(payer.wallet);
   const keys = [findTokenAccount(wallet, usdcMint), findGrant(wallet, Buffer.from(payer.keyId, 'hex'))];
   if (record) keys.push(record);
   for (let reading = 1; ; reading += 1) {
@@ -186,8 +187,8 @@ export function signOpen(
   const instruction = openExecutionWithGrant({
     relayAuthority: chain.authority,
     payer: chain.authority,
-    listing: new PublicKey(row.listing),
-    wallet: new PublicKey(row.wallet),
+    listing: parseAddress(row.listing),
+    wallet: parseAddress(row.wallet),
     keyId: Buffer.from(row.key_id, 'hex'),
     usdcMint,
     nonce: Buffer.from(row.nonce, 'hex'),

@@ -4,9 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PublicKey } from '@solana/web3.js';
 import canonicalize from 'canonicalize';
-import { findEscrow, findExecution } from '../../sdk/program.ts';
+import { findEscrow, findExecution, parseAddress } from '../../sdk/program.ts';
 import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../sdk/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
 import type { Agent } from '../catalog.ts';
@@ -76,7 +75,10 @@ export function createEngine(deps: EngineDeps) {
           log.warn({ execution_id: executionId, error: String(error) }, 'a step failed; it will be tried again');
         return 'wait' as const;
       });
-      if (left === 'ended') resting.delete(executionId);
+      if (left === 'ended') {
+        resting.delete(executionId);
+        live.ended = row;
+      }
       if (left === 'rest') rest(executionId);
       if (left === 'ended' || left === 'rest') return;
       next = left === 'next' ? row : undefined;
@@ -117,6 +119,8 @@ export function createEngine(deps: EngineDeps) {
       snapshot: null,
       deadlineMs: null,
       answer: null,
+      result: null,
+      ended: null,
       refused: null,
       opened: opened ?? (() => undefined),
     };
@@ -134,7 +138,7 @@ export function createEngine(deps: EngineDeps) {
     deps.requireServing(agent.listing);
     await requireHarmless(journal, deps.walletLimits, principal.wallet, Date.now());
     const nonce = input.repeatable?.nonce ?? randomBytes(16);
-    const executionId = formatUuid(deriveExecutionId(new PublicKey(principal.wallet).toBytes(), nonce));
+    const executionId = formatUuid(deriveExecutionId(parseAddress(principal.wallet).toBytes(), nonce));
     const reserving = reserveOnce(principal, agent, input, executionId);
     // While the node answers: the open will need these addresses, and finding them takes a while.
     findEscrow(findExecution(parseUuid(executionId)!));
@@ -146,7 +150,7 @@ export function createEngine(deps: EngineDeps) {
     };
     starting.add(executionId);
     try {
-      await journal.claim(
+      const row = await journal.claim(
         {
           execution_id: executionId,
           wallet: principal.wallet,
@@ -166,7 +170,6 @@ export function createEngine(deps: EngineDeps) {
         },
         Date.now(),
       );
-      const row = (await journal.get(executionId))!;
       const openBefore = now + OPEN_WINDOW_SECONDS;
       await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore);
       return row;
@@ -228,9 +231,9 @@ export function createEngine(deps: EngineDeps) {
 
   /** The answer for a row as it is now, or the error that it ended with. */
   async function outcome(executionId: string, live: Live): Promise<ExecuteOutcome> {
-    const row = (await journal.get(executionId))!;
+    const row = live.ended ?? (await journal.get(executionId))!;
     if (row.state === 'settled') {
-      const result = await journal.result(executionId);
+      const result = live.result ?? (await journal.result(executionId));
       if (!result || row.settle_signature === null) throw lostResult(executionId);
       return {
         kind: 'completed',

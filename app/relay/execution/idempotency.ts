@@ -3,9 +3,9 @@
 // request was answered at the end is kept for a day byte for byte, and after that written anew from the journal.
 
 import { createHash } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
 import canonicalize from 'canonicalize';
 import type { RequestIssue } from '../../sdk/errorCodes.ts';
+import { parseAddress } from '../../sdk/program.ts';
 import { deriveExecutionId, formatUuid, requestHash } from '../../sdk/receipt.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -73,7 +73,7 @@ export function repeatableOf(
   const { task, parameters } = body;
   const isPlain = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
   return {
-    executionId: formatUuid(deriveExecutionId(new PublicKey(wallet).toBytes(), nonce)),
+    executionId: formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), nonce)),
     wallet,
     listing,
     nonce,

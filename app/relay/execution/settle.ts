@@ -1,6 +1,6 @@
 // The two ways money leaves an escrow, as signed transactions, and the record account that says which was taken.
 
-import { PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
   decodeAccount,
@@ -8,6 +8,7 @@ import {
   ed25519Instruction,
   findExecution,
   findTokenAccount,
+  parseAddress,
   type RefundReason,
   refundExecution,
   settleExecution,
@@ -33,7 +34,7 @@ function idBytes(executionId: string): Uint8Array {
 
 type Located = Pick<ExecutionRow, 'execution_id' | 'listing'>;
 
-const addressesOf = (row: Located) => [findExecution(idBytes(row.execution_id)), new PublicKey(row.listing)];
+const addressesOf = (row: Located) => [findExecution(idBytes(row.execution_id)), parseAddress(row.listing)];
 
 function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<Chain['read']>>): Snapshot {
   return {

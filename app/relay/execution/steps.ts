@@ -42,6 +42,9 @@ export interface Live {
   snapshot: Snapshot | null;
   deadlineMs: number | null;
   answer: CreatorAnswer | null;
+  result: ResultRow | null;
+  /** The row as it has ended. */
+  ended: ExecutionRow | null;
   refused: ApiError | null;
   opened: () => void;
 }
@@ -132,10 +135,10 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     // An answer is not asked for again because the node could not be asked what it is worth.
     live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
     const { answer } = live;
-    return timed(deps.observe, 'verify', () => judge(row, snapshot, answer));
+    return timed(deps.observe, 'verify', () => judge(row, snapshot, live, answer));
   }
 
-  async function judge(row: ExecutionRow, snapshot: Snapshot, answer: CreatorAnswer): Promise<Step> {
+  async function judge(row: ExecutionRow, snapshot: Snapshot, live: Live, answer: CreatorAnswer): Promise<Step> {
     const record = snapshot.record!;
     if (answer.kind === 'timeout') return refundIntent(row, snapshot, 'creatorTimeout', answer.message);
     if (answer.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', answer.message);
@@ -160,6 +163,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
       verified_ms: BigInt(Date.now()),
     };
     await journal.storeResult(result);
+    live.result = result;
     return settleIntent(row, snapshot, result);
   }
 
