@@ -25,16 +25,16 @@ interface Outcome {
 export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
 
 /**
- * Reads the journal through `views`, each time anew: no statement here takes longer than a few hundredths of a
+ * Reads the ledger each time anew: no statement here takes longer than a few hundredths of a
  * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
  */
-export function createAgentHealth(views: Database, refuseAfter: number, retryAfterSeconds: number) {
-  const selectOutcomes = views.prepare(`
+export function createAgentHealth(ledger: Database, refuseAfter: number, retryAfterSeconds: number) {
+  const selectOutcomes = ledger.prepare(`
     SELECT state, created_ms, execution_time_ms FROM executions
     WHERE listing = ? AND state IN ('settled', 'refunding', 'refunded')
       AND (state = 'settled' OR refund_reason < ${FIRST_REASON_OF_OURS})
     ORDER BY created_ms DESC LIMIT ?`);
-  const selectPassed = views.prepare('SELECT passed_ms FROM probes WHERE listing = ?');
+  const selectPassed = ledger.prepare('SELECT passed_ms FROM probes WHERE listing = ?');
   const refused = new Set<string>();
 
   /** Newest first. */
@@ -55,6 +55,11 @@ export function createAgentHealth(views: Database, refuseAfter: number, retryAft
     return is;
   }
 
+  function unavailable(): ApiError {
+    const message = `The agent's server has failed its last ${refuseAfter} executions and is being probed; nothing was paid`;
+    return new ApiError('service_unavailable', message, { retryAfterSeconds });
+  }
+
   return {
     healthOf(listing: string): AgentHealth {
       const outcomes = readOutcomes(listing, RECENT);
@@ -64,11 +69,9 @@ export function createAgentHealth(views: Database, refuseAfter: number, retryAft
     requireServing(listing: string): void {
       if (refuseAfter === 0) return;
       // Nearly always the last one was a success, which says enough.
-      const last = readOutcomes(listing, 1);
-      const isServing = last[0]?.success !== false;
-      if (!isRefused(listing, isServing ? last : readOutcomes(listing, refuseAfter))) return;
-      const message = `The agent's server has failed its last ${refuseAfter} executions and is being probed; nothing was paid`;
-      throw new ApiError('service_unavailable', message, { retryAfterSeconds });
+      const [last] = readOutcomes(listing, 1);
+      if (last?.success !== false) refused.delete(listing);
+      else if (isRefused(listing, readOutcomes(listing, refuseAfter))) throw unavailable();
     },
     /** Listings that were seen to be refused, until they are seen not to be. */
     refused: (): string[] => [...refused].filter((listing) => isRefused(listing, readOutcomes(listing, refuseAfter))),

@@ -3,6 +3,7 @@
  * the environment. `single` gives every move of the journal a durable commit of its own, for comparison. With a latency
  * the chain is in this process too. Each message is answered with what has happened since the last one.
  */
+import { subscribe } from 'node:diagnostics_channel';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
@@ -14,16 +15,30 @@ import { openDatabase } from '../../indexer/database.ts';
 import { inProcess } from './inProcessChain.ts';
 
 export interface RelayTimes {
-  /** Milliseconds by stage. */
-  stages: Record<string, number>;
+  /**
+   * Of each request by itself, in milliseconds: from its head to the last byte of its answer, less what was waited for
+   * chain and creator. Means something only where one request comes after the other.
+   */
+  ownMs: number[];
   /** Of this process, milliseconds. */
   cpuMs: number;
   rss: number;
 }
 
 const config = readConfig(process.env);
-let stages: Record<string, number> = {};
+let ownMs: number[] = [];
+/** Waited for chain and creator since the last answer. */
+let waitedMs = 0;
 let cpu = process.cpuUsage();
+
+const begun = new WeakMap<object, number>();
+subscribe('http.server.request.start', (message) => {
+  begun.set((message as { response: object }).response, performance.now());
+});
+subscribe('http.server.response.finish', (message) => {
+  ownMs.push(performance.now() - begun.get((message as { response: object }).response)! - waitedMs);
+  waitedMs = 0;
+});
 
 /** A journal on one durable connection, each of whose writes is a transaction by itself. */
 function commitEach(journal: Journal): Journal {
@@ -45,15 +60,16 @@ const relay = await startRelay({
   config,
   log: pino({ level: config.logLevel }),
   observe: (stage, ms) => {
-    stages[stage] = (stages[stage] ?? 0) + ms;
+    if (stage === 'chain' || stage === 'creator') waitedMs += ms;
   },
   ...(process.argv[2] === 'single' && { wrapJournal: commitEach }),
   ...(process.argv[3] && { wrapChain: (chain) => inProcess(chain, Number(process.argv[3])) }),
 });
 process.on('message', () => {
   const { user, system } = process.cpuUsage(cpu);
-  process.send?.({ stages, cpuMs: (user + system) / 1_000, rss: process.memoryUsage.rss() } satisfies RelayTimes);
-  stages = {};
+  const rss = process.memoryUsage.rss();
+  process.send?.({ ownMs, cpuMs: (user + system) / 1_000, rss } satisfies RelayTimes);
+  ownMs = [];
   cpu = process.cpuUsage();
 });
 process.on('disconnect', () => process.exit(0));

@@ -1,7 +1,7 @@
 // How an execution's money leaves its escrow: the settle or the refund is signed and stored, then sent until its
 // fate is known, and signed anew only where the stored bytes are dead. Whatever was intended, the record decides.
 
-import { REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
+import { type AgentListing, type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
 import type { Fate } from '../chain.ts';
 import type { SignedTransaction } from '../journal.ts';
 import type { ExecutionRow, ResultRow } from '../tables.ts';
@@ -22,25 +22,37 @@ const SETTLE_MARGIN_SECONDS = 60n;
 const MAX_REBUILDS = 5n;
 
 /** Whether an agent that begins now could still be paid when it takes all of its time. */
-export function hasTimeToServe(row: ExecutionRow, { now }: Snapshot): boolean {
-  return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
+export function hasTimeToServe(row: ExecutionRow, record: ExecutionRecord, now: bigint): boolean {
+  return now + row.timeout_seconds < record.refundAt - SETTLE_MARGIN_SECONDS;
 }
 
 export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
   const { chain, journal, usdcMint, log } = deps;
 
-  /** The result counts as verified only if the chain would take its settle. */
-  async function settleIntent(row: ExecutionRow, snapshot: Snapshot, result: ResultRow): Promise<Step> {
+  /** A settle, and what the chain would say to it. */
+  async function trySettle(row: ExecutionRow, record: ExecutionRecord, listing: AgentListing, result: ResultRow) {
+    const signed = await signSettle(chain, record, listing, result);
+    const problem = await chain.simulate(signed.bytes);
+    if (problem?.error !== 'WrongPayout') return { signed, problem };
+    // The creator moved its payout account since the open.
+    const fresh = await readSnapshot(chain, row);
+    const anew = fresh.listing ? await signSettle(chain, record, fresh.listing, result) : signed;
+    return { signed: anew, problem: await chain.simulate(anew.bytes) };
+  }
+
+  /** The result counts as verified only when it is `stored` and if the chain would take its settle. */
+  async function settleIntent(
+    row: ExecutionRow,
+    snapshot: Snapshot,
+    result: ResultRow,
+    stored = Promise.resolve(),
+  ): Promise<Step> {
     const { record, listing } = snapshot;
-    if (!record || !listing) return 'wait';
-    let signed = await signSettle(chain, record, listing, result);
-    let problem = await chain.simulate(signed.bytes);
-    if (problem?.error === 'WrongPayout') {
-      // The creator moved its payout account since the open.
-      const fresh = await readSnapshot(chain, row);
-      if (fresh.listing) signed = await signSettle(chain, record, fresh.listing, result);
-      problem = await chain.simulate(signed.bytes);
+    if (!record || !listing) {
+      await stored;
+      return 'wait';
     }
+    const [{ signed, problem }] = await Promise.all([trySettle(row, record, listing, result), stored]);
     if (problem?.error === 'PayoutUnusable') {
       return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive");
     }

@@ -103,7 +103,10 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     const isOurs =
       record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
     if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
-    await journal.openConfirmed(row, record);
+    // Two moves in one turn are one write.
+    const moves = [journal.openConfirmed(row, record)];
+    if (hasTimeToServe(row, record, live.snapshot.now)) moves.push(journal.dispatched(row, Date.now()));
+    await Promise.all(moves);
     live.opened();
     return 'next';
   }
@@ -162,9 +165,8 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
       token: randomBytes(24).toString('base64url'),
       verified_ms: BigInt(Date.now()),
     };
-    await journal.storeResult(result);
     live.result = result;
-    return settleIntent(row, snapshot, result);
+    return settleIntent(row, snapshot, result, journal.storeResult(result));
   }
 
   /**
@@ -205,7 +207,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   async function act(row: ExecutionRow, snapshot: Snapshot, live: Live): Promise<Step> {
     switch (row.state) {
       case 'open_confirmed':
-        if (!hasTimeToServe(row, snapshot)) {
+        if (!hasTimeToServe(row, snapshot.record!, snapshot.now)) {
           return refundIntent(row, snapshot, 'unserved', 'The call could not be served in time');
         }
         await journal.dispatched(row, Date.now());

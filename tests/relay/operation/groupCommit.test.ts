@@ -1,0 +1,82 @@
+/** Writes that share a transaction, on a real file. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { CompiledQuery } from 'kysely';
+import { createGroupCommit, type GroupCommit } from '../../../app/relay/groupCommit.ts';
+
+/** What SQLite answers `PRAGMA synchronous` with. */
+const NORMAL = 1;
+
+describe('writes in groups', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-test-'));
+  const path = join(folder, 'ledger.db');
+  let sqlite: Sqlite.Database;
+  let writes: GroupCommit;
+  before(() => {
+    sqlite = new Sqlite(path);
+    sqlite.pragma('journal_mode = WAL');
+    sqlite.pragma('synchronous = NORMAL');
+    sqlite.exec('CREATE TABLE moves (name TEXT PRIMARY KEY) STRICT');
+    writes = createGroupCommit(sqlite);
+  });
+  after(() => {
+    sqlite.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => void sqlite.exec('DELETE FROM moves'));
+
+  const insert = (name: string) => CompiledQuery.raw('INSERT INTO moves VALUES (?)', [name]);
+  /** As another process sees it. */
+  function stored(): string[] {
+    const other = new Sqlite(path, { readonly: true });
+    const names = other.prepare('SELECT name FROM moves ORDER BY name').pluck().all() as string[];
+    other.close();
+    return names;
+  }
+
+  it('a note is written when it resolves, and waits for no disk', async () => {
+    const before = writes.commits();
+    expect(await writes.note(insert('a note'))).to.deep.equal({ changes: 1, rows: [] });
+    expect(stored()).to.deep.equal(['a note']);
+    expect(writes.commits()).to.equal(before);
+  });
+
+  it('intents and notes of one turn are one durable transaction, in their order', async () => {
+    const before = writes.commits();
+    const renamed = CompiledQuery.raw("UPDATE moves SET name = 'b' WHERE name = 'a'");
+    const written = await Promise.all([writes.note(insert('a')), writes.intend(renamed), writes.note(insert('c'))]);
+    expect(written.map(({ changes }) => changes)).to.deep.equal([1, 1, 1]);
+    expect(stored()).to.deep.equal(['b', 'c']);
+    expect(writes.commits()).to.equal(before + 1);
+    expect(sqlite.pragma('synchronous', { simple: true })).to.equal(NORMAL);
+  });
+
+  it('returns the rows of a statement that returns any', async () => {
+    const returning = CompiledQuery.raw('INSERT INTO moves VALUES (?) ON CONFLICT DO NOTHING RETURNING name', ['a']);
+    const [first, second] = await Promise.all([writes.note(returning), writes.note(returning)]);
+    expect([first?.rows, second?.rows]).to.deep.equal([[{ name: 'a' }], []]);
+  });
+
+  it('a write that fails harms no other of its group', async () => {
+    const group = [writes.intend(insert('a')), writes.intend(insert('a')), writes.note(insert('b'))];
+    const [first, second, third] = await Promise.allSettled(group);
+    expect([first?.status, second?.status, third?.status]).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(stored()).to.deep.equal(['a', 'b']);
+  });
+
+  it('a group that cannot be committed fails as a whole, and the next one is written', async () => {
+    const other = new Sqlite(path);
+    other.exec('BEGIN IMMEDIATE');
+    sqlite.pragma('busy_timeout = 1');
+    const results = await Promise.allSettled([writes.intend(insert('a')), writes.note(insert('b'))]);
+    other.close();
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    expect(stored()).to.deep.equal([]);
+    expect(sqlite.pragma('synchronous', { simple: true })).to.equal(NORMAL);
+    await writes.intend(insert('c'));
+    expect(stored()).to.deep.equal(['c']);
+  });
+});
