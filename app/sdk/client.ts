@@ -1,6 +1,7 @@
 /**
  * Typed clients of the marketplace: the REST API for those who execute agents, and the procedures of /trpc for those
- * who manage keys and listings. Both read answers through the schemas that the relay writes them with.
+ * who manage keys and listings. Both read answers through the schemas that the relay writes them with, and leave out what
+ * a newer relay says beyond them.
  */
 import { createTRPCUntypedClient, httpLink, TRPCClientError } from '@trpc/client';
 import { z } from 'zod';
@@ -9,7 +10,6 @@ import {
   AgentFull,
   AgentPage,
   type AgentsQuery,
-  ErrorBody,
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
@@ -70,8 +70,18 @@ export type ExecutionFilters = Partial<{
   to: string;
 }>;
 
-const ExecuteAnswer = z.union([ExecuteCompleted, ExecuteAccepted]);
+const ExecuteAnswer = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
 export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
+
+/** The body of an error, also of one that this client does not know yet. */
+const ErrorAnswer = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    execution_id: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()).nullable(),
+  }),
+});
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
 export interface ExecuteOptions {
@@ -103,7 +113,7 @@ export function createClient(options: ClientOptions) {
     // An answer that breaks off is none, and says so; an error's body may be anything.
     const body: unknown = response.ok ? await response.json() : await response.json().catch(() => null);
     if (!response.ok && path !== '/ready') throw toError(response, body);
-    return schema.parse(body);
+    return read(schema, body);
   }
 
   const post = (
@@ -174,13 +184,27 @@ export function createManagementClient(options: { baseUrl: string; session?: str
       const { kind, output } = PROCEDURES[name];
       try {
         const answer = kind === 'query' ? await client.query(name, input) : await client.mutation(name, input);
-        return output.parse(answer) as ProcedureOutput<Name>;
+        return read<unknown>(output, answer) as ProcedureOutput<Name>;
       } catch (error) {
         if (error instanceof TRPCClientError && error.data) throw fromProcedure(error);
         throw error;
       }
     },
   };
+}
+
+/** An answer without the fields that its schema does not know. Throws ZodError where it lacks one, or has another kind. */
+function read<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const { error, data } = schema.safeParse(answer);
+  if (!error) return data as T;
+  const known = structuredClone(answer);
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys') throw error;
+    // biome-ignore lint/suspicious/noExplicitAny: the path leads to an object, or there would be another issue
+    const object = issue.path.reduce((value: any, key) => value[key], known);
+    for (const key of issue.keys) delete object[key];
+  }
+  return schema.parse(known);
 }
 
 /**
@@ -245,7 +269,7 @@ function toError(response: Response, body: unknown): MarketplaceError {
   const requestId = response.headers.get('x-request-id');
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const wait = Number.isFinite(retryAfter) ? retryAfter : null;
-  const parsed = ErrorBody.safeParse(body);
+  const parsed = ErrorAnswer.safeParse(body);
   if (!parsed.success) {
     const message = `${response.url} answered with status ${response.status} and no error that this client knows`;
     return new MarketplaceError(response.status, 'unknown', message, null, requestId, null, wait);

@@ -1,7 +1,7 @@
 /** The SDK's REST client against the real server: typed answers, and errors that carry the marketplace's own words. */
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
-import { createClient, MarketplaceError } from '../../../app/sdk/client.ts';
+import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client.ts';
 import { encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
 import { EPOCH, metadataOf, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
 
@@ -165,6 +165,37 @@ describe('sdk/client', () => {
         },
       });
       return new Response(body, { status: 200 });
+    }
+  });
+
+  it('reads what a newer service says, without the fields that it does not know', async () => {
+    const spoken = (status: number, value: unknown) => ({
+      baseUrl: world.url,
+      fetch: async () => new Response(JSON.stringify(value), { status }),
+    });
+    const [page, agent] = [await client().listAgents(), await client().getAgent(listing)];
+    const newer = page.agents.map((one) => ({ ...one, creator: { ...one.creator, level: 3 }, badge: 'new' }));
+    expect(await createClient(spoken(200, { ...page, agents: newer, next: null })).listAgents()).to.deep.equal(page);
+    expect(await createClient(spoken(200, { ...agent, extra: {} })).getAgent(listing)).to.deep.equal(agent);
+    const completed = {
+      ...{ execution_id: newExecutionId(), status: 'completed', result: 'r', result_hash: 'sha256:0', cost_usdc: 1 },
+      ...{ tokens_used: null, execution_time_ms: 1, on_chain_record: 'https://a.b', ipfs_url: 'https://a.b' },
+    };
+    const paid = await createClient(spoken(200, { ...completed, tip: 1 })).execute(listing, { task: 'x' });
+    expect(paid).to.deep.equal(completed);
+    const error = { code: 'too_new', message: 'Something new', execution_id: null, details: { since: 2 }, help: 'url' };
+    expect(await refusal(createClient(spoken(418, { error })).getAgent(listing))).to.deep.include({
+      ...{ status: 418, code: 'too_new', message: 'Something new', executionId: null, details: { since: 2 } },
+    });
+    const config = await createManagementClient({ baseUrl: world.url }).call('config.get');
+    const management = createManagementClient(spoken(200, { result: { data: { ...config, extra: 1 } } }));
+    expect(await management.call('config.get')).to.deep.equal(config);
+  });
+
+  it('takes no answer that lacks something, or is of another kind', async () => {
+    for (const answer of [{ agents: [] }, { agents: [{ agent_id: 1 }], total: 1, limit: 20, offset: 0 }, null, []]) {
+      const fetch = async () => new Response(JSON.stringify(answer), { status: 200 });
+      expect((await refusal(createClient({ baseUrl: world.url, fetch }).listAgents())).name).to.equal('ZodError');
     }
   });
 
