@@ -70,7 +70,7 @@ async function benchOwn(quick: boolean, report: (line: string) => void) {
   report('key check');
   const keyCheck = await benchKeyCheck(quick ? 5_000 : 50_000);
   report('own time, in turns with a bare proxy');
-  const time = await benchOwnTime(quick ? 200 : 2_000, quick ? 100 : 500);
+  const time = await benchOwnTime(quick ? 200 : 2_000, quick ? 500 : 8_000);
   report('64 callers at a chain of 50 ms');
   const many = await benchThroughput({ callers: 64, calls: quick ? 500 : 5_000, latencyMs: 50 });
   return { keyCheck, time, many };
