@@ -1,6 +1,7 @@
 /**
  * What a paid call costs in time: a synchronous call of an instant creator beside one bare confirmed SPL transfer on the
- * same node, in turns, so that both see the same machine; then many callers at once. Every figure is of `count` calls
+ * same node, in turns, so that both see the same machine; then many callers at once, each number of them on nodes of its
+ * own, because the local node becomes slower with every transaction that it has seen. Every figure is of `count` calls
  * after a warm-up, as median and p99 of `rounds` rounds.
  */
 import { createTransferInstruction } from '@solana/spl-token';
@@ -56,31 +57,81 @@ function ofRounds(rounds: number[][]): Spread {
   return { p50: median(spreads.map((s) => s.p50)), p99: median(spreads.map((s) => s.p99)) };
 }
 
-/** Measures the relay of this working tree on a fresh node. */
-export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigures> {
+/** A marketplace on a fresh node, and what is done with it here. */
+async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
   process.env.OBSERVE = '1';
-  const market = await startMarketplace({ slotTimeMs: options.slotTimeMs, price: '0.01' });
-  const { connection } = market.node;
+  const market = await startMarketplace({ slotTimeMs, price: '0.01' });
   const [caller] = market.callers;
   const child = market.relay.process;
   let failures = 0;
+  return {
+    market,
+    failures: () => failures,
+    askTimings: (): Promise<Timings> =>
+      new Promise((resolve) => {
+        child.once('message', (message) => resolve(message as Timings));
+        child.send('timings');
+      }),
+    /** One paid call, ms. */
+    async call(): Promise<number> {
+      const started = performance.now();
+      const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
+        apiKey: caller!.apiKey,
+        body: { task: 'bench' },
+      });
+      if (answer.status !== 200) {
+        failures += 1;
+        report(`a call was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      }
+      return performance.now() - started;
+    },
+  };
+}
 
-  const askTimings = (): Promise<Timings> =>
-    new Promise((resolve) => {
-      child.once('message', (message) => resolve(message as Timings));
-      child.send('timings');
-    });
-
-  async function call(): Promise<number> {
+/** Calls per second of so many callers, each with its next call when the last has ended. */
+async function measureRate(options: RelayBenchOptions, callers: number) {
+  const { market, call, askTimings, failures } = await startStage(options);
+  try {
+    for (let i = 0; i < options.warmUp; i += 1) await call();
+    let left = options.count;
     const started = performance.now();
-    const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
-      apiKey: caller!.apiKey,
-      body: { task: 'bench' },
-    });
-    if (answer.status !== 200) failures += 1;
-    return performance.now() - started;
+    await Promise.all(
+      Array.from({ length: callers }, async () => {
+        while (left > 0) {
+          left -= 1;
+          await call();
+        }
+      }),
+    );
+    const rate = options.count / ((performance.now() - started) / 1_000);
+    return { rate, rss: (await askTimings()).rss, failures: failures() };
+  } finally {
+    await market.stop();
   }
+}
 
+/** Measures the relay of this working tree. */
+export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigures> {
+  const alone = await measureTimes(options);
+  const perSecond: Record<string, number> = {};
+  let { rss, failures } = alone;
+  for (const callers of [1, 16, 64]) {
+    const rates: number[] = [];
+    for (let round = 0; round < options.rounds; round += 1) {
+      const measured = await measureRate(options, callers);
+      rates.push(measured.rate);
+      rss = Math.max(rss, measured.rss);
+      failures += measured.failures;
+    }
+    perSecond[callers] = median(rates);
+    options.report(`${callers} at once: ${perSecond[callers]!.toFixed(1)} calls/s`);
+  }
+  return { ...alone.figures, per_second: perSecond, rss_mb: rss / 1024 / 1024, failures };
+}
+
+async function measureTimes(options: RelayBenchOptions) {
+  const { market, call, askTimings, failures } = await startStage(options);
+  const { connection } = market.node;
   const payer = Keypair.generate();
   await market.node.fundSol(payer.publicKey, 100e9);
   const source = await market.mintTo(payer.publicKey, 1_000_000_000n);
@@ -149,37 +200,15 @@ export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigur
       );
     }
 
-    const perSecond: Record<string, number> = {};
-    for (const callers of [1, 16, 64]) {
-      const rates: number[] = [];
-      for (let round = 0; round < options.rounds; round += 1) {
-        let left = options.count;
-        const started = performance.now();
-        await Promise.all(
-          Array.from({ length: callers }, async () => {
-            while (left > 0) {
-              left -= 1;
-              await call();
-            }
-          }),
-        );
-        rates.push(options.count / ((performance.now() - started) / 1_000));
-      }
-      perSecond[callers] = median(rates);
-      rss = Math.max(rss, (await askTimings()).rss);
-      options.report(`${callers} at once: ${perSecond[callers]!.toFixed(1)} calls/s`);
-    }
-    return {
+    const figures = {
       slot_ms: options.slotTimeMs,
       transfer_ms: ofRounds(transfers),
       two_transfers_ms: ofRounds(pairs),
       call_ms: ofRounds(calls),
       parts_ms: Object.fromEntries(Object.entries(parts).map(([part, values]) => [part, median(values)])),
       relay_ms: ofRounds(own),
-      per_second: perSecond,
-      rss_mb: rss / 1024 / 1024,
-      failures,
     };
+    return { figures, rss, failures: failures() };
   } finally {
     await connection.removeSlotChangeListener(keepOpen);
     await market.stop();
