@@ -12,12 +12,13 @@ import { toTable } from './program/table.ts';
 import { benchProgram } from './program.ts';
 import { benchOwnTime, benchThroughput } from './relay/fakeChain.ts';
 import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
-import { benchRelay, type RelayFigures, type Spread } from './relay.ts';
+import type { Percentiles } from './relay/percentiles.ts';
+import { benchRelay, type RelayFigures } from './relay.ts';
 
 const PARTS = ['program', 'own', 'relay', 'neighbours'] as const;
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
-const spread = (value: Spread): string => `${round(value.p50)} / ${round(value.p99)}`;
+const spread = (value: Percentiles): string => `${round(value.p50)} / ${round(value.p99)}`;
 
 interface Options {
   quick?: boolean;

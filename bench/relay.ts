@@ -8,6 +8,9 @@ import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';
 import { findTokenAccount } from '../app/sdk/program.ts';
 import { request, startMarketplace } from '../tests/harness/marketplace.ts';
+import { median } from './program/table.ts';
+import { many } from './relay/fakeChain.ts';
+import { type Percentiles, percentiles } from './relay/percentiles.ts';
 
 export interface RelayBenchOptions {
   count: number;
@@ -17,20 +20,15 @@ export interface RelayBenchOptions {
   report: (line: string) => void;
 }
 
-export interface Spread {
-  p50: number;
-  p99: number;
-}
-
 export interface RelayFigures {
   slot_ms: number;
-  transfer_ms: Spread;
+  transfer_ms: Percentiles;
   /** Two transfers, the second sent when the first is confirmed: what two dependent transactions cost at least. */
-  two_transfers_ms: Spread;
-  call_ms: Spread;
+  two_transfers_ms: Percentiles;
+  call_ms: Percentiles;
   /** Median of each call's part of the way; `relay` is everything that is neither chain nor creator. */
   parts_ms: Record<string, number>;
-  relay_ms: Spread;
+  relay_ms: Percentiles;
   per_second: Record<string, number>;
   rss_mb: number;
   failures: number;
@@ -41,19 +39,9 @@ interface Timings {
   rss: number;
 }
 
-const quantile = (sorted: number[], q: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
-
-function spreadOf(values: number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b);
-  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
-}
-
-const median = (values: number[]): number => spreadOf(values).p50;
-
 /** The median round of each quantile. */
-function ofRounds(rounds: number[][]): Spread {
-  const spreads = rounds.map(spreadOf);
+function ofRounds(rounds: number[][]): Percentiles {
+  const spreads = rounds.map(percentiles);
   return { p50: median(spreads.map((s) => s.p50)), p99: median(spreads.map((s) => s.p99)) };
 }
 
@@ -93,16 +81,8 @@ async function measureRate(options: RelayBenchOptions, callers: number) {
   const { market, call, askTimings, failures } = await startStage(options);
   try {
     for (let i = 0; i < options.warmUp; i += 1) await call();
-    let left = options.count;
     const started = performance.now();
-    await Promise.all(
-      Array.from({ length: callers }, async () => {
-        while (left > 0) {
-          left -= 1;
-          await call();
-        }
-      }),
-    );
+    await many(call, callers, options.count);
     const rate = options.count / ((performance.now() - started) / 1_000);
     return { rate, rss: (await askTimings()).rss, failures: failures() };
   } finally {

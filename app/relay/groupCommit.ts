@@ -27,13 +27,10 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** On a connection of `synchronous=NORMAL` that nobody else opens transactions on. */
-export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
-  let waiting: Waiting[] = [];
-  let commits = 0;
+/** Runs queries on a connection; each text is prepared once. */
+export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Written {
   const statements = new Map<string, Sqlite.Statement>();
-
-  function run({ sql, parameters }: CompiledQuery): Written {
+  return ({ sql, parameters }) => {
     let statement = statements.get(sql);
     if (!statement) {
       statement = sqlite.prepare(sql);
@@ -41,7 +38,14 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     }
     if (statement.reader) return { changes: 0, rows: statement.all(...parameters) };
     return { changes: statement.run(...parameters).changes, rows: [] };
-  }
+  };
+}
+
+/** On a connection of `synchronous=NORMAL` that nobody else opens transactions on. */
+export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
+  let waiting: Waiting[] = [];
+  let commits = 0;
+  const run = createRun(sqlite);
 
   const runAll = sqlite.transaction((group: Waiting[]) =>
     group.map((entry) => {

@@ -1,7 +1,7 @@
 // The journal of executions with its forward-only moves.
 // Intents (what will be sent, what was verified) are on the disk before anything is done about them; notes (what the
 // chain can tell again) are only written, and reach the disk with the next intent. A killed process loses neither, a
-// power cut at most some db. Both go through one connection: a second one would find its pages overtaken each time.
+// power cut at most some notes. Both go through one connection: a second one would find its pages overtaken each time.
 // Several relays may share the file: a row is moved only by the one that owns it.
 
 import { type Kysely, sql } from 'kysely';

@@ -274,9 +274,8 @@ const toSnake = named((name) =>
 function named(rename: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
-    const renamed = known.get(name) ?? rename(name);
-    known.set(name, renamed);
-    return renamed;
+    if (!known.has(name)) known.set(name, rename(name));
+    return known.get(name)!;
   };
 }
 

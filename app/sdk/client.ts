@@ -10,6 +10,7 @@ import {
   AgentFull,
   AgentPage,
   type AgentsQuery,
+  ErrorBody,
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
@@ -74,14 +75,8 @@ const ExecuteAnswer = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteA
 export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 
 /** The body of an error, also of one that this client does not know yet. */
-const ErrorAnswer = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    execution_id: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()).nullable(),
-  }),
-});
+const ErrorAnswer = z.object({ error: z.object({ ...ErrorBody.shape.error.shape, code: z.string() }) });
+
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
 export interface ExecuteOptions {

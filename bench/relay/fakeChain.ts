@@ -224,7 +224,8 @@ export async function benchThroughput(options: {
   };
 }
 
-async function many(call: () => Promise<number>, callers: number, calls: number): Promise<number[]> {
+/** So many calls by so many callers at once, each with its next when the last has ended: the milliseconds of each. */
+export async function many(call: () => Promise<number>, callers: number, calls: number): Promise<number[]> {
   const times: number[] = [];
   let left = calls;
   await Promise.all(

@@ -7,7 +7,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
-import type { GroupCommit } from '../../app/relay/groupCommit.ts';
+import { createRun } from '../../app/relay/groupCommit.ts';
 import { createJournal, type Journal } from '../../app/relay/journal.ts';
 import { startRelay } from '../../app/relay/main.ts';
 import type { LedgerTables } from '../../app/relay/tables.ts';
@@ -43,17 +43,9 @@ subscribe('http.server.response.finish', (message) => {
 /** A journal on one durable connection, each of whose writes is a transaction by itself. */
 function commitEach(journal: Journal): Journal {
   const { sqlite, db } = openDatabase<LedgerTables>(ledgerPath(config.dataDir), { synchronous: 'full' });
-  const write = async ({ sql, parameters }: CompiledQuery) => {
-    const statement = sqlite.prepare(sql);
-    if (statement.reader) return { changes: 0, rows: statement.all(...parameters) };
-    return { changes: statement.run(...parameters).changes, rows: [] };
-  };
-  const each: GroupCommit = {
-    intend: write,
-    note: write,
-    commits: () => 0,
-  };
-  return createJournal(each, db, journal.owner);
+  const run = createRun(sqlite);
+  const write = async (query: CompiledQuery) => run(query);
+  return createJournal({ intend: write, note: write, commits: () => 0 }, db, journal.owner);
 }
 
 const relay = await startRelay({

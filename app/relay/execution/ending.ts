@@ -22,8 +22,8 @@ const SETTLE_MARGIN_SECONDS = 60n;
 const MAX_REBUILDS = 5n;
 
 /** Whether an agent that begins now could still be paid when it takes all of its time. */
-export function hasTimeToServe(row: ExecutionRow, record: ExecutionRecord, now: bigint): boolean {
-  return now + row.timeout_seconds < record.refundAt - SETTLE_MARGIN_SECONDS;
+export function hasTimeToServe(row: ExecutionRow, { now }: Snapshot): boolean {
+  return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
 }
 
 export function createEnding(deps: EngineDeps, stopping: AbortSignal) {

@@ -103,10 +103,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     const isOurs =
       record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
     if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
-    // Two moves in one turn are one write.
-    const moves = [journal.openConfirmed(row, record)];
-    if (hasTimeToServe(row, record, live.snapshot.now)) moves.push(journal.dispatched(row, Date.now()));
-    await Promise.all(moves);
+    await journal.openConfirmed(row, record);
     live.opened();
     return 'next';
   }
@@ -207,7 +204,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   async function act(row: ExecutionRow, snapshot: Snapshot, live: Live): Promise<Step> {
     switch (row.state) {
       case 'open_confirmed':
-        if (!hasTimeToServe(row, snapshot.record!, snapshot.now)) {
+        if (!hasTimeToServe(row, snapshot)) {
           return refundIntent(row, snapshot, 'unserved', 'The call could not be served in time');
         }
         await journal.dispatched(row, Date.now());
