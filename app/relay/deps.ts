@@ -14,6 +14,7 @@ import type { Documents } from './documents.ts';
 import type { CreatorAnswer, CreatorRequest } from './execution/dispatch.ts';
 import type { Gate } from './gate.ts';
 import type { Metrics } from './metrics.ts';
+import type { Sessions } from './sessions.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 /** Who is calling: the wallet that pays, and the key that was used. */
@@ -103,6 +104,8 @@ export interface RelayDeps {
   /** A key's row by its SHA-256 in hex, as it is now. */
   findKey(keyHash: string): KeyRow | undefined;
   keyUse: KeyUse;
+  /** Wallets that have proved themselves by a signature. */
+  sessions: Sessions;
   accounts: ChainAccounts;
   engine: Engine;
   gate: Pick<Gate, 'obstacles'>;

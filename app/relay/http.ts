@@ -19,7 +19,6 @@ import { jsonFault } from './parse.ts';
 import { readJsonBody } from './request.ts';
 import { type AnswerLimits, errorBody, sendError } from './respond.ts';
 import { addRoutes } from './router.ts';
-import { createSessions } from './sessions.ts';
 import { createRouter, describe, toTrpcError } from './trpc.ts';
 import { createHandlers } from './v1.ts';
 
@@ -132,9 +131,9 @@ interface Refused {
 }
 
 function createTrpcHandler(deps: RelayDeps) {
-  const sessions = createSessions(deps);
+  const { sessions } = deps;
   return createExpressMiddleware({
-    router: createRouter(deps, sessions),
+    router: createRouter(deps),
     createContext: ({ req, res }) => {
       const { refusal } = res.locals as Refused;
       if (refusal) throw toTrpcError(refusal);

@@ -37,6 +37,7 @@ import { findProgramAddress } from './programAddress.ts';
 import { watchRpc } from './rpcErrors.ts';
 import { createRpcFetch } from './rpcFetch.ts';
 import { createRunway } from './runway.ts';
+import { createSessions } from './sessions.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
@@ -163,6 +164,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     documents,
     findKey: createKeyReader(views.sqlite),
     keyUse,
+    sessions: createSessions({ baseUrl: () => baseUrl, now: () => Date.now() }),
     accounts: createChainAccounts(chain, stopping.signal),
     engine: gate.guard(engine),
     gate,

@@ -14,7 +14,6 @@ import { ApiError, chainUnreadable } from './errors.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from './keys.ts';
 import { testListing } from './listingTest.ts';
 import { explain, issuesOf } from './parse.ts';
-import type { Sessions } from './sessions.ts';
 
 export interface Context {
   requestId: string;
@@ -36,6 +35,7 @@ const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
   413: 'PAYLOAD_TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
   422: 'UNPROCESSABLE_CONTENT',
+  429: 'TOO_MANY_REQUESTS',
   500: 'INTERNAL_SERVER_ERROR',
   503: 'SERVICE_UNAVAILABLE',
 };
@@ -95,7 +95,8 @@ const sessionProcedure = procedure.use(({ ctx, next }) => {
   return next({ ctx: { ...ctx, wallet: ctx.wallet } });
 });
 
-export function createRouter(deps: RelayDeps, sessions: Sessions) {
+export function createRouter(deps: RelayDeps) {
+  const { sessions } = deps;
   const shape = PROCEDURES;
   return t.router({
     config: t.router({

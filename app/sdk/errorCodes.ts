@@ -169,6 +169,13 @@ export const ERRORS = {
     meaning: 'The `Idempotency-Key` came before with another agent or another body.',
     remedy: `Use a new key for a new call, and the same body to repeat one. ${NEVER_CHARGED}`,
   },
+  rate_limited: {
+    status: 429,
+    details: Nothing,
+    meaning:
+      'More requests without an API key came from this address, or more tests of an endpoint were asked for, than are answered.',
+    remedy: `Wait for \`Retry-After\` seconds and repeat. ${NEVER_CHARGED}`,
+  },
   execution_failed: {
     status: 500,
     details: Nothing,

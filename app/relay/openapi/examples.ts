@@ -250,6 +250,7 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     execution: true,
     details: null,
   },
+  rate_limited: { message: 'Too many requests without an API key came from this address', details: null },
   execution_failed: {
     message: "The creator's service reported a failure: out of luck. Escrow refunded",
     execution: true,

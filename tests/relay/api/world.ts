@@ -21,6 +21,7 @@ import { createDocuments } from '../../../app/relay/documents.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/execution/dispatch.ts';
 import type { Obstacle } from '../../../app/relay/gate.ts';
 import { createHttpServer } from '../../../app/relay/http.ts';
+import { createSessions } from '../../../app/relay/sessions.ts';
 import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
@@ -114,6 +115,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     documents: createDocuments(views.db),
     findKey: createKeyReader(views.sqlite),
     keyUse: createKeyUse(ledger.db, log),
+    sessions: createSessions({ baseUrl: () => url, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();
