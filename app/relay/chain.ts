@@ -42,7 +42,7 @@ const MAX_LAG_SLOTS = 64;
  */
 export type Fate =
   | { kind: 'confirmed' }
-  | { kind: 'failed'; error: string | null; message: string }
+  | ({ kind: 'failed' } & TransactionFailure)
   | { kind: 'expired' }
   | { kind: 'unknown' };
 

@@ -6,7 +6,9 @@ import type { Chain } from './chain.ts';
 import type { RelayConfig } from './config.ts';
 import type { ChainAccounts } from './deps.ts';
 
-const AUTHORITY_CHECK_MS = 60_000;
+/** How often Config is read, and how often while it keeps us from serving or cannot be read. */
+const STANDING_MS = 60_000;
+const STANDING_SOON_MS = 5_000;
 /** Mainnet and the one USDC that is real there. */
 const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const CIRCLE_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
@@ -69,19 +71,43 @@ export function createChainAccounts(chain: Chain, stop: AbortSignal): ChainAccou
   };
 }
 
-/** Tells every minute whether Config still names our key as relay authority; the returned function ends it. */
-export function watchAuthority(chain: Chain, log: Logger, onChange: (isOurs: boolean) => void): () => void {
-  const check = async () => {
+/** What Config says of us: whether our key is the relay authority, and whether opens are paused. */
+export interface Standing {
+  isOurs: boolean;
+  opensPaused: boolean;
+}
+
+/** Tells again and again what Config says of us, sooner while it keeps us from serving; `look` does so at once. */
+export function watchStanding(chain: Chain, log: Logger, onRead: (standing: Standing) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const read = async (): Promise<Standing> => {
     const { accounts } = await chain.read([findConfig()]);
-    const named = decodeAccount('Config', accounts[0]!.data).relayAuthority;
-    const isOurs = named.equals(chain.authority);
+    const { relayAuthority, opensPaused } = decodeAccount('Config', accounts[0]!.data);
+    const isOurs = relayAuthority.equals(chain.authority);
     if (!isOurs)
-      log.error({ named: named.toBase58() }, 'Config names another relay authority; nothing new is accepted');
-    onChange(isOurs);
+      log.error({ named: relayAuthority.toBase58() }, 'Config names another relay authority; nothing new is accepted');
+    onRead({ isOurs, opensPaused });
+    return { isOurs, opensPaused };
   };
-  const timer = setInterval(
-    () => check().catch((error) => log.warn({ error: String(error) }, 'Config could not be read')),
-    AUTHORITY_CHECK_MS,
-  );
-  return () => clearInterval(timer);
+  const look = async (): Promise<void> => {
+    clearTimeout(timer);
+    const standing = await read().catch((error) => {
+      log.warn({ error: String(error) }, 'Config could not be read');
+      return null;
+    });
+    clearTimeout(timer);
+    if (isOver) return;
+    timer = setTimeout(look, standing?.isOurs && !standing.opensPaused ? STANDING_MS : STANDING_SOON_MS);
+    timer.unref();
+  };
+  timer = setTimeout(look, STANDING_MS);
+  timer.unref();
+  return {
+    look,
+    end() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -60,8 +60,8 @@ const settings = z.object({
     .number()
     .int()
     .min(0)
-    .default(256)
-    .describe('executions that one wallet may have open at once; 0 for no limit'),
+    .default(0)
+    .describe('most executions that one wallet may have open at once; 0 for no limit'),
   TRUST_PROXY: z.coerce
     .number()
     .int()

@@ -10,6 +10,7 @@ import { ApiError } from './errors.ts';
 const OBSTACLES = {
   ledger_unreconciled: ['The service has just started and is comparing its journal with the chain', 5],
   authority_changed: ['This relay is not the marketplace’s relay authority any more', 60],
+  opens_paused: ['The marketplace takes no new executions for now', 30],
   fees_low: ['The service is short of funds for network fees', 300],
   stopping: ['The service is stopping', 5],
 } as const satisfies Partial<Record<Problem, readonly [message: string, retryAfterSeconds: number]>>;
@@ -27,8 +28,9 @@ export interface Gate {
 /** Shut until the ledger has been compared with the chain. */
 export function createGate(): Gate {
   const present = new Set<Obstacle>(['ledger_unreconciled']);
-  function requireOpen(): void {
+  function requireOpen(passable?: Obstacle): void {
     for (const obstacle of present) {
+      if (obstacle === passable) continue;
       const [message, retryAfterSeconds] = OBSTACLES[obstacle];
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
     }
@@ -47,7 +49,8 @@ export function createGate(): Gate {
         return engine.execute(principal, agent, input);
       },
       async start(agent, input) {
-        requireOpen();
+        // Its escrow is open already.
+        requireOpen('opens_paused');
         return engine.start(agent, input);
       },
     }),

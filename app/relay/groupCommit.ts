@@ -12,7 +12,10 @@ export interface Written {
 }
 
 export interface GroupCommit {
-  /** Resolves once it is on the disk, and with it everything before. A write that fails harms no other. */
+  /**
+   * Resolves once it is on the disk, and with it everything before. A write that breaks a rule of the tables harms no
+   * other; where the disk fails, all of its group are undone and rejected.
+   */
   intend(query: CompiledQuery): Promise<Written>;
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery): Promise<Written>;
@@ -53,6 +56,9 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
         const written = run(entry.query);
         return () => entry.resolve(written);
       } catch (error) {
+        // A full disk or a failed read ends the whole transaction: what came before is gone, and what would come after
+        // would be committed alone.
+        if (!sqlite.inTransaction) throw error;
         return () => entry.reject(error);
       }
     }),

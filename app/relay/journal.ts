@@ -9,9 +9,6 @@ import type { GroupCommit, Written } from './groupCommit.ts';
 import { createPrepared } from './prepared.ts';
 import { type ExecutionRow, type ExecutionState, IS_UNFINISHED, type LedgerTables, type ResultRow } from './tables.ts';
 
-/** How long a relay counts as alive after it last said so; it does three times as often. */
-export const LEASE_MS = 2_000;
-
 /** By then an open that a node has confirmed is finalized or gone, seconds of the chain's clock. */
 const FINALITY_SECONDS = 60n;
 
@@ -58,6 +55,15 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
   void: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   parked: ['open_signed', 'verified', 'refunding'],
 };
+
+/** What a row is made with; the other columns are as the table makes them. */
+type Taken = Partial<Omit<ExecutionRow, 'execution_id' | 'wallet'>> & Pick<ExecutionRow, 'execution_id' | 'wallet'>;
+
+/** The wallet has as many executions open as it may have. */
+export class OpenLimitReached extends Error {}
+
+const countOpen = (wallet: string) =>
+  sql`SELECT count(*) FROM executions WHERE wallet = ${wallet} AND ${IS_UNFINISHED}`;
 
 /** The journal refuses a move that its table of states does not have, or of a row that another relay owns. */
 export class JournalConflict extends Error {}
@@ -114,74 +120,94 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     follow(await writes.note(update(row, state, changes)), row, state, changes);
   }
 
-  /** Frees the id of a call that never paid; what was answered in vain must not answer another task. */
-  async function forgetVoid(id: string): Promise<void> {
-    const voided = db.deleteFrom('executions').where('execution_id', '=', id).where('state', '=', 'void');
-    const { numDeletedRows } = await voided.executeTakeFirst();
-    if (numDeletedRows > 0n) await db.deleteFrom('results').where('execution_id', '=', id).execute();
+  /**
+   * A new row, in the place of one that never paid where there is one: of that only the fees stay. Takes nothing where
+   * the wallet has `openLimit` executions open already (0: no limit), counted by the statement that takes. Throws
+   * JournalConflict where the id is taken, OpenLimitReached where the wallet has too many.
+   */
+  async function take(row: Taken, openLimit: number): Promise<ExecutionRow> {
+    const { execution_id: id, wallet } = row;
+    const columns = Object.keys(row) as (keyof Taken)[];
+    const values = [...Object.values(row), id, id, ...(openLimit > 0 ? [wallet, openLimit] : [])];
+    const query = compile(`take ${columns.join()} ${openLimit > 0}`, values, () => {
+      const lost = sql<bigint>`(SELECT coalesce(max(lost_fees), 0) FROM executions WHERE execution_id = ${id})`;
+      let fresh = db
+        .selectNoFrom([...columns.map((column) => sql`${row[column]}`.as(column)), lost.as('lost_fees')])
+        .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM executions WHERE execution_id = ${id} AND state <> 'void')`);
+      if (openLimit > 0) fresh = fresh.where(sql<boolean>`(${countOpen(wallet)}) < ${openLimit}`);
+      return db
+        .insertInto('executions')
+        .orReplace()
+        .columns([...columns, 'lost_fees'])
+        .expression(fresh)
+        .returningAll();
+    });
+    // What was answered in vain must not answer another task. Both are written in one transaction.
+    const forgotten = compile('forgetResult', [id], () =>
+      db
+        .deleteFrom('results')
+        .where(
+          sql<boolean>`execution_id = (SELECT execution_id FROM executions WHERE execution_id = ${id} AND state = 'void')`,
+        ),
+    );
+    const [, { rows }] = await Promise.all([writes.note(forgotten), writes.note(query)]);
+    const [taken] = rows as ExecutionRow[];
+    if (taken) return taken;
+    if (openLimit > 0) {
+      const present = await get(id);
+      if (!present || present.state === 'void') throw new OpenLimitReached();
+    }
+    throw new JournalConflict(`execution ${id} is taken`);
+  }
+
+  async function get(id: string): Promise<ExecutionRow | undefined> {
+    const query = () => db.selectFrom('executions').selectAll().where('execution_id', '=', id);
+    return (await db.executeQuery(compile('get', [id], query))).rows[0];
   }
 
   return {
     owner,
     /**
      * Take the id before anything else happens; returns its row. A call that repeats one which never paid takes its
-     * place. Throws JournalConflict where the id is taken.
+     * place. Throws as `take` does.
      */
-    async claim(row: ClaimedExecution, nowMs: number): Promise<ExecutionRow> {
-      if (row.fingerprint !== null) await forgetVoid(row.execution_id);
-      const values = {
-        ...row,
-        state: 'accepted' as const,
-        created_ms: BigInt(nowMs),
-        rebuilds: 0n,
-        lease_owner: owner,
-      };
-      const query = compile(`claim ${Object.keys(row).join()}`, Object.values(values), () =>
-        db
-          .insertInto('executions')
-          .values(values)
-          .onConflict((conflict) => conflict.column('execution_id').doNothing())
-          .returningAll(),
-      );
-      const [claimed] = (await writes.note(query)).rows as ExecutionRow[];
-      if (!claimed) throw new JournalConflict(`execution ${row.execution_id} is taken`);
-      return claimed;
+    claim(row: ClaimedExecution, nowMs: number, openLimit = 0): Promise<ExecutionRow> {
+      const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
+      return take({ ...row, ...first }, openLimit);
     },
-    /** Take a funded record that its wallet opened itself, to run it from here. Throws where it is taken. */
+    /** Take a funded record that its wallet opened itself, to run it from here. Throws as `take` does. */
     async claimOpened(
       row: ClaimedExecution,
       record: { openedAt: bigint; deadline: bigint; refundAt: bigint; feeBps: number },
       nowMs: number,
+      openLimit = 0,
     ): Promise<void> {
-      await forgetVoid(row.execution_id);
-      const [claimed] = await db
-        .insertInto('executions')
-        .values({
-          ...row,
-          state: 'open_confirmed',
-          created_ms: BigInt(nowMs),
-          opened_at: record.openedAt,
-          deadline: record.deadline,
-          refund_at: record.refundAt,
-          fee_bps: BigInt(record.feeBps),
-          // Until then a node that does not show the record may only be behind.
-          open_before: record.openedAt + FINALITY_SECONDS,
-          rebuilds: 0n,
-          lease_owner: owner,
-        })
-        .onConflict((conflict) => conflict.column('execution_id').doNothing())
-        .execute();
-      if (claimed?.numInsertedOrUpdatedRows !== 1n) throw new JournalConflict(`execution ${row.execution_id} is taken`);
+      const funded = {
+        state: 'open_confirmed' as const,
+        created_ms: BigInt(nowMs),
+        opened_at: record.openedAt,
+        deadline: record.deadline,
+        refund_at: record.refundAt,
+        fee_bps: BigInt(record.feeBps),
+        // Until then a node that does not show the record may only be behind.
+        open_before: record.openedAt + FINALITY_SECONDS,
+        rebuilds: 0n,
+        lease_owner: owner,
+      };
+      await take({ ...row, ...funded }, openLimit);
     },
-    /** How many executions a wallet has open, and what those that failed since then cost in network fees, lamports. */
-    async burdenOf(wallet: string, sinceMs: number): Promise<{ open: number; lost: bigint }> {
-      const { rows } = await sql<{ open: bigint; lost: bigint }>`SELECT
-        (SELECT count(*) FROM executions WHERE wallet = ${wallet} AND ${IS_UNFINISHED})
-          AS open,
-        (SELECT coalesce(sum(fees), 0) FROM executions
-          WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)} AND state IN ('refunding', 'refunded', 'void')
-            AND error_code <> 'service_unavailable') AS lost`.execute(db);
-      return { open: Number(rows[0]!.open), lost: rows[0]!.lost };
+    /** What a wallet's executions that failed since then cost in network fees, lamports. */
+    async lostFeesOf(wallet: string, sinceMs: number): Promise<bigint> {
+      const { rows } = await sql<{ lost: bigint }>`
+        SELECT coalesce(sum(lost_fees + CASE
+          WHEN state IN ('refunding', 'refunded') AND error_code <> 'service_unavailable' THEN fees ELSE 0 END), 0) AS lost
+        FROM executions WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)}`.execute(db);
+      return rows[0]!.lost;
+    },
+    /** Executions that a wallet has open. */
+    async openOf(wallet: string): Promise<number> {
+      const { rows } = await sql<{ open: bigint }>`SELECT (${countOpen(wallet)}) AS open`.execute(db);
+      return Number(rows[0]!.open);
     },
     /**
      * Intent: these bytes will be sent to fund the escrow; `reopens` counts, from 1, the times that the chain has rolled
@@ -216,14 +242,33 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     dispatched(row: Moving & Pick<ExecutionRow, 'dispatched_ms'>, nowMs: number): Promise<void> {
       return note(row, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
     },
-    /** Keep an answer for good; a second, different one for the same execution is never taken. */
-    async storeResult(row: ResultRow): Promise<void> {
+    /**
+     * Keep an answer for good, and return the one that is kept: a second, different one for the same execution is never
+     * taken. Throws JournalConflict where the execution is another relay's.
+     */
+    async storeResult(row: ResultRow): Promise<ResultRow> {
+      const columns = Object.keys(row) as (keyof ResultRow)[];
       const query = () =>
         db
           .insertInto('results')
-          .values(row)
-          .onConflict((conflict) => conflict.column('execution_id').doNothing());
-      await writes.note(compile(`storeResult ${Object.keys(row).join()}`, Object.values(row), query));
+          .columns(columns)
+          .expression(
+            db
+              .selectNoFrom(columns.map((column) => sql`${row[column]}`.as(column)))
+              .where(
+                sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${row.execution_id} AND lease_owner = ${owner})`,
+              ),
+          )
+          // Changes nothing, and has the present row returned.
+          .onConflict((conflict) =>
+            conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
+          )
+          .returningAll();
+      const values = [...Object.values(row), row.execution_id, owner];
+      const { rows } = await writes.note(compile(`storeResult ${columns.join()}`, values, query));
+      const [stored] = rows as ResultRow[];
+      if (!stored) throw new JournalConflict(`execution ${row.execution_id} is another relay's`);
+      return stored;
     },
     /** Intent: the answer is valid and these bytes will be sent to pay for it. */
     verified(row: Moving, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
@@ -272,9 +317,22 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     refunded(row: Moving & Pick<ExecutionRow, 'error_code'>, settledAt: bigint): Promise<void> {
       return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' });
     },
-    /** The open never landed and never will: nobody paid anything. */
-    void(row: Moving, code: string, message: string): Promise<void> {
-      return note(row, 'void', { error_code: code, error_message: message });
+    /**
+     * The open never landed and never will: its caller paid nothing. `lost` is what the chain took for it, lamports.
+     * What was signed for it is proven at finality once more.
+     */
+    void(
+      row: Moving & Pick<ExecutionRow, 'open_transaction' | 'lost_fees'>,
+      code: string,
+      message: string,
+      lost = 0n,
+    ): Promise<void> {
+      return note(row, 'void', {
+        error_code: code,
+        error_message: message,
+        lost_fees: row.lost_fees + lost,
+        is_final: row.open_transaction ? 0n : 1n,
+      });
     },
     /** Too many rebuilds: a person has to look. The chain still lets anyone refund after refund_at. */
     parked(row: Moving): Promise<void> {
@@ -289,10 +347,12 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
         .where('state', '=', 'refunding')
         .execute();
     },
-    /** Take over a record whose row was lost with an older ledger; it waits to be refunded. */
+    /**
+     * Take over an open record whose row was lost with an older ledger, or counted as never opened: it waits to be
+     * refunded. Changes nothing where another row has the id.
+     */
     async adopt(row: ClaimedExecution, record: Record<'openedAt' | 'deadline' | 'refundAt', bigint>, nowMs: number) {
-      const values = {
-        ...row,
+      const parked = {
         state: 'parked' as const,
         created_ms: BigInt(nowMs),
         opened_at: record.openedAt,
@@ -302,47 +362,37 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
         rebuilds: 0n,
         lease_owner: null,
       };
-      await writes.intend(
-        db
-          .insertInto('executions')
-          .values(values)
-          .onConflict((conflict) => conflict.column('execution_id').doNothing())
-          .compile(),
-      );
+      try {
+        await take({ ...row, ...parked }, 0);
+        return true;
+      } catch (error) {
+        if (error instanceof JournalConflict) return false;
+        throw error;
+      }
     },
-    async get(id: string): Promise<ExecutionRow | undefined> {
-      const query = () => db.selectFrom('executions').selectAll().where('execution_id', '=', id);
-      return (await db.executeQuery(compile('get', [id], query))).rows[0];
-    },
+    get,
     async result(id: string): Promise<ResultRow | undefined> {
       const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
       return (await db.executeQuery(compile('result', [id], query))).rows[0];
     },
-    /** Say that this process is alive and keeps its rows; others may have them if it does not say so again in time. */
-    async renewLease(nowMs: number): Promise<void> {
-      const alive = { alive_until_ms: BigInt(nowMs + LEASE_MS) };
-      await db
-        .insertInto('relays')
-        .values({ owner, ...alive })
-        .onConflict((conflict) => conflict.column('owner').doUpdateSet(alive))
-        .execute();
-    },
-    /** Leave all rows to whoever comes next. */
-    async endLease(): Promise<void> {
-      await db.deleteFrom('relays').where('owner', '=', owner).execute();
-    },
-    /** Take every unfinished row whose owner is not alive, and forget such owners. One statement each. */
-    async takeOver(nowMs: number): Promise<void> {
-      // A clock that was set back must not keep the dead alive: no lease lasts longer than LEASE_MS from now.
-      const isAlive = sql<boolean>`alive_until_ms > ${BigInt(nowMs)} AND alive_until_ms <= ${BigInt(nowMs + LEASE_MS)}`;
-      const alive = sql`SELECT owner FROM relays WHERE ${isAlive}`;
+    /** Let recovery leave the row alone until then. */
+    async restUntil(id: string, untilMs: number): Promise<void> {
       await db
         .updateTable('executions')
-        .set({ lease_owner: owner })
-        .where(IS_UNFINISHED)
-        .where(sql<boolean>`(lease_owner IS NULL OR (lease_owner <> ${owner} AND lease_owner NOT IN (${alive})))`)
+        .set({ rest_until_ms: BigInt(untilMs) })
+        .where('execution_id', '=', id)
+        .where('lease_owner', '=', owner)
         .execute();
-      await db.deleteFrom('relays').where(sql<boolean>`NOT (${isAlive}) AND owner <> ${owner}`).execute();
+    },
+    /** Take every unfinished row whose owner is none of these. */
+    async takeRowsOfOthersThan(alive: string[]): Promise<void> {
+      const owners = sql`SELECT value FROM json_each(${JSON.stringify([owner, ...alive])})`;
+      await db
+        .updateTable('executions')
+        .set({ lease_owner: owner, rest_until_ms: 0n })
+        .where(IS_UNFINISHED)
+        .where(sql<boolean>`(lease_owner IS NULL OR lease_owner NOT IN (${owners}))`)
+        .execute();
     },
     /**
      * Rows that nobody has looked at since they ended, before this moment of the finalized chain, and whose own
@@ -352,10 +402,10 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
       return db
         .selectFrom('executions')
         .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
-        .where(sql<boolean>`state IN ('settled', 'refunded') AND is_final = 0`)
-        .where('settled_at', '<', finalizedNow)
+        .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
+        .where(sql<boolean>`coalesce(settled_at, open_before, 0) < ${finalizedNow}`)
         .where(
-          sql<boolean>`max(ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
+          sql<boolean>`max(ifnull(open_last_valid_height, 0), ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
         )
         .orderBy('created_ms')
         .limit(limit)
@@ -389,15 +439,21 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
           .compile(),
       );
     },
-    /** This process's rows that have not ended, oldest first. */
-    unfinished() {
-      return db
+    /**
+     * A page of this process's rows that have not ended and do not rest, oldest first: those after `after`, or from the
+     * oldest on.
+     */
+    unfinished(nowMs: number, limit: number, after?: Pick<ExecutionRow, 'created_ms' | 'execution_id'>) {
+      let query = db
         .selectFrom('executions')
-        .select(['execution_id', 'state', 'wallet', 'key_id', 'price'])
+        .select(['execution_id', 'state', 'wallet', 'key_id', 'price', 'created_ms'])
         .where(IS_UNFINISHED)
         .where('lease_owner', '=', owner)
-        .orderBy('created_ms')
-        .execute();
+        .where('rest_until_ms', '<=', BigInt(nowMs));
+      if (after) {
+        query = query.where(sql<boolean>`(created_ms, execution_id) > (${after.created_ms}, ${after.execution_id})`);
+      }
+      return query.orderBy('created_ms').orderBy('execution_id').limit(limit).execute();
     },
   };
 }

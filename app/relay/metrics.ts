@@ -118,8 +118,8 @@ export function createMetrics(sources: {
         await journal.refunded(row, settledAt);
         ended.inc({ outcome: refundOutcome(row.error_code) });
       },
-      async void(row, code, message) {
-        await journal.void(row, code, message);
+      async void(row, code, message, lost) {
+        await journal.void(row, code, message, lost);
         ended.inc({ outcome: 'void' });
       },
     }),

@@ -15,15 +15,16 @@ import { createAgentHealth } from './agentHealth.ts';
 import { createKeyReader, createKeyUse } from './auth.ts';
 import { loadCallKeys } from './callKeys.ts';
 import { type Chain, createChain, type Observe } from './chain.ts';
-import { createChainAccounts, readMarketplace, watchAuthority } from './cluster.ts';
+import { createChainAccounts, readMarketplace, watchStanding } from './cluster.ts';
 import { indexPath, ledgerPath, type RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createDocuments } from './documents.ts';
 import { watchAnswers, within } from './drain.ts';
 import { callCreator, createCreatorPool } from './execution/dispatch.ts';
 import { createEngine } from './execution/execute.ts';
+import { createExposure } from './execution/exposure.ts';
 import { createKeepLate } from './execution/late.ts';
-import { keepLease, startRecovery } from './execution/recover.ts';
+import { startRecovery } from './execution/recover.ts';
 import { explorerQuery } from './explorer.ts';
 import { createFees, recentPrice } from './fees.ts';
 import { createGate } from './gate.ts';
@@ -31,6 +32,7 @@ import { createGroupCommit } from './groupCommit.ts';
 import { heliusPrice } from './helius.ts';
 import { createHttpServer } from './http.ts';
 import { createJournal, type Journal } from './journal.ts';
+import { createLeases } from './leases.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startProber } from './prober.ts';
 import { findProgramAddress } from './programAddress.ts';
@@ -81,11 +83,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   setAddressFinder(findProgramAddress);
   const index = indexPath(config.dataDir);
   if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
-  const ledger = ledgerPath(config.dataDir);
-  const executions = openDatabase<LedgerTables>(ledger);
-  migrate(executions.sqlite, LEDGER_MIGRATIONS);
-  const others = openDatabase<LedgerTables>(ledger);
-  const views = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
+  const path = ledgerPath(config.dataDir);
+  // One connection for all that is written, so that no write of ours ever waits for another.
+  const ledger = openDatabase<LedgerTables>(path);
+  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
 
   const { rpcUrl, wsUrl } = config;
   const metrics: Metrics = createMetrics({
@@ -119,17 +121,36 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const creators = createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign });
   const documents = createDocuments(views.db);
   const { refuseAfter, probeSeconds } = config.degraded;
-  const agentHealth = createAgentHealth(executions.sqlite, refuseAfter, probeSeconds);
-  const groupCommit = createGroupCommit(executions.sqlite);
-  const journal = createJournal(groupCommit, executions.db, randomUUID());
+  const agentHealth = createAgentHealth(ledger.sqlite, refuseAfter, probeSeconds);
+  const groupCommit = createGroupCommit(ledger.sqlite);
+  const owner = randomUUID();
+  const journal = createJournal(groupCommit, ledger.db, owner);
+  const leases = createLeases(ledger.sqlite, path, owner);
+  const gate = createGate();
+  const standing = watchStanding(chain, log, ({ isOurs, opensPaused }) => {
+    gate.set('authority_changed', !isOurs);
+    gate.set('opens_paused', opensPaused);
+  });
+  gate.set('opens_paused', marketplace.config.opensPaused);
+  const exposure = createExposure();
   const engine = createEngine({
     chain: options.wrapChain ? options.wrapChain(chain) : chain,
+    leases,
     journal: metrics.listenTo(options.wrapJournal ? options.wrapJournal(journal) : journal),
     creators,
     usdcMint: parseAddress(marketplace.config.usdcMint.toBase58()),
     walletLimits: config.walletLimits,
-    keepLate: createKeepLate(others.db, log),
-    requireServing: agentHealth.requireServing,
+    keepLate: createKeepLate(ledger.db, log),
+    requireServing(listing) {
+      exposure.requireRoom(listing);
+      agentHealth.requireServing(listing);
+    },
+    openFailed(error, listing) {
+      if (error === 'ExposureLimitReached') exposure.reached(listing);
+      // What the chain has said counts until Config says otherwise.
+      if (error === 'OpensPaused') gate.set('opens_paused', true);
+      if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
+    },
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
     observe,
@@ -140,8 +161,6 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       `The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`,
     );
   }
-  const gate = createGate();
-  const endAuthorityWatch = watchAuthority(chain, log, (isOurs) => gate.set('authority_changed', !isOurs));
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(chain.authority),
     limits: config.runway,
@@ -152,14 +171,14 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   await runway.look();
   runway.start();
   const stopping = new AbortController();
-  const keyUse = createKeyUse(others.db, log);
+  const keyUse = createKeyUse(ledger.db, log);
 
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
     baseUrl: () => baseUrl,
     explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
-    ledger: others.db,
+    ledger: ledger.db,
     views: views.db,
     documents,
     findKey: createKeyReader(views.sqlite),
@@ -179,7 +198,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
   // Money that an older ledger forgot comes first; then what this one left unfinished.
-  const endLease = await keepLease(journal, log);
+  const endLease = leases.keep(log);
   await engine.adoptOrphans();
   gate.set('ledger_unreconciled', false);
   const endRecovery = startRecovery(engine, log);
@@ -195,7 +214,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       server.close();
       endRecovery();
       endProber();
-      endAuthorityWatch();
+      standing.end();
       runway.end();
       const limitMs = config.shutdownSeconds * 1_000;
       const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
@@ -207,7 +226,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       await endLease();
       chain.close();
       await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
-      for (const database of [views, others, executions]) database.close();
+      for (const database of [views, ledger]) database.close();
     },
   };
 }

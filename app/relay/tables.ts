@@ -75,6 +75,10 @@ export interface ExecutionsTable {
   reopens: Generated<bigint>;
   /** 1 once the chain cannot take back what a row has ended with. */
   is_final: Generated<bigint>;
+  /** Network fees of opens that the chain refused, also of calls whose place this one took, lamports. */
+  lost_fees: Generated<bigint>;
+  /** Unix milliseconds before which recovery leaves the row alone. */
+  rest_until_ms: Generated<bigint>;
 }
 
 export interface ResultsTable {

@@ -290,6 +290,7 @@ export const PROBLEMS = [
   'index_behind',
   'ledger_unreconciled',
   'authority_changed',
+  'opens_paused',
   'fees_low',
   'stopping',
 ] as const;

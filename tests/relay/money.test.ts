@@ -26,6 +26,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../harness/marketplace.ts';
+import { until } from '../harness/until.ts';
 
 /** Where the signature lies in an Ed25519 instruction. */
 const SIGNATURE_OFFSET = 48;
@@ -110,6 +111,7 @@ describe('paid calls', function () {
     expect(await market.escrowExists(id)).to.equal(true);
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
     expect(await waitFor(id, 'status', ['running'])).to.include({ result: null, cost_usdc: 0.25, completed_at: null });
+    await until('the creator is called', async () => market.calls.has(id));
     release();
     expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'later', creator_amount_usdc: 0.2475 });
     assertPaid(before, await market.balances());

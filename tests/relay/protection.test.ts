@@ -12,14 +12,17 @@ import {
   TransactionMessage,
 } from '@solana/web3.js';
 import { expect } from 'chai';
+import { changeSettings } from '../../app/cli/admin.ts';
 import { openByWallet } from '../../app/cli/execution.ts';
 import { ledgerPath } from '../../app/relay/config.ts';
 import { networkFee } from '../../app/relay/networkFee.ts';
 import { requestHash } from '../../app/sdk/receipt.ts';
+import { generateSigningKey } from '../../app/sdk/signingKey.ts';
 import { openDatabase } from '../../indexer/database.ts';
 import {
   type Answer,
   failedAnswer,
+  goodAnswer,
   type RelayHandle,
   request,
   startMarketplace,
@@ -190,13 +193,68 @@ describe('protection of the fee payer', function () {
       expect((await execute(1, { task: 'x', async: true })).body.status).to.equal('pending');
     }
     const before = await market.balances();
-    await refused(await execute(1), /3 executions open/, '10');
+    await refused(await execute(1), /3 executions open, as many/, '10');
     expect(await market.balances()).to.deep.equal(before);
     expect((await execute(0, { task: 'x', async: true })).body.status).to.equal('pending');
     release();
     await until('the open ones have ended', async () => {
       const answer = await execute(1);
       return !answer.body.error?.message?.includes('executions open');
+    });
+  });
+
+  describe('opens that the program would refuse', () => {
+    const admin = () => market.node.payer;
+    const change = (settings: Parameters<typeof changeSettings>[2]) =>
+      changeSettings(market.marketplace, admin(), settings);
+    const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
+    /** Bursts of calls until one of each kind is refused without a transaction. */
+    async function requireFree(says: RegExp): Promise<void> {
+      const before = await lamports();
+      for (let count = 0; count < 5; count += 1) {
+        const answer = await execute(0);
+        expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'service_unavailable']);
+        expect(answer.body.error.message).to.match(says);
+        expect(answer.body.error.execution_id).to.equal(null);
+      }
+      expect(await lamports()).to.equal(before);
+    }
+
+    it('while opens are paused one fee at most is burnt, /ready says so, and calls go on when they are resumed', async () => {
+      await change({ opensPaused: true });
+      const first = await execute(0);
+      expect([first.status, first.body.error.code], first.text).to.deep.equal([503, 'service_unavailable']);
+      await requireFree(/takes no new executions for now/);
+      const ready = await request(relay.url, '/ready');
+      expect([ready.status, ready.body.problems]).to.deep.equal([503, ['opens_paused']]);
+      await change({ opensPaused: false });
+      await until('calls are served again', async () => (await execute(0)).status === 200);
+    });
+
+    it('a listing at its exposure limit burns one fee, which counts against who asked, and others go on', async () => {
+      const signingKey = generateSigningKey();
+      market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
+      const elsewhere = await market.list({ name: 'exposed', endpoint: market.endpoint, signingKey });
+      market.setBehaviour(null);
+      await change({ exposureMultiple: 1 });
+      try {
+        const wallet = market.callers[0]!.wallet.publicKey.toBase58();
+        const lostBy = () =>
+          inLedger((sqlite) =>
+            sqlite.prepare('SELECT sum(lost_fees) FROM executions WHERE wallet = ?').pluck().get(wallet),
+          ) as bigint;
+        const lostBefore = lostBy();
+        let last: Answer;
+        do last = await execute(0);
+        while (last.status === 200);
+        expect(last.body.error.message).to.match(/escrow could not be opened|collateral/);
+        expect(lostBy() - lostBefore).to.equal(5_000n);
+        await requireFree(/as its collateral covers just now/);
+        const other = { apiKey: market.callers[0]!.apiKey, body: { task: 'x', async: true } };
+        expect((await request(relay.url, `/v1/agents/${elsewhere}/execute`, other)).status).to.equal(200);
+      } finally {
+        await change({ exposureMultiple: 0 });
+      }
     });
   });
 });

@@ -40,19 +40,25 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
     return { signed: anew, problem: await chain.simulate(anew.bytes) };
   }
 
-  /** The result counts as verified only when it is `stored` and if the chain would take its settle. */
+  /**
+   * The result counts as verified only if the chain would take its settle. While the node says so it is stored; where
+   * another one of this execution was stored before, it is that one which is settled.
+   */
   async function settleIntent(
     row: ExecutionRow,
     snapshot: Snapshot,
     result: ResultRow,
-    stored = Promise.resolve(),
+    storing = Promise.resolve(result),
   ): Promise<Step> {
     const { record, listing } = snapshot;
     if (!record || !listing) {
-      await stored;
+      await storing;
       return 'wait';
     }
-    const [{ signed, problem }] = await Promise.all([trySettle(row, record, listing, result), stored]);
+    const [{ signed, problem }, stored] = await Promise.all([trySettle(row, record, listing, result), storing]);
+    if (stored.result_hash !== result.result_hash || stored.signature !== result.signature) {
+      return settleIntent(row, snapshot, stored);
+    }
     if (problem?.error === 'PayoutUnusable') {
       return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive");
     }

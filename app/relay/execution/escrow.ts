@@ -2,9 +2,9 @@
 // caps are reserved in memory from here until the open's fate is known, so that calls racing for the last USDC
 // are refused here and not by a transaction that costs a fee.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
 import type { SpendingLimit } from '../../sdk/errorCodes.ts';
 import {
   decodeAccount,
@@ -40,16 +40,23 @@ export interface Reservations {
   reserve(payer: Payer, amount: bigint): () => void;
   ofWallet(payer: Payer): bigint;
   ofKey(payer: Payer): bigint;
-  /** Moves with every give-back: accounts read before it may show money that has been spent since. */
-  generation(): number;
-  /** Resolves at the next give-back, whoever's it is. */
-  nextGiveBack(): Promise<void>;
+  /** Moves with every give-back of the wallet: accounts read before it may show money that has been spent since. */
+  generation(payer: Payer): number;
+  /** Resolves at the wallet's next give-back, or after so many ms. */
+  nextGiveBack(payer: Payer, ms: number): Promise<void>;
+  /** The payer's accounts as read by all together that wait for the same give-back. */
+  readTogether(payer: Payer, read: () => Promise<PayerAccounts>): Promise<PayerAccounts>;
 }
+
+/** Wallets whose give-backs are remembered; by the time that one is forgotten nobody reads its accounts any more. */
+const MAX_WALLETS = 10_000;
 
 export function createReservations(): Reservations {
   const amounts = new Map<string, bigint>();
+  const generations = new LRUCache<string, number>({ max: MAX_WALLETS });
+  const waiting = new Map<string, Set<() => void>>();
+  const readings = new Map<string, Promise<PayerAccounts>>();
   let givenBack = 0;
-  const waiting: (() => void)[] = [];
   const add = (name: string, amount: bigint) => {
     const next = (amounts.get(name) ?? 0n) + amount;
     if (next === 0n) amounts.delete(name);
@@ -66,15 +73,36 @@ export function createReservations(): Reservations {
         if (!held) return;
         held = false;
         givenBack += 1;
+        generations.set(payer.wallet, givenBack);
         add(walletName(payer), -amount);
         add(keyName(payer), -amount);
-        for (const resolve of waiting.splice(0)) resolve();
+        for (const wake of waiting.get(payer.wallet) ?? []) wake();
       };
     },
     ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
     ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
-    generation: () => givenBack,
-    nextGiveBack: () => new Promise((resolve) => waiting.push(resolve)),
+    generation: (payer) => generations.get(payer.wallet) ?? 0,
+    nextGiveBack({ wallet }, ms) {
+      const present = waiting.get(wallet) ?? new Set();
+      waiting.set(wallet, present);
+      return new Promise((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          present.delete(wake);
+          if (present.size === 0) waiting.delete(wallet);
+          resolve();
+        };
+        const timer = setTimeout(wake, ms);
+        timer.unref();
+        present.add(wake);
+      });
+    },
+    readTogether(payer, read) {
+      const name = keyName(payer);
+      const underWay = readings.get(name) ?? read().finally(() => readings.delete(name));
+      readings.set(name, underWay);
+      return underWay;
+    },
   };
 }
 
@@ -112,15 +140,17 @@ async function readPayer(
   const keys = [findTokenAccount(wallet, usdcMint), findGrant(wallet, Buffer.from(payer.keyId, 'hex'))];
   if (record) keys.push(record);
   for (let reading = 1; ; reading += 1) {
-    const generation = reservations.generation();
+    const generation = reservations.generation(payer);
     const read = await chain.read(keys).catch(chainUnreadable);
-    if (reservations.generation() === generation || reading === MAX_READINGS) return { wallet, ...read };
+    if (reservations.generation(payer) === generation || reading === MAX_READINGS) return { wallet, ...read };
   }
 }
 
+type PayerAccounts = Awaited<ReturnType<typeof readPayer>>;
+
 /** The first limit that the price exceeds; `reserved` is what earlier calls may still take. */
 function findShortage(
-  payer: Awaited<ReturnType<typeof readPayer>>,
+  payer: PayerAccounts,
   reserved: { ofWallet: bigint; ofKey: bigint },
   price: bigint,
 ): { limit: SpendingLimit; have: bigint } | null {
@@ -156,22 +186,21 @@ export async function reserveFunds(
   record: PublicKey | null,
 ): Promise<{ now: bigint; release: () => void; isTaken: boolean }> {
   const patientUntil = performance.now() + MAX_WAIT_MS;
+  let read = await readPayer(chain, reservations, payer, usdcMint, record);
+  const isTaken = (read.accounts[2] ?? null) !== null;
   for (;;) {
-    const read = await readPayer(chain, reservations, payer, usdcMint, record);
     const reserved = { ofWallet: reservations.ofWallet(payer), ofKey: reservations.ofKey(payer) };
     const shortage = findShortage(read, reserved, price);
     // Between the check and here nothing else ran.
-    if (!shortage) {
-      const isTaken = (read.accounts[2] ?? null) !== null;
-      return { now: read.now, release: reservations.reserve(payer, price), isTaken };
-    }
+    if (!shortage) return { now: read.now, release: reservations.reserve(payer, price), isTaken };
     const isShortAnyway = findShortage(read, { ofWallet: 0n, ofKey: 0n }, price);
     const leftMs = patientUntil - performance.now();
     if (isShortAnyway || leftMs <= 0) {
       const { limit, have } = isShortAnyway ?? shortage;
       throw insufficient(limit, payer.wallet, have, price);
     }
-    await Promise.race([reservations.nextGiveBack(), sleep(leftMs, undefined, { ref: false })]);
+    await reservations.nextGiveBack(payer, leftMs);
+    read = await reservations.readTogether(payer, () => readPayer(chain, reservations, payer, usdcMint, null));
   }
 }
 

@@ -13,12 +13,12 @@ import { timed } from '../chain.ts';
 import type { ExecuteInput, ExecuteOutcome, OpenedInput, Principal } from '../deps.ts';
 import { within } from '../drain.ts';
 import { ApiError } from '../errors.ts';
-import { JournalConflict } from '../journal.ts';
+import { type Journal, JournalConflict, OpenLimitReached } from '../journal.ts';
 import type { ExecutionRow } from '../tables.ts';
 import { createReservations, OPEN_WINDOW_SECONDS, reserveFunds, signOpen } from './escrow.ts';
 import { proveEnds } from './finality.ts';
 import { inProgress, lostResult } from './idempotency.ts';
-import { requireHarmless } from './protection.ts';
+import { requireHarmless, tooManyOpen } from './protection.ts';
 import { adoptOrphans } from './recover.ts';
 import { createSteps, type EngineDeps, type Live } from './steps.ts';
 
@@ -33,6 +33,10 @@ const WAIT_MAX_MS = 2_000;
 const REST_FIRST_MS = 1_000;
 const REST_MAX_MS = 60_000;
 
+const ENDED: readonly ExecutionRow['state'][] = ['settled', 'refunded', 'void'];
+/** Rows of one look for what is unfinished. */
+const RECOVERED_AT_ONCE = 500;
+
 /** What working on a row in each state is called when it is timed. */
 const STAGES: Partial<Record<ExecutionRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
   accepted: 'open',
@@ -43,6 +47,7 @@ const STAGES: Partial<Record<ExecutionRow['state'], 'open' | 'dispatch' | 'settl
 };
 
 export type Engine = ReturnType<typeof createEngine>;
+type UnfinishedRow = Awaited<ReturnType<Journal['unfinished']>>[number];
 
 function refundText(code: string, message: string, state: string | null): string {
   const why = state === 'claimable' ? 'your USDC account is missing' : 'your USDC account cannot receive';
@@ -52,7 +57,8 @@ function refundText(code: string, message: string, state: string | null): string
 
 /** The engine of paid executions. `stop` ends all waiting; the journal keeps what is unfinished. */
 export function createEngine(deps: EngineDeps) {
-  const { chain, journal, usdcMint, log } = deps;
+  const { chain, journal, leases, usdcMint, log } = deps;
+  const unfinished = (after?: UnfinishedRow) => journal.unfinished(Date.now(), RECOVERED_AT_ONCE, after);
   const reservations = createReservations();
   const stopping = new AbortController();
   // Every execution in flight listens to it.
@@ -61,7 +67,8 @@ export function createEngine(deps: EngineDeps) {
   const working = new Map<string, Promise<void>>();
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
-  const resting = new Map<string, { ms: number; until: number }>();
+  // How long each row that rests was left alone the last time, ms.
+  const resting = new Map<string, number>();
 
   /** Step after step until the row has ended, rests, or belongs to another relay. `known` is the row as it is now. */
   async function carryOn(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
@@ -79,7 +86,7 @@ export function createEngine(deps: EngineDeps) {
         resting.delete(executionId);
         live.ended = row;
       }
-      if (left === 'rest') rest(executionId);
+      if (left === 'rest') await rest(executionId);
       if (left === 'ended' || left === 'rest') return;
       next = left === 'next' ? row : undefined;
       if (left === 'next') pause = WAIT_FIRST_MS;
@@ -91,9 +98,10 @@ export function createEngine(deps: EngineDeps) {
   }
 
   /** Leave a row alone, each time for longer: only a person, or the end of its time, can change anything. */
-  function rest(executionId: string): void {
-    const ms = Math.min((resting.get(executionId)?.ms ?? REST_FIRST_MS / 2) * 2, REST_MAX_MS);
-    resting.set(executionId, { ms, until: performance.now() + ms });
+  async function rest(executionId: string): Promise<void> {
+    const ms = Math.min((resting.get(executionId) ?? REST_FIRST_MS / 2) * 2, REST_MAX_MS);
+    resting.set(executionId, ms);
+    await journal.restUntil(executionId, Date.now() + ms);
   }
 
   /** Work on a row unless this process already does; a fault is logged and the row looked at again later. */
@@ -169,6 +177,7 @@ export function createEngine(deps: EngineDeps) {
           request_hash: Buffer.from(requestHash(input.task, input.parameters)).toString('hex'),
         },
         Date.now(),
+        deps.walletLimits.openExecutions,
       );
       const openBefore = now + OPEN_WINDOW_SECONDS;
       await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore);
@@ -176,6 +185,7 @@ export function createEngine(deps: EngineDeps) {
     } catch (error) {
       release();
       if (error instanceof JournalConflict && input.repeatable) throw inProgress(executionId);
+      if (error instanceof OpenLimitReached) throw tooManyOpen(deps.walletLimits.openExecutions);
       throw error;
     } finally {
       starting.delete(executionId);
@@ -221,12 +231,24 @@ export function createEngine(deps: EngineDeps) {
       request_hash: Buffer.from(record.requestHash).toString('hex'),
     };
     try {
-      await journal.claimOpened(row, record, Date.now());
+      await journal.claimOpened(row, record, Date.now(), deps.walletLimits.openExecutions);
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
+      if (error instanceof OpenLimitReached) throw tooManyOpen(deps.walletLimits.openExecutions);
       throw error;
     }
     return executionId;
+  }
+
+  /** Wait for the end of an execution, for so many ms: also where another relay has taken it over meanwhile. */
+  async function awaitEnd(executionId: string, live: Live, ended: Promise<void>, ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    await within(ended, ms);
+    while (live.ended === null && performance.now() < until && !stopping.signal.aborted) {
+      const row = await journal.get(executionId);
+      if (!row || row.lease_owner === journal.owner || ENDED.includes(row.state)) return;
+      await sleep(WAIT_FIRST_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
   }
 
   /** The answer for a row as it is now, or the error that it ended with. */
@@ -276,7 +298,7 @@ export function createEngine(deps: EngineDeps) {
         if (live.refused) throw live.refused;
         return { kind: 'pending', executionId };
       }
-      await within(ended, input.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+      await awaitEnd(executionId, live, ended, input.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
       return outcome(executionId, live);
     },
     /** Run an execution that its wallet opened itself. */
@@ -285,7 +307,7 @@ export function createEngine(deps: EngineDeps) {
       const live = newLive({ isFresh: false });
       const ended = work(executionId, live);
       if (input.async) return { kind: 'pending', executionId };
-      await within(ended, input.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+      await awaitEnd(executionId, live, ended, input.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
       return outcome(executionId, live);
     },
     /** What is answered for an execution that has ended, or will end so for certain. */
@@ -294,15 +316,16 @@ export function createEngine(deps: EngineDeps) {
     adoptOrphans: () => adoptOrphans(chain, journal, log),
     /** Take what dead relays have left, and carry on every unfinished row that nobody works on. */
     async recover(): Promise<void> {
-      await journal.takeOver(Date.now());
-      for (const row of await journal.unfinished()) {
-        const id = row.execution_id;
-        const isResting = (resting.get(id)?.until ?? 0) > performance.now();
-        if (working.has(id) || starting.has(id) || isResting) continue;
-        const payer = { wallet: row.wallet, keyId: row.key_id };
-        // Its open may still take the money that a new call would count on.
-        const release = row.state === 'open_signed' ? reservations.reserve(payer, row.price) : undefined;
-        work(id, newLive({ isFresh: false, opened: release }));
+      await journal.takeRowsOfOthersThan(leases.alive(Date.now()));
+      for (let page = await unfinished(); page.length > 0; page = await unfinished(page.at(-1))) {
+        for (const row of page) {
+          const id = row.execution_id;
+          if (working.has(id) || starting.has(id)) continue;
+          const payer = { wallet: row.wallet, keyId: row.key_id };
+          // Its open may still take the money that a new call would count on.
+          const release = row.state === 'open_signed' ? reservations.reserve(payer, row.price) : undefined;
+          work(id, newLive({ isFresh: false, opened: release }));
+        }
       }
     },
     /** Look once more at what has ended, when the chain cannot take it back any longer. */

@@ -2,11 +2,12 @@
 // looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
 
 import type { Logger } from 'pino';
-import { EXECUTION_STATUS_BYTE, findExecution, RECORD_OFFSETS } from '../../sdk/program.ts';
+import { decodeAccount, EXECUTION_STATUS_BYTE, findExecution, RECORD_OFFSETS } from '../../sdk/program.ts';
 import { parseUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
 import type { Journal } from '../journal.ts';
 import type { ExecutionRow } from '../tables.ts';
+import { toRow } from './recover.ts';
 
 /** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
 const BATCH = 99;
@@ -24,19 +25,29 @@ export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Pr
     const { accounts } = await chain.readFinalized(keys, slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
-      if (isProven(row, accounts[index]?.data[RECORD_OFFSETS.status])) proven.push(row.execution_id);
-      else {
-        log.error({ execution_id: row.execution_id }, 'the chain took the end of an execution back');
-        await journal.takeBack(row);
+      const data = accounts[index]?.data;
+      // What a wallet opened itself under the id of a call that never paid is the wallet's business.
+      const found = row.state === 'void' && data ? decodeAccount('ExecutionRecord', data) : null;
+      const isOthers = found !== null && !found.rentSponsor.equals(chain.authority);
+      if (isOthers || isProven(row, data?.[RECORD_OFFSETS.status])) {
+        proven.push(row.execution_id);
+        continue;
       }
+      log.error({ execution_id: row.execution_id }, 'the chain does not show the end of an execution');
+      if (found) await journal.adopt(toRow(found), found, Date.now());
+      else await journal.takeBack(row);
     }
     await journal.proven(proven);
   }
 }
 
-/** `status` is the record's byte. Only refunded records are ever closed: one that is gone has cost nobody anything. */
+/**
+ * `status` is the record's byte. Only refunded records are ever closed: one that is gone has cost nobody anything, as one
+ * that never was. A record where none should be is another's, or was opened after all.
+ */
 function isProven({ state }: Pick<ExecutionRow, 'state'>, status: number | undefined): boolean {
-  if (status === undefined) return state === 'refunded';
+  if (status === undefined) return state === 'refunded' || state === 'void';
+  if (state === 'void') return false;
   if (status === EXECUTION_STATUS_BYTE.open) return false;
   return (status === EXECUTION_STATUS_BYTE.refunded) === (state === 'refunded');
 }

@@ -16,21 +16,25 @@ export interface WalletLimits {
   openExecutions: number;
 }
 
-/** Throws ApiError 503 where the wallet has reached a limit. Failures of the marketplace itself do not count. */
+/**
+ * Throws ApiError 503 where the wallet's failed executions have cost as much as they may. Failures of the marketplace
+ * itself do not count.
+ */
 export async function requireHarmless(
-  journal: Pick<Journal, 'burdenOf'>,
+  journal: Pick<Journal, 'lostFeesOf'>,
   limits: WalletLimits,
   wallet: string,
   nowMs: number,
 ): Promise<void> {
-  if (limits.lostLamportsPerDay === 0 && limits.openExecutions === 0) return;
-  const { open, lost } = await journal.burdenOf(wallet, nowMs - DAY_MS);
-  if (limits.openExecutions > 0 && open >= limits.openExecutions) {
-    const message = `The wallet has ${open} executions open, and may have ${limits.openExecutions} at once`;
-    throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
-  }
-  if (limits.lostLamportsPerDay > 0 && lost >= BigInt(limits.lostLamportsPerDay)) {
-    const message = `The wallet's failed executions have cost the marketplace ${lost} lamports in network fees within a day`;
-    throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_LOST_SECONDS });
-  }
+  if (limits.lostLamportsPerDay === 0) return;
+  const lost = await journal.lostFeesOf(wallet, nowMs - DAY_MS);
+  if (lost < BigInt(limits.lostLamportsPerDay)) return;
+  const message = `The wallet's failed executions have cost the marketplace ${lost} lamports in network fees within a day`;
+  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_LOST_SECONDS });
+}
+
+/** The refusal of a wallet that has as many executions open as it may have: the statement that takes them counts. */
+export function tooManyOpen(limit: number): ApiError {
+  const message = `The wallet has ${limit} executions open, as many as it may have at once`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
 }

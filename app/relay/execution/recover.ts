@@ -13,7 +13,7 @@ import {
 } from '../../sdk/program.ts';
 import { formatUuid } from '../../sdk/receipt.ts';
 import type { Chain } from '../chain.ts';
-import { type ClaimedExecution, type Journal, LEASE_MS } from '../journal.ts';
+import type { ClaimedExecution, Journal } from '../journal.ts';
 import type { Engine } from './execute.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
@@ -21,7 +21,8 @@ const RECOVERY_INTERVAL_MS = 500;
 /** How often ended rows are proven: a few calls to the node for up to 99 of them. */
 const PROVING_INTERVAL_MS = 10_000;
 
-function toRow(record: ExecutionRecord): ClaimedExecution {
+/** The row of a record whose request is lost. */
+export function toRow(record: ExecutionRecord): ClaimedExecution {
   return {
     execution_id: formatUuid(record.executionId),
     wallet: record.caller.toBase58(),
@@ -43,8 +44,8 @@ function toRow(record: ExecutionRecord): ClaimedExecution {
 }
 
 /**
- * Find all open records whose rent we paid and whose row is missing, and give each a parked row: it is refunded
- * once its deadline has passed. Returns how many there were.
+ * Find all open records whose rent we paid and whose row is missing, or says that they were never opened, and give each
+ * a parked row: it is refunded once its deadline has passed. Returns how many there were.
  */
 export async function adoptOrphans(chain: Chain, journal: Journal, log: Logger): Promise<number> {
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
@@ -60,24 +61,11 @@ export async function adoptOrphans(chain: Chain, journal: Journal, log: Logger):
   for (const { account } of found) {
     const record = decodeAccount('ExecutionRecord', account.data);
     const row = toRow(record);
-    if (await journal.get(row.execution_id)) continue;
-    await journal.adopt(row, record, Date.now());
+    if (!(await journal.adopt(row, record, Date.now()))) continue;
     log.warn({ execution_id: row.execution_id }, 'an open record without a row will be refunded after its deadline');
     adopted += 1;
   }
   return adopted;
-}
-
-/** Say that this process is alive, before it takes anything on, and again and again; the returned function ends it. */
-export async function keepLease(journal: Journal, log: Logger): Promise<() => Promise<void>> {
-  await journal.renewLease(Date.now());
-  const timer = setInterval(() => {
-    journal.renewLease(Date.now()).catch((error) => log.error({ error: String(error) }, 'the lease was not renewed'));
-  }, LEASE_MS / 3);
-  return async () => {
-    clearInterval(timer);
-    await journal.endLease();
-  };
 }
 
 /** Carry on unfinished rows and prove ended ones, now and again and again; the returned function ends it. */

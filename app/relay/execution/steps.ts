@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type Chain, type Observe, timed } from '../chain.ts';
+import { type Chain, type Fate, type Observe, timed } from '../chain.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Journal } from '../journal.ts';
+import type { Leases } from '../leases.ts';
 import type { ExecutionRow, ResultRow } from '../tables.ts';
 import { type CreatorAnswer, type CreatorPool, callCreator } from './dispatch.ts';
 import { createEnding, hasTimeToServe, storedOpen } from './ending.ts';
@@ -21,6 +22,8 @@ import { verifyAnswer } from './verify.ts';
 export interface EngineDeps {
   chain: Chain;
   journal: Journal;
+  /** Which other relays work on this ledger. */
+  leases: Pick<Leases, 'alive'>;
   creators: CreatorPool;
   usdcMint: PublicKey;
   /** What one wallet may cost the fee payer. */
@@ -31,6 +34,8 @@ export interface EngineDeps {
   keepLate: KeepLate;
   /** Throws where new executions of a listing are turned away. */
   requireServing(listing: string): void;
+  /** Hears why the chain has refused an open of a listing, by the program's own name where it has one. */
+  openFailed(error: string | null, listing: string): void;
   log: Logger;
   observe?: Observe;
 }
@@ -75,7 +80,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
       case 'failed':
         // Earlier bytes of the same open may have landed; only the record says whether the money moved.
         if (await isOpened(row)) return openConfirmed(row, live);
-        return voidOpen(row, live, openRefused(fate.error, fate.message, row));
+        return refuseOpen(row, live, fate);
       // What is confirmed and not to be seen is on another fork, or the node errs: only the finalized record can tell.
       case 'confirmed':
       case 'expired': {
@@ -108,10 +113,19 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     return 'next';
   }
 
-  async function voidOpen(row: ExecutionRow, live: Live, error: ApiError): Promise<Step> {
+  async function voidOpen(row: ExecutionRow, live: Live, error: ApiError, lost = 0n): Promise<Step> {
     live.refused = error;
-    await journal.void(row, error.code, error.message);
+    await journal.void(row, error.code, error.message, lost);
     return 'ended';
+  }
+
+  /** The chain took the fee of an open that it refused: the next ones that it would refuse alike are not sent. */
+  function refuseOpen(row: ExecutionRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
+    const { error, instruction, message } = fate;
+    deps.openFailed(error, row.listing);
+    // Without an instruction nothing ran; and that opens are paused is no fault of who asked.
+    const isCharged = instruction !== null && error !== 'OpensPaused';
+    return voidOpen(row, live, openRefused(error, message, row), isCharged ? row.fees : 0n);
   }
 
   /** Call the creator, judge its answer and sign what follows from it. */
@@ -162,8 +176,11 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
       token: randomBytes(24).toString('base64url'),
       verified_ms: BigInt(Date.now()),
     };
-    live.result = result;
-    return settleIntent(row, snapshot, result, journal.storeResult(result));
+    const storing = journal.storeResult(result).then((stored) => {
+      live.result = stored;
+      return stored;
+    });
+    return settleIntent(row, snapshot, result, storing);
   }
 
   /**

@@ -46,10 +46,14 @@ export function createTurnsByServer(count: number): (url: string) => Turns {
   const servers = new Map<string, Turns>();
   return (url) => {
     const { origin } = new URL(url);
-    const present = servers.get(origin);
-    if (present) return present;
-    const turns = createTurns(count, () => servers.delete(origin));
-    servers.set(origin, turns);
-    return turns;
+    return {
+      // Kept only while somebody has a turn: most answers are short and never ask for one.
+      take(signal) {
+        signal.throwIfAborted();
+        const turns = servers.get(origin) ?? createTurns(count, () => servers.delete(origin));
+        servers.set(origin, turns);
+        return turns.take(signal);
+      },
+    };
   };
 }

@@ -225,7 +225,13 @@ describe('GET /health and GET /ready', () => {
     world.state.obstacles = ['stopping'];
     await notReady(['chain_unreachable', 'stopping']);
     world.state.chainAnswers = true;
-    for (const obstacle of ['ledger_unreconciled', 'authority_changed', 'fees_low', 'stopping'] as const) {
+    for (const obstacle of [
+      'ledger_unreconciled',
+      'authority_changed',
+      'opens_paused',
+      'fees_low',
+      'stopping',
+    ] as const) {
       world.state.obstacles = [obstacle];
       await notReady([obstacle]);
     }

@@ -67,6 +67,14 @@ describe('long answers', function () {
     expect(answers.map(({ kind }) => kind)).to.deep.equal(Array(60).fill('timeout'));
   });
 
+  it('servers that nobody waits for are forgotten', async () => {
+    const turnsOf = createTurnsByServer(1);
+    const before = process.memoryUsage().heapUsed;
+    for (let server = 0; server < 200_000; server += 1) turnsOf(`http://server-${server}.example/execute`);
+    global.gc?.();
+    expect((process.memoryUsage().heapUsed - before) / MEBIBYTE).to.be.lessThan(40);
+  });
+
   it('a turn that is waited for is given up with its call, and handed on in order', async () => {
     const turns = createTurnsByServer(1)('http://a.example/execute');
     const never = new AbortController().signal;

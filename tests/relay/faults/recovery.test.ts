@@ -312,6 +312,49 @@ describe('recovery', function () {
     }
   });
 
+  it('a relay that is stopped past its lease while its creator answers: one settle, of the result that is stored', async () => {
+    const before = await market.balances();
+    const answers: ((result: string) => void)[] = [];
+    market.setBehaviour((body, _response, reply) => {
+      answers.push((result) => reply(goodAnswer(market.signingKey, body.execution_id, result)));
+    });
+    const first = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+    const second = await market.startRelayProcess();
+    const path = `/v1/agents/${market.agentId}/execute`;
+    const call = (relay: RelayHandle) =>
+      request(relay.url, path, {
+        apiKey: apiKey(),
+        body: { task: 'asked twice' },
+        headers: { 'idempotency-key': 'asked-twice' },
+      });
+    try {
+      const waiting = call(first);
+      await until('the first relay asks', async () => answers.length === 1);
+      first.process.kill('SIGSTOP');
+      answers[0]!('the first answer');
+      await until('the second relay asks again', async () => answers.length === 2);
+      first.process.kill('SIGCONT');
+      // It has heard the first answer by the time that it answers others.
+      await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const id = market.executionsByTask().get('asked twice')!;
+      expect((await market.record(id))?.status).to.equal('open');
+      answers[1]!('the second answer');
+      const answer = await waiting;
+      expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
+      expect((await call(second)).text).to.equal(answer.text);
+      expect((await call(first)).text).to.equal(answer.text);
+      const stored = market.journal().find((row) => row.execution_id === id)!;
+      const record = (await market.record(id))!;
+      expect(stored.result).to.equal('the second answer');
+      expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
+      expect(await succeeded(id)).to.equal(2);
+      assertMoved(before, await market.balances(), 1n);
+    } finally {
+      await Promise.all([first.kill(), second.kill()]);
+    }
+  });
+
   it('a synchronous execution commits twice to the disk, and many at once commit together', async () => {
     const relay = await market.startRelayProcess();
     const commits = async () => {

@@ -56,6 +56,18 @@ describe('the gate', () => {
     }
     expect(begun()).to.equal(3);
   });
+
+  it('while opens are paused what a wallet has opened can still be started', async () => {
+    const { gate, guarded, begun } = behindGate();
+    gate.set('ledger_unreconciled', false);
+    gate.set('opens_paused', true);
+    expect(await guarded.execute({} as never, {} as never, {} as never).catch((error) => error)).to.include({
+      code: 'service_unavailable',
+      message: 'The marketplace takes no new executions for now',
+    });
+    expect((await guarded.start({} as never, {} as never)).kind).to.equal('pending');
+    expect(begun()).to.equal(1);
+  });
 });
 
 describe('the runway', () => {

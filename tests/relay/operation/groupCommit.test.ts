@@ -67,6 +67,19 @@ describe('writes in groups', () => {
     expect(stored()).to.deep.equal(['a', 'b']);
   });
 
+  it('a disk that fills in the middle of a group: none of it is written, and all are told so', async () => {
+    const pages = Number(sqlite.pragma('page_count', { simple: true }));
+    sqlite.pragma(`max_page_count = ${pages + 1}`);
+    const names = ['a', 'b', 'x'.repeat(100_000), 'c', 'd'];
+    const results = await Promise.allSettled(names.map((name) => writes.intend(insert(name))));
+    expect(results.map(({ status }) => status)).to.deep.equal(Array(5).fill('rejected'));
+    expect(stored()).to.deep.equal([]);
+    expect(sqlite.pragma('synchronous', { simple: true })).to.equal(NORMAL);
+    sqlite.pragma('max_page_count = 1000000');
+    await writes.intend(insert('e'));
+    expect(stored()).to.deep.equal(['e']);
+  });
+
   it('a group that cannot be committed fails as a whole, and the next one is written', async () => {
     const other = new Sqlite(path);
     other.exec('BEGIN IMMEDIATE');

@@ -58,9 +58,11 @@ describe('query plans', () => {
   it('recovery, leases, finality and the protection of the fee payer', async () => {
     const texts = listen(ledger.sqlite);
     const journal = createJournal(createGroupCommit(ledger.sqlite), ledger.db, 'this relay');
-    await journal.renewLease(1);
-    await journal.takeOver(1);
-    await journal.unfinished();
+    await journal.takeRowsOfOthersThan(['another relay']);
+    await journal.unfinished(1, 500);
+    await journal.unfinished(1, 500, { created_ms: 1n, execution_id: 'an id' });
+    await journal.restUntil('an id', 1);
+    await journal.openOf('a wallet');
     await journal.unproven(1n, 1n, 99);
     await journal.proven(['an id']);
     await requireHarmless(journal, { lostLamportsPerDay: 1, openExecutions: 1 }, 'a wallet', 1);

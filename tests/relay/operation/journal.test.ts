@@ -1,0 +1,196 @@
+/** The journal on a real ledger: whose rows are whose, what takes the place of what, and what was lost. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createKeyUse } from '../../../app/relay/auth.ts';
+import { ledgerPath } from '../../../app/relay/config.ts';
+import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
+import { type ClaimedExecution, createJournal, JournalConflict, OpenLimitReached } from '../../../app/relay/journal.ts';
+import { createLog } from '../../../app/relay/log.ts';
+import type { LedgerTables, ResultRow } from '../../../app/relay/tables.ts';
+import { migrate, openDatabase } from '../../../indexer/database.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
+const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
+const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
+
+describe('the journal', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  const open = () => openDatabase<LedgerTables>(ledgerPath(folder));
+  const ledger = open();
+  migrate(ledger.sqlite, MIGRATIONS);
+  // The connection of another process.
+  const elsewhere = open();
+  after(() => {
+    elsewhere.close();
+    ledger.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => void ledger.sqlite.exec('DELETE FROM executions; DELETE FROM results'));
+
+  const mine = createJournal(createGroupCommit(ledger.sqlite), ledger.db, 'mine');
+  const others = createJournal(createGroupCommit(elsewhere.sqlite), elsewhere.db, 'others');
+
+  const execution = (id: string, changes: Partial<ClaimedExecution> = {}): ClaimedExecution => ({
+    execution_id: id,
+    wallet: 'wallet',
+    key_id: 'key',
+    listing: 'listing',
+    listing_version: 1n,
+    metadata_hash: 'hash',
+    nonce: 'nonce',
+    fingerprint: 'fingerprint',
+    price: 1n,
+    max_cost: 1n,
+    timeout_seconds: 30n,
+    task: id,
+    parameters: '{}',
+    accepted_at: 1n,
+    request_hash: 'request',
+    ...changes,
+  });
+  const resultOf = (id: string, result: string): ResultRow => ({
+    execution_id: id,
+    result,
+    result_hash: `sha256:${result}`,
+    signature: `ed25519:${result}`,
+    execution_signature: null,
+    tokens_used: null,
+    steps: null,
+    execution_time_ms: 1n,
+    token: result,
+    verified_ms: 1n,
+  });
+  async function dispatch(id: string) {
+    const row = await mine.claim(execution(id), 1);
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.openConfirmed(row, TIMES);
+    await mine.dispatched(row, 1);
+    return row;
+  }
+  /** An open that the chain has refused for its fee. */
+  async function refuse(id: string, code: string, nowMs = 1) {
+    const row = await mine.claim(execution(id), nowMs);
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.void(row, code, 'refused', SIGNED.fee);
+  }
+  const rejected = (promise: Promise<unknown>) =>
+    promise.then(
+      () => expect.fail('it was taken'),
+      (error) => error,
+    );
+
+  it('keeps the first result of an execution, and says which it is', async () => {
+    await dispatch('one');
+    expect((await mine.storeResult(resultOf('one', 'first'))).result).to.equal('first');
+    expect((await mine.storeResult(resultOf('one', 'second'))).result).to.equal('first');
+    expect((await mine.result('one'))?.result).to.equal('first');
+  });
+
+  it('rejects: the result of a relay that has lost the execution meanwhile', async () => {
+    const row = await dispatch('one');
+    await others.takeRowsOfOthersThan([]);
+    expect(await rejected(mine.storeResult(resultOf('one', 'stale')))).to.be.instanceOf(JournalConflict);
+    expect(await others.result('one')).to.equal(undefined);
+    expect((await others.storeResult(resultOf('one', 'right'))).result).to.equal('right');
+    expect(await rejected(mine.storeResult(resultOf('one', 'stale')))).to.be.instanceOf(JournalConflict);
+    expect(await rejected(mine.verified(row, SIGNED, 1n, 0n))).to.be.instanceOf(JournalConflict);
+  });
+
+  it('takes no more executions of a wallet than its limit, however many come at once', async () => {
+    const claims = Array.from({ length: 5 }, (_, n) => mine.claim(execution(`at once ${n}`), 1, 3));
+    const settled = await Promise.allSettled(claims);
+    const refused = settled.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
+    expect(refused.map((error) => error instanceof OpenLimitReached)).to.deep.equal([true, true]);
+    expect(await mine.openOf('wallet')).to.equal(3);
+    await mine.claim(execution('of another', { wallet: 'another' }), 1, 3);
+    expect(await rejected(mine.claimOpened(execution('opened'), TIMES, 1, 3))).to.be.instanceOf(OpenLimitReached);
+    expect(await rejected(mine.claim(execution('at once 0'), 1, 3))).to.be.instanceOf(JournalConflict);
+  });
+
+  it('an Idempotency-Key erases no fee that its earlier calls have lost', async () => {
+    for (let times = 0; times < 3; times += 1) await refuse('again', 'insufficient_balance');
+    expect(await mine.lostFeesOf('wallet', 0)).to.equal(15_000n);
+    const row = await mine.claim(execution('again'), 1);
+    expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, fees: 0n, error_code: null, open_signature: null });
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.openConfirmed(row, TIMES);
+    await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
+    expect(await mine.lostFeesOf('wallet', 0)).to.equal(15_000n);
+    expect(await mine.lostFeesOf('wallet', 1)).to.equal(0n);
+  });
+
+  it('counts what the chain took for a refused open whatever the caller was told, and nothing for an expired one', async () => {
+    await refuse('refused', 'service_unavailable');
+    const expired = await mine.claim(execution('expired'), 1);
+    await mine.openSigned(expired, SIGNED, 60n);
+    await mine.void(expired, 'service_unavailable', 'expired');
+    expect(await mine.lostFeesOf('wallet', 0)).to.equal(5_000n);
+  });
+
+  it('what was answered in vain never answers the call that takes its place', async () => {
+    const row = await dispatch('one');
+    await mine.storeResult(resultOf('one', 'in vain'));
+    await mine.void(row, 'service_unavailable', 'rolled back');
+    await mine.claim(execution('one'), 2);
+    expect(await mine.result('one')).to.equal(undefined);
+    expect(await rejected(mine.claim(execution('one'), 3))).to.be.instanceOf(JournalConflict);
+  });
+
+  it('writing down the use of many keys holds up no call', async () => {
+    const insert = ledger.sqlite.prepare(
+      "INSERT INTO api_keys (key_hash, key_id, wallet, name, created_ms) VALUES (?, 'id', 'wallet', 'name', 1)",
+    );
+    const use = createKeyUse(elsewhere.db, createLog('silent'));
+    for (let key = 0; key < 500; key += 1) {
+      insert.run(`key ${key}`);
+      use.touch(`key ${key}`, key + 1);
+    }
+    await refuse('again', 'insufficient_balance');
+    const flushed = use.flush();
+    // Both write in this thread: where one waited for the other, neither would ever go on.
+    const row = await mine.claim(execution('again'), 2);
+    await flushed;
+    expect(row.state).to.equal('accepted');
+    const used = ledger.sqlite
+      .prepare('SELECT count(*), min(last_used_ms), max(last_used_ms) FROM api_keys')
+      .raw()
+      .get();
+    expect(used).to.deep.equal([500n, 1n, 500n]);
+    await use.close();
+  });
+
+  it('recovery reads page by page, and not what rests', async () => {
+    for (let n = 0; n < 5; n += 1) await mine.claim(execution(`row ${n}`), 1);
+    await mine.restUntil('row 1', 1_000);
+    const idsOf = (rows: { execution_id: string }[]) => rows.map((row) => row.execution_id);
+    const first = await mine.unfinished(10, 2);
+    expect(idsOf(first)).to.deep.equal(['row 0', 'row 2']);
+    expect(idsOf(await mine.unfinished(10, 9, first.at(-1)))).to.deep.equal(['row 3', 'row 4']);
+    expect(idsOf(await mine.unfinished(1_000, 9))).to.have.length(5);
+    // Whoever takes it over looks at once.
+    await others.takeRowsOfOthersThan([]);
+    expect(idsOf(await others.unfinished(10, 9))).to.have.length(5);
+  });
+
+  it('a record that is open after all takes the place of a row that says it never was, and of no other', async () => {
+    await refuse('void', 'service_unavailable');
+    await dispatch('served');
+    expect(await mine.adopt(execution('void'), TIMES, 2)).to.equal(true);
+    expect(await mine.adopt(execution('served'), TIMES, 2)).to.equal(false);
+    expect(await mine.get('void')).to.include({ state: 'parked', refund_at: 631n, lease_owner: null });
+    expect((await mine.get('served'))?.state).to.equal('dispatched');
+  });
+
+  it('an open that counts as never landed is proven like every other end, once its bytes are dead', async () => {
+    await refuse('signed', 'service_unavailable');
+    const unsigned = await mine.claim(execution('unsigned'), 1);
+    await mine.void(unsigned, 'service_unavailable', 'interrupted');
+    expect(await mine.unproven(10n, 61n, 9)).to.deep.equal([]);
+    expect(await mine.unproven(11n, 60n, 9)).to.deep.equal([]);
+    expect((await mine.unproven(11n, 61n, 9)).map((row) => row.execution_id)).to.deep.equal(['signed']);
+    await mine.proven(['signed']);
+    expect(await mine.unproven(11n, 61n, 9)).to.deep.equal([]);
+  });
+});
