@@ -1,6 +1,6 @@
 /**
- * The way out when a transaction's log cannot be trusted: the accounts that it may have changed are read and their present
- * state is written instead. That state may already be later than the transaction, which the rows' slot remembers. What
+ * The way out when a transaction's log cannot be trusted, or is about accounts that no transaction before it made: the
+ * accounts are read and their present state is written instead. That state may already be later than the transaction, which the rows' slot remembers. What
  * accounts do not keep (why a refund was made, which transaction did what, what is closed by now) is in the transaction's
  * own instructions.
  */
@@ -10,7 +10,7 @@ import { type Invocation, readAddresses, readEvidenceUri, readInvocations, readR
 import { configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
 
-/** The rows that a transaction may have changed, each as it is at its slot. */
+/** The rows of a transaction's accounts, each as it is at its slot. */
 export interface Snapshot {
   configs: ConfigRow[];
   creators: CreatorRow[];
@@ -49,11 +49,15 @@ const CLOSABLE: Record<string, 'grant' | 'record'> = {
   close_execution: 'record',
 };
 
-/** Reads the state after a transaction. Throws where the node has not reached its slot yet. */
+/**
+ * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws where the
+ * node has not reached its slot yet.
+ */
 export async function readSnapshot(
   connection: Connection,
   programId: PublicKey,
   transaction: VersionedTransactionResponse,
+  which: 'changed' | 'named' = 'changed',
 ): Promise<Snapshot> {
   const signature = transaction.transaction.signatures[0]!;
   const invocations = readInvocations(transaction, programId);
@@ -69,9 +73,7 @@ export async function readSnapshot(
   };
   const found = new Set<string>();
   const listings = new Set<string>();
-  // What is only read cannot have changed.
-  const changed = readAddresses(transaction).filter(({ writable }) => writable);
-  for await (const { address, data, slot } of readAccounts(connection, programId, transaction.slot, changed)) {
+  const addRow = ({ address, data, slot }: ReadAccount) => {
     found.add(address.toBase58());
     const name = ACCOUNT_NAMES.find((candidate) => isAccount(candidate, data));
     if (name === 'Config') rows.configs.push(configRow(address, decodeAccount(name, data), slot));
@@ -81,27 +83,41 @@ export async function readSnapshot(
     else if (name === 'KeyGrant') rows.grants.push(grantRow(address, decodeAccount(name, data), slot));
     else if (name === 'ExecutionRecord') {
       const row = executionRow(address, decodeAccount(name, data), slot);
-      rows.executions.push({ ...row, ...readHistory(invocations, row, signature) });
+      rows.executions.push({ ...row, ...readHistory(invocations, row, { signature, slot: transaction.slot }) });
     } else if (name === 'Dispute') {
       const opening = findInvocation(invocations, 'open_dispute', 'dispute', address.toBase58());
       const evidenceUri = opening ? readEvidenceUri(opening) : null;
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
     }
-  }
+  };
+  // What is only read cannot have changed.
+  const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');
+  const read = (addresses: string[]) => readAccounts(connection, programId, transaction.slot, addresses);
+  for await (const account of read(wanted.map(({ address }) => address))) addRow(account);
+  // A dispute's row takes its execution's id from the record, which not every instruction about a dispute may write.
+  const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
+  for await (const account of read(records)) addRow(account);
   for (const listing of listings) rows.listings.push(await readListing(connection, transaction.slot, listing));
   rows.gone = await readGone(connection, transaction.slot, invocations, found);
   return rows;
 }
 
-/** The program's own among the addresses given, with the slot at which they were read. */
+interface ReadAccount {
+  address: PublicKey;
+  data: Buffer;
+  /** At which it was read. */
+  slot: bigint;
+}
+
+/** The program's own among the addresses given. */
 async function* readAccounts(
   connection: Connection,
   programId: PublicKey,
   minContextSlot: number,
-  addresses: readonly { address: string }[],
-) {
+  addresses: readonly string[],
+): AsyncGenerator<ReadAccount> {
   for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_CALL) {
-    const chunk = addresses.slice(start, start + ACCOUNTS_PER_CALL).map(({ address }) => new PublicKey(address));
+    const chunk = addresses.slice(start, start + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address));
     const { context, value } = await readAtLeast(connection, chunk, minContextSlot);
     for (const [index, account] of value.entries()) {
       if (!account?.owner.equals(programId)) continue;
@@ -158,13 +174,17 @@ function readRefunds(invocations: Invocation[]): Snapshot['refunds'] {
 function readHistory(
   invocations: Invocation[],
   { record, status }: ExecutionRow,
-  signature: string,
-): Pick<ExecutionRow, 'open_signature' | 'end_signature'> {
+  at: { signature: string; slot: number },
+): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature'> {
   const did = (name: string) => findInvocation(invocations, name, 'record', record) !== undefined;
   const opened = did('open_execution') || did('open_execution_with_grant');
   const ended = did('settle_execution') || did('refund_execution');
   // One that is open although the transaction ended it was closed and opened again since.
-  return { open_signature: opened ? signature : null, end_signature: ended && status !== 'open' ? signature : null };
+  return {
+    open_signature: opened ? at.signature : null,
+    opened_slot: opened ? BigInt(at.slot) : null,
+    end_signature: ended && status !== 'open' ? at.signature : null,
+  };
 }
 
 function findInvocation(

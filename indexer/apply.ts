@@ -14,6 +14,9 @@ import {
   changeExecution,
   changeGrant,
   endExecution,
+  forgetPositions,
+  forgetUnread,
+  MissingRow,
   writeConfig,
   writeCreator,
   writeDispute,
@@ -31,7 +34,8 @@ export interface ChainTransaction {
   slot: bigint;
   content:
     | { kind: 'failed' }
-    | { kind: 'events'; events: MarketplaceEvent[] }
+    /** With the snapshot where the events are about accounts that no transaction before this one made. */
+    | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: Snapshot }
     | { kind: 'accounts'; snapshot: Snapshot };
 }
 
@@ -47,18 +51,22 @@ export class ApplyError extends Error {
   }
 }
 
-/** Applies transactions in the order given, which must be the chain's. Throws ApplyError. */
+/** A transaction's events are about an account that was never seen made: it needs a snapshot. */
+export class SnapshotNeeded extends Error {
+  readonly signature: string;
+
+  constructor(signature: string, cause: MissingRow) {
+    super(`${cause.message}, which transaction ${signature} is about`, { cause });
+    this.signature = signature;
+  }
+}
+
+/** Applies new transactions in the order given, which must be the chain's. Throws ApplyError or SnapshotNeeded. */
 export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainTransaction[]): Promise<void> {
   const last = page.at(-1);
   if (!last) return;
   await db.transaction().execute(async (transaction) => {
-    for (const item of page) {
-      try {
-        await applyTransaction(transaction, item);
-      } catch (error) {
-        throw isTemporary(error) ? error : new ApplyError(item.signature, error);
-      }
-    }
+    for (const item of page) await applyTransaction(transaction, item, 'new');
     const cursor = { id: 1n, signature: last.signature, slot: last.slot };
     await transaction
       .insertInto('cursor')
@@ -68,16 +76,47 @@ export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainT
   });
 }
 
+/**
+ * Applies every transaction since a gap, in the order of the chain, those that are known too: what they said of an account
+ * that was not there then, and the order of the slot's executions, come right with it. Throws as `applyPage` does.
+ */
+export async function applyAgain(db: Kysely<IndexDatabase>, sinceGap: readonly ChainTransaction[]): Promise<void> {
+  const first = sinceGap[0];
+  if (!first) return;
+  await db.transaction().execute(async (transaction) => {
+    await forgetPositions(transaction, first.slot);
+    for (const item of sinceGap) await applyTransaction(transaction, item, 'again');
+    await forgetUnread(transaction);
+  });
+}
+
 /** The file was busy or the disk full: no fault of the transaction's, so it may be tried again. */
 function isTemporary(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/.test(error.code);
 }
 
-async function applyTransaction(db: Transaction<IndexDatabase>, item: ChainTransaction): Promise<void> {
+type Db = Transaction<IndexDatabase>;
+
+async function applyTransaction(db: Db, item: ChainTransaction, times: 'new' | 'again'): Promise<void> {
+  try {
+    await applyContent(db, item, times);
+  } catch (error) {
+    if (isTemporary(error)) throw error;
+    const { kind } = item.content;
+    throw error instanceof MissingRow && kind === 'events'
+      ? new SnapshotNeeded(item.signature, error)
+      : new ApplyError(item.signature, error);
+  }
+}
+
+async function applyContent(db: Db, item: ChainTransaction, times: 'new' | 'again'): Promise<void> {
   const { signature, slot, content } = item;
-  if (content.kind === 'accounts') {
-    await writeSnapshot(db, content.snapshot, { signature, slot });
-  } else if (content.kind === 'events') {
+  if (content.kind === 'failed') return;
+  if (content.snapshot) await writeSnapshot(db, content.snapshot, { signature, slot });
+  if (content.kind === 'accounts' || content.events.length === 0) {
+    const known = db.insertInto('eventless_transactions').values({ signature, slot });
+    await known.onConflict((c) => c.doNothing()).execute();
+  } else {
     for (const [index, event] of content.events.entries()) {
       const row = { signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) };
       const inserted = await db
@@ -85,12 +124,26 @@ async function applyTransaction(db: Transaction<IndexDatabase>, item: ChainTrans
         .values(row)
         .onConflict((c) => c.doNothing())
         .executeTakeFirst();
-      if (inserted.numInsertedOrUpdatedRows) await handleEvent(db, event, { signature, slot });
+      if (!inserted.numInsertedOrUpdatedRows && times === 'new') continue;
+      const handle = () => handleEvent(db, event, { signature, slot });
+      await (content.snapshot ? passOverGone(db, slot, handle) : handle());
     }
   }
 }
 
-async function writeSnapshot(db: Transaction<IndexDatabase>, snapshot: Snapshot, at: Position): Promise<void> {
+/** Once the accounts have been read, one without a row is gone: nothing is left to make a row of. */
+async function passOverGone(db: Db, slot: bigint, write: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof MissingRow)) throw error;
+      await writeUnread(db, { address: error.address, slot });
+    }
+  }
+}
+
+async function writeSnapshot(db: Db, snapshot: Snapshot, at: Position): Promise<void> {
   // The relay as it was known before this snapshot, which may be from a later time.
   const known = await db.selectFrom('configs').select('relay_authority').executeTakeFirst();
   const relay = known?.relay_authority ?? snapshot.configs[0]?.relay_authority;
@@ -112,10 +165,12 @@ async function writeSnapshot(db: Transaction<IndexDatabase>, snapshot: Snapshot,
   }
   for (const row of snapshot.disputes) {
     // A disputed record was settled, so that its account and its row are there.
-    const record = db.selectFrom('executions').select('execution_id').where('record', '=', row.record);
-    await writeDispute(db, { ...row, ...(await record.executeTakeFirstOrThrow()) });
+    const query = db.selectFrom('executions').select('execution_id').where('record', '=', row.record);
+    const record = await query.executeTakeFirst();
+    if (record) await writeDispute(db, { ...row, ...record });
+    else await writeUnread(db, { address: row.dispute, slot: row.slot });
   }
-  for (const { instruction, address, time } of snapshot.gone) {
+  const writeGone = async ({ instruction, address, time }: Snapshot['gone'][number]): Promise<void> => {
     if (instruction === 'close_grant') await changeGrant(db, address, { revoked: 1n, closed: 1n, slot: at.slot });
     else if (instruction === 'close_execution') await changeExecution(db, address, { closed: 1n, slot: at.slot });
     else if (instruction === 'refund_execution') {
@@ -126,7 +181,8 @@ async function writeSnapshot(db: Transaction<IndexDatabase>, snapshot: Snapshot,
       const reason = reasonOf(address, settledAt, row.refund_at);
       await endExecution(db, address, at, reason, { status: 'refunded', settled_at: settledAt });
     } else await writeUnread(db, { address, slot: at.slot });
-  }
+  };
+  for (const gone of snapshot.gone) await passOverGone(db, at.slot, () => writeGone(gone));
 }
 
 /** An event's fields as JSON: keys base58, bytes hex, 64-bit integers decimal text. */

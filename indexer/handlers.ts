@@ -1,6 +1,7 @@
 /**
  * What each event changes: SQL only. Events carry the state after them, so a handler writes values and never computes.
- * A row that already shows a later slot (its account was read) keeps its state. A throw stops the indexer.
+ * A row that already shows a later slot (its account was read) keeps its state. MissingRow asks for the accounts; any
+ * other throw stops the indexer.
  */
 import type { Transaction } from 'kysely';
 import type { EventData, EventName, MarketplaceEvent } from '../app/sdk/events.ts';
@@ -15,6 +16,7 @@ import {
   changeGrant,
   changeListing,
   endExecution,
+  requireListing,
   writeConfig,
   writeCreator,
   writeDispute,
@@ -173,6 +175,7 @@ const HANDLERS: Handlers = {
 
   async ExecutionOpened(db, data, { signature, slot }) {
     const keyId = optionalHex(data.keyId);
+    await requireListing(db, base58(data.listing));
     await writeExecution(db, {
       execution_id: formatUuid(data.executionId),
       record: base58(data.record),
@@ -198,6 +201,9 @@ const HANDLERS: Handlers = {
       dispute_window_seconds: BigInt(data.disputeWindowSeconds),
       dispute_count: 0n,
       open_signature: signature,
+      opened_slot: slot,
+      open_index: null,
+      listing_timeout_seconds: null,
       end_signature: null,
       closed: 0n,
       slot,

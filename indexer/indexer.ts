@@ -1,18 +1,20 @@
 /**
  * The indexer as a part that can be started and stopped: runs passes (ingest.ts) whenever the subscription hints at
  * something new, after each reconnect, and every few seconds in case a hint was missed. What may be temporary is tried
- * again for ever; a transaction that cannot be applied stops it.
+ * again for ever; a transaction that cannot be applied stops it. What the node has left out is looked for again and again
+ * (rescan.ts).
  */
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { PROGRAM_ID } from '../app/sdk/program.ts';
-import { ApplyError } from './apply.ts';
+import { ApplyError, type SnapshotNeeded } from './apply.ts';
 import { claimChain } from './chain.ts';
 import { type OpenedDatabase, openIndex } from './database.ts';
 import type { History } from './helius.ts';
-import { pass } from './ingest.ts';
+import { type IngestDeps, pass } from './ingest.ts';
 import { createNotices } from './notices.ts';
 import { type IndexStatus, readStatus } from './read.ts';
+import { rescan } from './rescan.ts';
 import { connectRpc } from './rpc.ts';
 import { subscribe } from './subscription.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -29,6 +31,8 @@ export interface IndexerOptions {
   pollMs?: number;
   /** How often the WebSocket is tested; a dead one is noticed after two to three times as long. */
   heartbeatMs?: number;
+  /** How often the last slots are looked through for what the node left out; also done at once when that shows. */
+  rescanMs?: number;
   /** Signatures per request. */
   signaturePage?: number;
   /** Where an empty index is filled from, in order; without it, from the node. */
@@ -65,6 +69,9 @@ const RETRY_MAX_MS = 5_000;
 /** A node may notify of a transaction a moment before it lists it: look again soon, this many times. */
 const SOON_MS = 40;
 const SOON_TIMES = 25;
+const RESCAN_MS = 60_000;
+/** Slots before the last rescan's end that each looks through too: over three minutes of mainnet, a few requests. */
+const RESCAN_SLOTS = 512n;
 
 export function createIndexer(options: IndexerOptions): Indexer {
   const { log } = options;
@@ -79,6 +86,9 @@ export function createIndexer(options: IndexerOptions): Indexer {
   let error: string | null = null;
   let wake = () => {};
   let wanted = false;
+  /** When the next rescan is due, and how far the last one came; null before the first. */
+  let rescanAt = 0;
+  let rescannedTo: bigint | null = null;
   const waiters = new Set<{ slot: bigint; resolve(): void; reject(error: Error): void }>();
 
   const request = () => {
@@ -120,27 +130,47 @@ export function createIndexer(options: IndexerOptions): Indexer {
     return undefined;
   };
 
+  const onGap = (evidence: SnapshotNeeded) => {
+    log.warn({ reason: evidence.message }, 'the node left out a transaction; the accounts are read instead');
+    rescanAt = 0;
+  };
+
+  /** Looks for what the node left out, where that is due. A failure waits for the next time: the passes matter more. */
+  const rescanWhenDue = async (deps: IngestDeps, head: bigint) => {
+    if (performance.now() < rescanAt) return;
+    rescanAt = performance.now() + (options.rescanMs ?? RESCAN_MS);
+    try {
+      const found = await rescan({ ...deps, onGap: () => {} }, (rescannedTo ?? head) - RESCAN_SLOTS);
+      if (found.length > 0) log.warn({ found }, 'transactions that the node had left out were applied');
+      rescannedTo = head;
+    } catch (cause) {
+      if (cause instanceof ApplyError) throw cause;
+      if (!stopping.signal.aborted) log.warn({ error: String(cause) }, 'looking for gaps: will be tried again');
+    }
+  };
+
   const run = async (db: OpenedDatabase<IndexDatabase>['db']) => {
     const { signaturePage = 1_000, history } = options;
+    const deps: IngestDeps = { connection, programId, db, notices, signaturePage, ...(history && { history }), onGap };
     let soon = 0;
     while (!stopping.signal.aborted) {
       await idle(soon > 0 || waiters.size > 0 ? SOON_MS : (options.pollMs ?? 3_000), true);
       await idle(DEBOUNCE_MS, false);
       wanted = false;
       const present = [...waiters];
-      const head = await untilDone('reading the chain', () =>
-        pass({ connection, programId, db, notices, signaturePage, ...(history && { history }) }),
-      );
+      const head = await untilDone('reading the chain', () => pass(deps));
       if (head === undefined) return;
       for (const waiter of present) {
         if (head < waiter.slot) continue;
         waiters.delete(waiter);
         waiter.resolve();
       }
+      await rescanWhenDue(deps, head);
       soon = notices.waiting() > 0 ? soon + 1 : 0;
       if (soon > SOON_TIMES) {
         log.warn({ waiting: notices.waiting() }, 'the node notified of transactions that it does not list');
         notices.clear();
+        rescanAt = 0;
         soon = 0;
       }
     }

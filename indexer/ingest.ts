@@ -6,7 +6,7 @@ import type { ConfirmedSignatureInfo, Connection, PublicKey } from '@solana/web3
 import type { Kysely } from 'kysely';
 import { readEvents } from '../app/sdk/events.ts';
 import { readSnapshot } from './accounts.ts';
-import { ApplyError, applyPage, type ChainTransaction } from './apply.ts';
+import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from './apply.ts';
 import type { History } from './helius.ts';
 import type { Notices } from './notices.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -21,6 +21,8 @@ export interface IngestDeps {
   history?: History;
   /** Signatures per request; the most that nodes give is 1,000. */
   signaturePage: number;
+  /** Told that the node has left out a transaction, by one that builds on it. */
+  onGap?(evidence: SnapshotNeeded): void;
 }
 
 /** Transactions per database transaction, and fetched side by side. */
@@ -44,7 +46,7 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
   const head = unfinished.reduce((least, { slot }) => (slot <= least ? BigInt(slot) - 1n : least), confirmed);
   for (let end = fresh.length; end > 0; end -= APPLY_PAGE) {
     const oldestFirst = fresh.slice(Math.max(0, end - APPLY_PAGE), end).reverse();
-    await applyPage(deps.db, await readTransactions(deps, oldestFirst));
+    await applyWithSnapshots(deps, await readTransactions(deps, oldestFirst), applyPage);
     for (const { signature } of oldestFirst) deps.notices.done(signature);
   }
   const progress = { id: 1n, slot: head, checked_at: BigInt(Date.now()) };
@@ -61,7 +63,27 @@ async function backfill(deps: IngestDeps, history: History): Promise<void> {
   for await (const page of history(deps.programId.toBase58())) {
     const transactions: ChainTransaction[] = [];
     for (const { logs, ...info } of page) transactions.push(await readTransaction(deps, info, logs));
-    if (transactions.length > 0) await applyPage(deps.db, transactions);
+    await applyWithSnapshots(deps, transactions, applyPage);
+  }
+}
+
+/** Applies transactions, with the accounts of those that are about something which the node has left out. */
+export async function applyWithSnapshots(
+  deps: IngestDeps,
+  transactions: ChainTransaction[],
+  apply: typeof applyPage,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await apply(deps.db, transactions);
+    } catch (error) {
+      if (!(error instanceof SnapshotNeeded)) throw error;
+      deps.onGap?.(error);
+      const item = transactions.find(({ signature }) => signature === error.signature);
+      if (item?.content.kind !== 'events') throw error;
+      const transaction = await fetchTransaction(deps, item.signature);
+      item.content.snapshot = await readSnapshot(deps.connection, deps.programId, transaction, 'named');
+    }
   }
 }
 
@@ -102,7 +124,7 @@ async function isNextOlder(deps: IngestDeps, signature: string, expected: string
 }
 
 /** What the given transactions did, in the same order. */
-async function readTransactions(
+export async function readTransactions(
   deps: IngestDeps,
   signatures: readonly ConfirmedSignatureInfo[],
 ): Promise<ChainTransaction[]> {
@@ -137,17 +159,20 @@ async function readTransaction(
   const known = heard && readTrusted(signature, heard, deps.programId);
   if (known?.complete) return { ...position, content: { kind: 'events', events: known.events } };
 
-  const transaction = await deps.connection.getTransaction(signature, {
-    commitment: 'confirmed',
-    maxSupportedTransactionVersion: 0,
-  });
-  if (!transaction) throw new Error(`the node lists ${signature} but does not have it`);
+  const transaction = await fetchTransaction(deps, signature);
   const logs = transaction.meta?.logMessages;
   const read = logs && readTrusted(signature, logs, deps.programId);
   if (read?.complete) return { ...position, content: { kind: 'events', events: read.events } };
 
   const snapshot = await readSnapshot(deps.connection, deps.programId, transaction);
   return { ...position, content: { kind: 'accounts', snapshot } };
+}
+
+async function fetchTransaction({ connection }: Pick<IngestDeps, 'connection'>, signature: string) {
+  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+  const transaction = await connection.getTransaction(signature, options);
+  if (!transaction) throw new Error(`the node lists ${signature} but does not have it`);
+  return transaction;
 }
 
 function readTrusted(signature: string, logs: string[], programId: PublicKey) {

@@ -89,7 +89,7 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
   };
 }
 
-/** Without what the record does not keep: reason and signatures are null, and of disputes only a present one counts. */
+/** Without what the record does not keep: reason, signatures and position are null, and of disputes only a present one counts. */
 export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
   const status: ExecutionStatusName = record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
   const settled = status !== 'open' && status !== 'refunded';
@@ -120,6 +120,9 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     dispute_window_seconds: BigInt(record.disputeWindowSeconds),
     dispute_count: status === 'disputed' || status === 'dispute_upheld' ? 1n : 0n,
     open_signature: null,
+    opened_slot: null,
+    open_index: null,
+    listing_timeout_seconds: null,
     end_signature: null,
     closed: 0n,
     slot,

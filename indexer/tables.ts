@@ -91,6 +91,9 @@ export interface ExecutionRow {
   dispute_window_seconds: bigint;
   dispute_count: bigint;
   open_signature: string | null;
+  opened_slot: bigint | null;
+  open_index: bigint | null;
+  listing_timeout_seconds: bigint | null;
   end_signature: string | null;
   closed: Flag;
   slot: bigint;
@@ -137,6 +140,7 @@ export interface IndexDatabase {
   executions: ExecutionRow;
   disputes: DisputeRow;
   unread_accounts: { address: string; slot: bigint };
+  eventless_transactions: { signature: string; slot: bigint };
   agent_statistics: AgentStatisticsRow;
 }
 

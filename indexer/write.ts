@@ -1,6 +1,6 @@
 /**
  * Rows into index.db, whole ones and changes, from events and from accounts alike. A row is replaced only by a state that
- * is not older. A change to a row that is not there is an error, unless its account is known to be unread.
+ * is not older. A change to a row that is not there throws MissingRow, unless its account is known to be unread.
  */
 import { sql, type Transaction, type UpdateResult } from 'kysely';
 import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, IndexDatabase, ListingRow } from './tables.ts';
@@ -8,6 +8,17 @@ import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, IndexDa
 type Db = Transaction<IndexDatabase>;
 /** Some columns of a row, and the slot of the state that they show. */
 type Change<Row> = Partial<Row> & { slot: bigint };
+
+/** An event is about a row that is not there: the node has left out the transaction that made it. */
+export class MissingRow extends Error {
+  constructor(
+    table: string,
+    /** The account that the row is of. */
+    readonly address: string,
+  ) {
+    super(`${table} has no row of ${address}`);
+  }
+}
 
 export async function writeConfig(db: Db, row: ConfigRow): Promise<void> {
   const insert = db.insertInto('configs').values(row);
@@ -50,30 +61,57 @@ export async function changeGrant(db: Db, address: string, change: Change<GrantR
 }
 
 /**
- * An execution's state. What happened once and for all (signatures, reason, disputes) is only ever added, whichever of
- * event and account is seen first.
+ * An execution's state. What happened once and for all (signatures, position, reason, disputes) is only ever added,
+ * whichever of event and account is seen first.
  */
 export async function writeExecution(db: Db, row: ExecutionRow): Promise<void> {
   // A refunded record can be closed and its id opened again by the same caller: then the new one begins afresh.
   const reopened = db.deleteFrom('executions').where('execution_id', '=', row.execution_id);
   await reopened.where('opened_at', '<', row.opened_at).where('slot', '<=', row.slot).execute();
-  const { reason, open_signature, end_signature, dispute_count, ...state } = row;
+  const { reason, open_signature, opened_slot, open_index, listing_timeout_seconds, ...rest } = row;
+  const { end_signature, dispute_count, ...state } = rest;
   await db
     .insertInto('executions')
-    .values(row)
+    .values({ ...rest, reason })
     .onConflict((c) => c.column('execution_id').doUpdateSet(state).where('executions.slot', '<=', row.slot))
     .execute();
   await db
     .updateTable('executions')
     .set({
       reason: sql`coalesce(reason, ${reason})`,
-      open_signature: sql`coalesce(${open_signature}, open_signature)`,
       end_signature: sql`coalesce(end_signature, ${end_signature})`,
       dispute_count: sql`max(dispute_count, ${dispute_count})`,
+      // By the version, so that a listing which was read later never says a later timeout.
+      listing_timeout_seconds: sql`coalesce(listing_timeout_seconds, (
+        SELECT timeout_seconds FROM listings
+        WHERE listings.listing = ${row.listing} AND listings.listing_version = ${row.listing_version}))`,
     })
     .where('execution_id', '=', row.execution_id)
     .where('opened_at', '=', row.opened_at)
     .execute();
+  if (open_signature !== null && opened_slot !== null) await placeExecution(db, row, open_signature, opened_slot);
+}
+
+/** Says which transaction opened it, and as which of its slot, where that is not known yet. */
+async function placeExecution(db: Db, row: ExecutionRow, signature: string, slot: bigint): Promise<void> {
+  const earlier = db.selectFrom('executions').where('opened_slot', '=', slot);
+  await db
+    .updateTable('executions')
+    .set({
+      open_signature: signature,
+      opened_slot: slot,
+      open_index: earlier.select(({ fn }) => fn.countAll<bigint>().as('count')),
+    })
+    .where('execution_id', '=', row.execution_id)
+    .where('opened_at', '=', row.opened_at)
+    .where(({ eb, or }) => or([eb('opened_slot', 'is', null), eb('open_signature', 'is not', signature)]))
+    .execute();
+}
+
+/** Forgets the positions from a slot on, because its transactions are about to be applied again and in full. */
+export async function forgetPositions(db: Db, fromSlot: bigint): Promise<void> {
+  const forgotten = db.updateTable('executions').set({ opened_slot: null, open_index: null });
+  await forgotten.where('opened_slot', '>=', fromSlot).execute();
 }
 
 export async function changeExecution(db: Db, record: string, change: Change<ExecutionRow>): Promise<void> {
@@ -135,11 +173,26 @@ export async function writeUnread(db: Db, row: IndexDatabase['unread_accounts'])
     .execute();
 }
 
+/** Accounts of which there is a row by now are not unread any more. */
+export async function forgetUnread(db: Db): Promise<void> {
+  await sql`DELETE FROM unread_accounts WHERE address IN (SELECT record FROM executions)
+    OR address IN (SELECT grant_address FROM grants) OR address IN (SELECT listing FROM listings)
+    OR address IN (SELECT dispute FROM disputes) OR address IN (SELECT config FROM configs)`.execute(db);
+}
+
+/** An execution is opened of a listing that is there. */
+export function requireListing(db: Db, listing: string): Promise<void> {
+  return requireKnown(db, 'listings', 'listing', listing);
+}
+
 /** Nothing updated is right only where the row is there and newer, or where there could be none. */
 async function requireRow(db: Db, result: UpdateResult, table: string, column: string, key: string): Promise<void> {
-  if (result.numUpdatedRows > 0n) return;
+  if (result.numUpdatedRows === 0n) await requireKnown(db, table, column, key);
+}
+
+async function requireKnown(db: Db, table: string, column: string, key: string): Promise<void> {
   const { rows } = await sql<{ known: bigint }>`
     SELECT EXISTS (SELECT 1 FROM ${sql.table(table)} WHERE ${sql.ref(column)} = ${key})
       OR EXISTS (SELECT 1 FROM unread_accounts WHERE address = ${key}) AS known`.execute(db);
-  if (rows[0]?.known !== 1n) throw new Error(`${table} has no row of ${key}`);
+  if (rows[0]?.known !== 1n) throw new MissingRow(table, key);
 }

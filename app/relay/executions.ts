@@ -84,6 +84,10 @@ function executionsOf(wallet: string) {
     c.status AS chain_status,
     coalesce(c.reason, j.refund_reason) AS reason,
     j.state AS state,
+    c.execution_id IS NULL AS is_ahead,
+    c.opened_slot AS opened_slot,
+    c.open_index AS open_index,
+    j.created_ms AS created_ms,
     j.refund_state AS refund_state,
     j.error_code AS error_code,
     j.error_message AS error_message`;
@@ -109,7 +113,14 @@ export async function getExecution(deps: ReadDeps, wallet: string, executionId: 
   return toFull(deps, row, (await agentNames(deps, [row])).get(row.listing) ?? null);
 }
 
-/** GET /v1/executions: the wallet's own, newest first, then by execution_id descending. */
+/**
+ * Newest first. Within a second the chain's order counts, which what the index does not know yet comes after; then the
+ * order in which the relay took them.
+ */
+const NEWEST_FIRST = sql.raw(`initiated_at DESC, is_ahead DESC, opened_slot DESC, open_index DESC, created_ms DESC,
+  execution_id DESC`);
+
+/** GET /v1/executions: the wallet's own, newest first. */
 export async function listExecutions(deps: ReadDeps, wallet: string, query: ExecutionsQuery): Promise<ExecutionPage> {
   const filters = [
     query.status === undefined ? sql`1` : sql`status = ${query.status}`,
@@ -122,7 +133,7 @@ export async function listExecutions(deps: ReadDeps, wallet: string, query: Exec
   const { rows, total } = await deps.views.transaction().execute(async (views) => {
     const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
     const page = await sql<ExecutionView>`SELECT * FROM ${matching}
-      ORDER BY initiated_at DESC, execution_id DESC LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
+      ORDER BY ${NEWEST_FIRST} LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
     return { rows: page.rows, total: counted.rows[0]?.total ?? 0n };
   });
   const names = await agentNames(deps, rows);

@@ -94,10 +94,11 @@ describe('indexer/database', () => {
     const insert = sqlite.prepare(
       `INSERT INTO executions (execution_id, record, listing, caller, signing_key, rent_sponsor, price, fee_bps,
          listing_version, request_hash, status, reason, execution_time_ms, opened_at, deadline, refund_at,
-         dispute_window_seconds, dispute_count, slot)
-       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 1, 2, 3, 4, @disputes, 5)`,
+         dispute_window_seconds, dispute_count, listing_timeout_seconds, slot)
+       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 10, 40, 50, 4, @disputes, @timeout, 5)`,
     );
-    const rows: [string, string, number | null, number | null, number][] = [
+    // Each was opened with a timeout of 30 s; the last column is that of the listing.
+    const rows: [string, string, number | null, number | null, number, number?][] = [
       ['A', 'completed', null, 10, 0],
       ['A', 'completed', null, 11, 1],
       ['A', 'disputed', null, 14, 1],
@@ -110,10 +111,14 @@ describe('indexer/database', () => {
       ['A', 'refunded', 5, null, 0],
       ['A', 'refunded', null, null, 0],
       ['A', 'open', null, null, 0],
+      ['A', 'refunded', 1, null, 0, 31],
+      ['A', 'refunded', 1, null, 0, 30],
+      ['A', 'refunded', 0, null, 0, 31],
+      ['A', 'completed', null, 15, 0, 31],
       ['B', 'open', null, null, 0],
     ];
-    for (const [index, [listing, status, reason, ms, disputes]] of rows.entries()) {
-      insert.run({ id: String(index), listing, status, reason, ms, disputes });
+    for (const [index, [listing, status, reason, ms, disputes, timeout = null]] of rows.entries()) {
+      insert.run({ id: String(index), listing, status, reason, ms, disputes, timeout });
     }
     const statistics: IndexDatabase['agent_statistics'][] = await db
       .selectFrom('agent_statistics')
@@ -123,9 +128,9 @@ describe('indexer/database', () => {
     expect(statistics).to.deep.equal([
       {
         listing: 'A',
-        total_executions: 8n,
-        successful_executions: 3n,
-        success_rate: 0.375,
+        total_executions: 11n,
+        successful_executions: 4n,
+        success_rate: 4 / 11,
         avg_execution_time_ms: 13n,
         dispute_count: 3n,
       },

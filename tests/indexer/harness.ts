@@ -17,6 +17,7 @@ const TABLES = [
   'executions',
   'disputes',
   'unread_accounts',
+  'eventless_transactions',
   'cursor',
   'chain_meta',
 ];
@@ -35,7 +36,7 @@ export function dump(path: string): Record<string, Row[]> {
 }
 
 /** Without what depends on when accounts were read. */
-export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, ...row }) => row);
+export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, listing_timeout_seconds, ...row }) => row);
 
 export class IndexerBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'indexer-'));

@@ -2,6 +2,7 @@
  * The indexer on a real node: whatever it misses while stopped or cut off, its tables end up equal to a clean backfill's.
  */
 import { expect } from 'chai';
+import { PROGRAM_ID } from '../../app/sdk/program.ts';
 import { parseUuid } from '../../app/sdk/receipt.ts';
 import { openIndex } from '../../indexer/database.ts';
 import { readStatistics } from '../../indexer/read.ts';
@@ -79,6 +80,28 @@ describe('indexer', () => {
     await bench.catchUp(resumed);
     await bench.stop(resumed);
     expect(dump(bench.path('pages.db'))).to.deep.equal(await bench.backfill('clean-2.db'));
+  });
+
+  it('places executions where the chain has them, opened one after the other or at once', async () => {
+    const opened: string[] = [];
+    for (let n = 0; n < 4; n += 1) opened.push((await market.open(keyId)).signature);
+    opened.push(
+      ...(await Promise.all(Array.from({ length: 8 }, () => market.open()))).map(({ signature }) => signature),
+    );
+    // Nodes give the newest first.
+    const listed = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
+    const byChain = listed.map(({ signature }) => signature).reverse();
+    const { executions } = await bench.backfill('places.db');
+    const placed = executions!.toSorted(
+      (a, b) => Number(a.opened_slot) - Number(b.opened_slot) || Number(a.open_index) - Number(b.open_index),
+    );
+    expect(placed.map((row) => row.open_signature)).to.deep.equal(
+      byChain.filter((signature) => executions!.some((row) => row.open_signature === signature)),
+    );
+    expect(placed.slice(-12, -8).map((row) => row.open_signature)).to.deep.equal(opened.slice(0, 4));
+    const places = new Set(placed.map((row) => `${row.opened_slot} ${row.open_index}`));
+    expect(places.size).to.equal(executions!.length);
+    expect(executions!.some((row) => row.open_index === 1n)).to.equal(true);
   });
 
   it('notices a WebSocket on which nothing arrives although it looks open', async () => {
@@ -201,11 +224,16 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('counts what an agent did from its executions, and only its own faults against it', async () => {
+  it('counts what an agent did from its executions, and only its own faults against it, not the hurry of a caller', async () => {
     const path = bench.path('kinds.db');
     const rows = dump(path).executions!;
     const settled = rows.filter(({ status }) => status === 'completed');
-    const faults = rows.filter(({ status, reason }) => status === 'refunded' && Number(reason) <= 3);
+    // All of them were opened with 30 s, which is less than the 60 s of the listing.
+    expect(rows.every((row) => row.listing_timeout_seconds === 60n)).to.equal(true);
+    expect(rows.some(({ reason }) => reason === 1n)).to.equal(true);
+    const faults = rows.filter(
+      ({ status, reason }) => status === 'refunded' && [0n, 2n, 3n].includes(reason as bigint),
+    );
     const times = settled.map((row) => Number(row.execution_time_ms));
     expect(rows.length).to.be.greaterThan(settled.length + faults.length);
     const { db, close } = openIndex(path);

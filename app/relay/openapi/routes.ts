@@ -180,7 +180,7 @@ export const ROUTES = {
     path: '/v1/executions',
     tag: 'Executions',
     summary: "List the wallet's executions",
-    about: "A page of the executions of the key's wallet, newest first.",
+    about: "A page of the executions of the key's wallet, newest first, in the order of the chain.",
     access: 'key',
     query: ExecutionsQuery,
     answers: { 200: { about: 'The page.', schema: ExecutionPage } },

@@ -315,7 +315,7 @@ describe('GET /v1/executions', () => {
   let world: World;
   let key: TestKey;
   const listings: string[] = [];
-  const mine: { id: string; listing: string; status: string; opened: number }[] = [];
+  const mine: { id: string; listing: string; status: string; opened: number; rank: number }[] = [];
 
   before(async () => {
     world = await startWorld();
@@ -332,7 +332,9 @@ describe('GET /v1/executions', () => {
       disputed: 'disputed',
       both: 'completed',
     };
-    // 49 of ours and as many of another wallet; every moment is shared by three, so that ids break ties.
+    // 49 of ours and as many of another wallet; every moment is shared by three: what the index does not know yet is
+    // the newest of them, then what the relay took, then ids break ties.
+    const rankOf = (kind: string) => (kind === 'chain' ? 0 : kind === 'disputed' || kind === 'both' ? 1 : 2);
     for (let n = 0; n < 49; n += 1) {
       const kind = kinds[n % kinds.length]!;
       const listing = listings[n % 3]!;
@@ -349,7 +351,7 @@ describe('GET /v1/executions', () => {
             await world.addRecord({ execution_id: id, caller: wallet, listing, status, ...times });
           }
         }
-        if (wallet === key.wallet) mine.push({ id, listing, status: statusOf[kind], opened });
+        if (wallet === key.wallet) mine.push({ id, listing, status: statusOf[kind], opened, rank: rankOf(kind) });
       }
     }
     await world.addJournal({ wallet: key.wallet, listing: listings[0]!, state: 'accepted', opened_at: null });
@@ -359,7 +361,7 @@ describe('GET /v1/executions', () => {
   const newestFirst = (kept: (row: (typeof mine)[number]) => boolean): string[] =>
     mine
       .filter(kept)
-      .sort((a, b) => b.opened - a.opened || (a.id < b.id ? 1 : -1))
+      .sort((a, b) => b.opened - a.opened || b.rank - a.rank || (a.id < b.id ? 1 : -1))
       .map((row) => row.id);
 
   async function allPages(query: string, limit: number): Promise<string[]> {
@@ -405,6 +407,35 @@ describe('GET /v1/executions', () => {
         initiated_at: at(expected.opened),
       });
     }
+  });
+
+  it('orders what was opened in one second by the chain, then by when the relay took it', async () => {
+    const { wallet, apiKey } = await world.addKey();
+    const listing = listings[0]!;
+    const oldestFirst: string[] = [];
+    // Ids are random, so that they say nothing about the order; only without a place do they decide.
+    const places: [slot: bigint | null, index: bigint | null][] = [];
+    for (const slot of [null, 30n, 31n, 32n]) for (const index of [0n, 1n, 2n]) places.push([slot, slot && index]);
+    for (const [slot, index] of places) {
+      const id = await world.addRecord({ caller: wallet, listing, opened_slot: slot, open_index: index });
+      oldestFirst.push(id);
+    }
+    oldestFirst.splice(0, 3, ...oldestFirst.slice(0, 3).sort());
+    for (let n = 0; n < 6; n += 1) {
+      const taken = { created_ms: BigInt(EPOCH * 1000 + n) };
+      // Accepted later, and already indexed: its place is the chain's.
+      if (n === 2)
+        await world.addJournal({ execution_id: oldestFirst[5]!, wallet, listing, state: 'settled', ...taken });
+      else oldestFirst.push(await world.addJournal({ wallet, listing, state: 'dispatched', ...taken }));
+    }
+    const ids = (query: string) =>
+      world
+        .get(`/v1/executions?${query}`, apiKey)
+        .then(({ json }) => json.executions.map((row: { execution_id: string }) => row.execution_id));
+    const newest = oldestFirst.toReversed();
+    expect(await ids('limit=100')).to.deep.equal(newest);
+    expect(await ids('limit=1')).to.deep.equal(newest.slice(0, 1));
+    expect(await ids('limit=4&offset=4')).to.deep.equal(newest.slice(4, 8));
   });
 
   it('gives 20 from offset 0 when nothing is asked, and an empty page past the end', async () => {

@@ -1,0 +1,169 @@
+/**
+ * A node that leaves transactions out of its list for a while: the indexer goes on, shows from the accounts what it can,
+ * and finds what was left out once the node lists it; then every table is as if nothing had been missing.
+ */
+import type { ConfirmedSignatureInfo } from '@solana/web3.js';
+import { expect } from 'chai';
+import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program.ts';
+import { formatUuid } from '../../app/sdk/receipt.ts';
+import type { Indexer } from '../../indexer/main.ts';
+import { type RpcProxy, startRpcProxy } from '../harness/rpcProxy.ts';
+import { createAftermath } from './aftermath.ts';
+import { dump, eventually, IndexerBench, type Row } from './harness.ts';
+import { type Market, type OpenedExecution, startMarket } from './market.ts';
+
+/** Longer than any test. */
+const NEVER = 3_600_000;
+
+describe('indexer, gaps', () => {
+  let market: Market;
+  let bench: IndexerBench;
+  let rpc: RpcProxy;
+  let indexer: Indexer;
+  const left = new Set<string>();
+
+  before(async () => {
+    market = await startMarket();
+    bench = new IndexerBench(market.node);
+    rpc = await startRpcProxy(market.node);
+    rpc.onCall(async ({ method }, forward) => {
+      if (method !== 'getSignaturesForAddress') return null;
+      const answer = await forward();
+      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => !left.has(signature));
+      return { json: { ...answer, result } };
+    });
+    rpc.onMessage((message, pass) => {
+      if (message.method !== 'logsNotification') pass();
+    });
+  });
+  after(async () => {
+    await bench?.close();
+    await rpc?.close();
+    await market?.node.stop();
+  });
+
+  const tables = () => dump(bench.path('gaps.db'));
+  const executionOf = ({ executionId }: Pick<OpenedExecution, 'executionId'>): Row | undefined =>
+    tables().executions!.find((row) => row.execution_id === formatUuid(executionId));
+  /** Slots are those at which accounts were read; events lie in the order in which they were applied. */
+  const comparable = (all: Record<string, Row[]>) =>
+    Object.fromEntries(
+      Object.entries(all).map(([table, rows]) => [
+        table,
+        table === 'events'
+          ? rows.map((row) => `${row.signature} ${row.event_index} ${row.data}`).sort()
+          : rows.map(({ slot, ...row }) => row),
+      ]),
+    );
+
+  async function start(rescanMs: number): Promise<void> {
+    const { rpcUrl, wsUrl } = rpc;
+    indexer = await bench.start('gaps.db', { rpcUrl, wsUrl, pollMs: 20, rescanMs });
+    await bench.catchUp(indexer);
+  }
+
+  /** The node lists everything from now on: all tables come to be those of an indexer that missed nothing. */
+  async function heal(clean: string): Promise<void> {
+    left.clear();
+    const whole = comparable(await bench.backfill(clean));
+    await bench.catchUp(indexer);
+    await eventually('the gap is found', () => tables().events!.length === whole.events!.length);
+    expect(comparable(tables())).to.deep.equal(whole);
+    expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
+    await bench.stop(indexer);
+  }
+
+  it('goes on without the transactions that made the settings and a listing, and shows both from their accounts', async () => {
+    const [initialized] = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
+    left.add(initialized!.signature).add(await market.list());
+    await start(100);
+    expect(tables()).to.deep.include({ configs: [], listings: [] });
+    await market.send([updateConfig({ admin: market.admin.publicKey, opensPaused: false })], market.admin);
+    const opened = await market.open();
+    await bench.catchUp(indexer);
+    expect(tables().configs![0]).to.deep.include({ admin: market.admin.publicKey.toBase58(), fee_bps: 100n });
+    expect(tables().listings![0]).to.deep.include({ listing: market.listing.toBase58(), status: 'active' });
+    expect(executionOf(opened)).to.deep.include({ status: 'open', listing_timeout_seconds: 60n });
+    await market.settle(opened);
+    await bench.catchUp(indexer);
+    expect(executionOf(opened)).to.deep.include({ status: 'completed' });
+    await heal('listing.db');
+  });
+
+  it('goes on without a grant and the open that used it', async () => {
+    const keyId = await market.grant();
+    const [granted] = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, { limit: 1 }, 'confirmed');
+    const opened = await market.open(keyId);
+    left.add(granted!.signature).add(opened.signature);
+    await start(100);
+    const refunded = await market.refund(opened, 'invalidAnswer');
+    await bench.catchUp(indexer);
+    expect(executionOf(opened)).to.deep.include({
+      status: 'refunded',
+      reason: 2n,
+      end_signature: refunded,
+      open_signature: null,
+      open_index: null,
+    });
+    const grant = tables().grants!.find(({ key_id }) => key_id === Buffer.from(keyId).toString('hex'));
+    expect(grant).to.deep.include({ execution_count: 1n, total_spent: '0' });
+    await market.revoke(keyId);
+    await bench.catchUp(indexer);
+    await heal('grant.db');
+  });
+
+  it('goes on without some opens, and puts them in their places among those of their slot', async () => {
+    const opens = await Promise.all(Array.from({ length: 8 }, () => market.open()));
+    left.add(opens[2]!.signature).add(opens[5]!.signature);
+    await start(100);
+    for (const opened of opens) await market.settle(opened);
+    await bench.catchUp(indexer);
+    for (const opened of opens) expect(executionOf(opened)).to.deep.include({ status: 'completed' });
+    expect(executionOf(opens[2]!)).to.deep.include({ open_signature: null, opened_slot: null });
+    await heal('open.db');
+    const places = tables().executions!.map(({ opened_slot, open_index }) => `${opened_slot} ${open_index}`);
+    expect(new Set(places).size).to.equal(places.length);
+  });
+
+  it('finds what nothing else pointed to, at the first look after a new start', async () => {
+    const opened = await market.open();
+    left.add(opened.signature);
+    await market.verify(true);
+    await start(NEVER);
+    expect(executionOf(opened)).to.equal(undefined);
+    await bench.stop(indexer);
+    left.clear();
+    await start(NEVER);
+    await eventually('found', () => executionOf(opened) !== undefined);
+    await heal('before.db');
+  });
+
+  it('goes on without the transaction that opened a dispute', async () => {
+    const aftermath = createAftermath(market);
+    const opened = await market.open();
+    await market.settle(opened);
+    left.add(await market.send([aftermath.dispute(opened)], market.caller));
+    await start(100);
+    expect(executionOf(opened)).to.deep.include({ status: 'completed' });
+    await market.send([aftermath.resolve(opened, market.admin.publicKey, false, 0n)], market.admin);
+    await bench.catchUp(indexer);
+    expect(executionOf(opened)).to.deep.include({ status: 'completed', dispute_count: 1n });
+    const [dispute] = tables().disputes!;
+    expect(dispute).to.deep.include({ outcome: 'rejected', execution_id: formatUuid(opened.executionId) });
+    await heal('dispute.db');
+  });
+
+  it('passes over what is gone before its accounts could be read', async () => {
+    const { node, caller, relay } = market;
+    const opened = await market.open();
+    left.add(opened.signature);
+    await market.send([market.refundInstruction(opened, 'creatorFailed')], relay);
+    await node.timeTravel((await node.now()) + constants.refundedRecordSeconds);
+    const { executionId } = opened;
+    await market.send([closeExecution({ executionId, rentSponsor: caller.publicKey })], caller);
+    await start(100);
+    expect(executionOf(opened)).to.equal(undefined);
+    expect(tables().unread_accounts!.map(({ address }) => address)).to.include(findExecution(executionId).toBase58());
+    expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
+  });
+});
