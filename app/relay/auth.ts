@@ -78,6 +78,18 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   return { wallet: row.wallet, keyId: row.key_id, keyHash };
 }
 
+/**
+ * The wallet whose executions a request may read: by a key with the scope `read`, or by the session that the wallet's
+ * signature opened, because who opens escrows itself need have no key. Throws ApiError as `authenticate` does.
+ */
+export async function authenticateReader(
+  deps: AuthDeps & Pick<RelayDeps, 'sessions'>,
+  request: IncomingMessage,
+): Promise<{ wallet: string }> {
+  const wallet = deps.sessions.walletOf(readBearer(request.headers.authorization));
+  return wallet === null ? authenticate(deps, request, 'read') : { wallet };
+}
+
 /** Its owner is told the address that we see: that is what the list must hold. */
 function requireAddress(deps: AuthDeps, request: IncomingMessage, row: KeyRow): void {
   if (row.allowed_ips === null) return;

@@ -50,7 +50,9 @@ interface ExecutionView {
 
 /**
  * The wallet's executions. A journal row is `j`, a record `c`; an execution that is only accepted has no transaction
- * yet and nobody knows its id. An open that may still land counts as running, and costs nothing until it is known.
+ * yet and nobody knows its id. An open that may still land counts as running, and costs nothing until it is known. A
+ * refund on its way counts as running too, because what is shown as ended must not change any more; one that waits for
+ * the caller's own account is shown as failed, or nobody would mend that account.
  */
 function executionsOf(wallet: string) {
   const columns = sql`
@@ -60,8 +62,9 @@ function executionsOf(wallet: string) {
       WHEN c.status = 'completed' THEN 'completed'
       WHEN c.status = 'refunded' THEN 'failed'
       WHEN j.state = 'settled' THEN 'completed'
-      WHEN j.state IN ('refunding', 'refunded', 'void') THEN 'failed'
-      WHEN j.state IN ('open_signed', 'dispatched', 'verified', 'parked') THEN 'running'
+      WHEN j.state IN ('refunded', 'void') THEN 'failed'
+      WHEN j.state IN ('refunding', 'parked') AND j.refund_state IN ('claimable', 'blocked') THEN 'failed'
+      WHEN j.state IN ('open_signed', 'dispatched', 'verified', 'refunding', 'parked') THEN 'running'
       ELSE 'pending'
     END AS status,
     coalesce(c.opened_at, j.opened_at, j.accepted_at) AS initiated_at,
@@ -224,6 +227,8 @@ async function toFull(deps: ReadDeps, row: ExecutionView, agentName: string | nu
     tokens_used: result?.tokens_used == null ? null : Number(result.tokens_used),
     execution_time_ms: settled && time !== null ? Number(time) : null,
     ipfs_url: result ? resultUrl(deps, row.execution_id, result.token) : null,
+    signature: result?.signature ?? null,
+    execution_signature: result?.execution_signature ?? null,
     steps: result?.steps ? JSON.parse(result.steps) : null,
     error: row.status === 'failed' ? errorOf(row) : null,
     refund: row.status === 'failed' ? refundOf(row) : null,
@@ -259,9 +264,10 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** Null where no money ever moved. */
-function refundOf(row: ExecutionView): RefundState | null {
+function refundOf(row: ExecutionView): ExecutionFull['refund'] {
   if (row.refunded === 1n) return 'done';
-  return row.state === 'void' ? null : (row.refund_state ?? 'pending');
+  if (row.state === 'void') return null;
+  return row.refund_state === 'claimable' || row.refund_state === 'blocked' ? row.refund_state : null;
 }
 
 function recordOf(executionId: string): string {

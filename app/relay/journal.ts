@@ -7,7 +7,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit, Written } from './groupCommit.ts';
 import { createPrepared } from './prepared.ts';
-import { type ExecutionRow, type ExecutionState, IS_UNFINISHED, type LedgerTables, type ResultRow } from './tables.ts';
+import {
+  type ExecutionRow,
+  type ExecutionState,
+  IS_UNFINISHED,
+  isWaiting,
+  type LedgerTables,
+  type ResultRow,
+} from './tables.ts';
 
 /** By then an open that a node has confirmed is finalized or gone, seconds of the chain's clock. */
 const FINALITY_SECONDS = 60n;
@@ -24,6 +31,7 @@ export type ClaimedExecution = Pick<
   | 'price'
   | 'max_cost'
   | 'timeout_seconds'
+  | 'listing_timeout_seconds'
   | 'task'
   | 'parameters'
   | 'request_hash'
@@ -285,9 +293,9 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
         signed,
       );
     },
-    /** Intent: the caller gets its money back; from here on nothing settles. */
+    /** Intent: the caller gets its money back; from here on nothing settles. One that waits is still called so. */
     refunding(
-      row: Moving,
+      row: Moving & Pick<ExecutionRow, 'refund_state'>,
       signed: NewTransaction,
       why: { reason: number; code: string; message: string; rebuilds: bigint },
     ): Promise<void> {
@@ -299,7 +307,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
           refund_signature: signed.signature,
           refund_last_valid_height: signed.lastValidHeight,
           refund_reason: BigInt(why.reason),
-          refund_state: 'pending',
+          refund_state: isWaiting(row) ? row.refund_state : 'pending',
           error_code: why.code,
           error_message: why.message,
           rebuilds: why.rebuilds,

@@ -6,7 +6,7 @@ import { toUsdc } from '../sdk/usdc.ts';
 import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf } from '../sdk/wire.ts';
 import type { ExecuteOutcome, RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
-import { findAnswer, keepIfEnded, type Repeatable } from './execution/idempotency.ts';
+import { findAnswer, type KeptAnswer, keepIfEnded, type MadeAnswer, type Repeatable } from './execution/idempotency.ts';
 import { resultUrl } from './executions.ts';
 import { transactionUrl } from './explorer.ts';
 import { errorBody, renderJson } from './respond.ts';
@@ -41,13 +41,14 @@ export function replyOf(deps: RelayDeps, outcome: ExecuteOutcome): Reply<'execut
   };
 }
 
-/** The answer of the request that came first, byte for byte; null where there was none. */
+/** What a request that came before is answered; null where it did not, or never paid. */
 export async function answerKnown(deps: RelayDeps, request: Repeatable): Promise<Given | null> {
   const { executionId } = request;
-  const outcome = async () =>
-    request.async ? ({ kind: 'pending', executionId } as const) : deps.engine.outcomeOf(executionId);
-  const known = await findAnswer(deps, request, () => makeAnswer(deps, outcome));
-  return known && { status: known.status, given: known.body, headers: { 'Idempotent-Replayed': 'true' } };
+  const known = await findAnswer(deps, request, () => makeAnswer(deps, () => deps.engine.outcomeOf(executionId)));
+  if (!known) return null;
+  const answer =
+    known.kind === 'ended' ? known.answer : await makeAnswer(deps, async () => ({ kind: 'pending', executionId }));
+  return givenOf(answer, { 'Idempotent-Replayed': 'true' });
 }
 
 /** Answers the request that came first, so that a repeated one can be answered the same. */
@@ -56,17 +57,20 @@ export async function answerFirst(
   { executionId }: Repeatable,
   run: () => Promise<ExecuteOutcome>,
 ): Promise<Given> {
-  const made = await makeAnswer(deps, run);
-  const { status, body } = await keepIfEnded(deps, executionId, made);
-  return { status, given: body, headers: made.headers };
+  return givenOf(await keepIfEnded(deps, executionId, await makeAnswer(deps, run)));
+}
+
+function givenOf(answer: KeptAnswer | MadeAnswer, headers: Record<string, string> = {}): Given {
+  const own = 'headers' in answer ? answer.headers : {};
+  return { status: answer.status, given: answer.body, headers: { ...own, ...headers } };
 }
 
 /** An answer in bytes. Throws what says nothing about the end of an execution. */
-async function makeAnswer(deps: RelayDeps, run: () => Promise<ExecuteOutcome>) {
+async function makeAnswer(deps: RelayDeps, run: () => Promise<ExecuteOutcome>): Promise<MadeAnswer> {
   try {
     const { status, value, headers = {} } = replyOf(deps, await run());
-    const schema = value.status === 'completed' ? ExecuteCompleted : ExecuteAccepted;
-    return { status, body: renderJson(schema, value), headers, isFinal: status === 200 };
+    const isFinal = value.status === 'completed';
+    return { status, body: renderJson(isFinal ? ExecuteCompleted : ExecuteAccepted, value), headers, isFinal };
   } catch (error) {
     if (!(error instanceof ApiError) || error.executionId === null || !FAILURES.includes(error.code)) throw error;
     const { status } = ERRORS[error.code as ErrorCode];

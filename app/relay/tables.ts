@@ -23,6 +23,11 @@ export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', '
 /** Whether a refund has arrived: `claimable` waits for a missing account, `blocked` for a frozen one. */
 export type RefundState = 'pending' | 'claimable' | 'blocked' | 'done';
 
+/** Whether a refund waits for the caller's own account: what only the caller can end is shown as an end. */
+export function isWaiting({ refund_state }: { refund_state: RefundState | null }): boolean {
+  return refund_state === 'claimable' || refund_state === 'blocked';
+}
+
 export interface ExecutionsTable {
   execution_id: string;
   wallet: string;
@@ -34,6 +39,8 @@ export interface ExecutionsTable {
   price: bigint;
   max_cost: bigint;
   timeout_seconds: bigint;
+  /** The most that the listing gave at the time; null where that is not known. */
+  listing_timeout_seconds: Generated<bigint | null>;
   task: string;
   parameters: string;
   request_hash: string;

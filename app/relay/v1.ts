@@ -6,7 +6,7 @@
 import type { Request } from 'express';
 import { MAX_METADATA_BYTES } from '../sdk/metadata.ts';
 import { AgentsQuery, ExecuteBody, ExecutionsQuery, MAX_BODY_BYTES, StartBody } from '../sdk/wire.ts';
-import { authenticate } from './auth.ts';
+import { authenticate, authenticateReader } from './auth.ts';
 import { type Agent, findParameterFault, getAgent, listAgents, requireAgent } from './catalog.ts';
 import type { RelayDeps } from './deps.ts';
 import { createPage, DOCS_POLICY } from './docs/page.ts';
@@ -78,13 +78,13 @@ export function createHandlers(deps: RelayDeps): Handlers {
     },
 
     async listExecutions(request) {
-      const { wallet } = await authenticate(deps, request, 'read');
+      const { wallet } = await authenticateReader(deps, request);
       const query = parse(ExecutionsQuery, readQuery(request.url), 'query');
       return { status: 200, value: await listExecutions(deps, wallet, query) };
     },
 
     async getExecution(request) {
-      const { wallet } = await authenticate(deps, request, 'read');
+      const { wallet } = await authenticateReader(deps, request);
       const execution = await getExecution(deps, wallet, param(request, 'execution_id'));
       requireNoQuery(request);
       return { status: 200, value: execution };

@@ -93,6 +93,14 @@ const MAX_PAUSE_MS = 10_000;
 /** Answers of a balancer that say nothing of the request behind it. */
 const BALANCER_STATUSES = [502, 503, 504];
 
+/** As older relays answer too: a refund on its way shown as failed, and no signatures of the creator. */
+const ReadExecution = z.strictObject({
+  ...ExecutionFull.shape,
+  refund: z.enum(['pending', 'claimable', 'blocked', 'done']).nullable(),
+  signature: ExecutionFull.shape.signature.default(null),
+  execution_signature: ExecutionFull.shape.execution_signature.default(null),
+});
+
 /**
  * The REST API. Methods throw MarketplaceError for error answers and TypeError where there was no answer at all.
  * `execute` and `startExecution` are repeated by themselves where there was none, which charges nothing twice.
@@ -146,7 +154,7 @@ export function createClient(options: ClientOptions) {
           ),
         signal,
       ),
-    getExecution: (executionId: string) => call(ExecutionFull, `/v1/executions/${encodeURIComponent(executionId)}`),
+    getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /** `bytes` as `encodeMetadata` makes them. */
     postMetadata: (bytes: Uint8Array) => call(MetadataAccepted, '/v1/metadata', post(Buffer.from(bytes))),

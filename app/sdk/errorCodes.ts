@@ -46,7 +46,7 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     details: Nothing,
-    meaning: 'The API key is missing, malformed, unknown, revoked or expired.',
+    meaning: "The API key, or the token of a wallet's session, is missing, malformed, unknown, revoked or expired.",
     remedy: `Send \`Authorization: Bearer <API key>\` with a live key; make a new one if it was revoked or has expired. ${NEVER_CHARGED}`,
   },
   wrong_environment: {

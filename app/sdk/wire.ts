@@ -243,12 +243,15 @@ export const ExecutionFull = z.strictObject({
   tokens_used: Count.nullable(),
   execution_time_ms: Count.nullable(),
   ipfs_url: z.url().nullable(),
+  /** The creator's over `result_hash`, as the program saw it; and the optional one that also names the execution. */
+  signature: z.string().nullable(),
+  execution_signature: z.string().nullable(),
   /** The creator's reasoning trace, where it gave one. */
   steps: z.array(z.unknown()).nullable(),
   /** Why it failed; null unless `failed`. */
   error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
-  /** Where the money of a failed one is: on its way, waiting for a missing or frozen account, or back. */
-  refund: z.enum(['pending', 'claimable', 'blocked', 'done']).nullable(),
+  /** Where the money of a failed one is: waiting for a missing or frozen account, or back. */
+  refund: z.enum(['claimable', 'blocked', 'done']).nullable(),
   /** Null unless `disputed`. */
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
 });

@@ -133,17 +133,28 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('an asynchronous request is answered by its execution_id, again and again', async () => {
+  it('an asynchronous request is answered by its execution_id while it runs, then by its end, again and again', async () => {
     const body = { task: 'later', async: true };
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
+      await held;
+      reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
+    });
     const answer = await execute('async', body);
     expect(answer.body.status).to.equal('pending');
     const again = await execute('async', body, { url: other.url });
     expect([again.status, again.text]).to.deep.equal([200, answer.text]);
+    release();
     await repeatUntil(
       ({ body: record }) => record.status === 'completed',
       () => request(other.url, `/v1/executions/${answer.body.execution_id}`, { apiKey: first().apiKey }),
     );
-    expect((await execute('async', body)).text).to.equal(answer.text);
+    const ended = await execute('async', body);
+    expect(ended.body).to.include({ status: 'completed', result: 'done: later' });
+    expect((await execute('async', body, { url: other.url })).text).to.equal(ended.text);
     expect(await spent()).to.equal(PRICE);
   });
 

@@ -20,6 +20,7 @@ import {
   type Balances,
   type Behaviour,
   FEE,
+  failedAnswer,
   goodAnswer,
   PRICE,
   request,
@@ -226,6 +227,21 @@ describe('paid calls', function () {
     expect(list.body.total).to.equal(0);
   });
 
+  it('a failed call is shown as ended only when its refund has landed: the first that is final stays so', async () => {
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
+    for (let round = 0; round < 5; round += 1) {
+      const { body } = await execute({ task: 'x', async: true });
+      let shown = (await read(body.execution_id)).body;
+      while (shown.status === 'pending' || shown.status === 'running') {
+        expect(shown).to.include({ cost_usdc: 0.25, completed_at: null, error: null, refund: null });
+        shown = (await read(body.execution_id)).body;
+      }
+      expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(shown.completed_at).to.be.a('string');
+      expect((await market.record(body.execution_id))?.status).to.equal('refunded');
+    }
+  });
+
   describe('a refund that cannot arrive yet', () => {
     const failing: Behaviour = (body, _response, reply) =>
       reply({
@@ -272,7 +288,11 @@ describe('paid calls', function () {
       expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'claimable' });
       expect(await market.escrowExists(id)).to.equal(true);
       await market.mintTo(wallet.publicKey, 5n);
-      await waitFor(id, 'refund', ['done'], apiKey);
+      let shown = (await read(id, apiKey)).body;
+      while (shown.refund !== 'done') {
+        expect(shown).to.include({ status: 'failed', refund: 'claimable' });
+        shown = (await read(id, apiKey)).body;
+      }
       expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
       expect(await market.escrowExists(id)).to.equal(false);
       // Closing the account took the delegation with it; later tests start from a funded wallet again.

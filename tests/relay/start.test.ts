@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { openByWallet, refund } from '../../app/cli/execution.ts';
 import { restrictKey } from '../../app/cli/keys.ts';
 import { createApiKey, keyIdOf } from '../../app/sdk/apiKey.ts';
+import { createManagementClient } from '../../app/sdk/client.ts';
 import { formatUuid, hashResult, parseUuid, requestHash, signMessage, startMessage } from '../../app/sdk/receipt.ts';
 import {
   type Answer,
@@ -109,6 +110,32 @@ describe('POST /v1/executions/{execution_id}/start', function () {
       const { body } = await request(market.relay.url, `/v1/executions/${opened.id}`, { apiKey: caller().apiKey });
       return body.status === 'completed' && body.result === `done: ${TASK}`;
     });
+  });
+
+  it('never keeps a paid result from a caller without a key, however it asked before', async () => {
+    const { wallet } = caller(1);
+    const address = wallet.publicKey.toBase58();
+    const opened = await open({ wallet });
+    const proof = { wallet_signature: signatureOf(wallet, opened) };
+    const later = () => start(opened.id, { ...proof, async: true }, null);
+    expect((await later()).body).to.deep.equal({ execution_id: opened.id, status: 'pending' });
+
+    const anonymous = createManagementClient({ baseUrl: market.relay.url });
+    const { message } = await anonymous.call('auth.challenge', { wallet: address });
+    const signature = signMessage(wallet.secretKey, message).slice('ed25519:'.length);
+    const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
+    const read = () => request(market.relay.url, `/v1/executions/${opened.id}`, { apiKey: token });
+    await until('the execution is done', async () => (await read()).body.status === 'completed');
+
+    const answer = await later();
+    expect([answer.status, answer.body.status], answer.text).to.deep.equal([200, 'completed']);
+    expect(answer.body).to.include({ result: `done: ${TASK}`, cost_usdc: 0.25 });
+    const sync = await start(opened.id, proof, null);
+    expect([sync.status, sync.text]).to.deep.equal([200, answer.text]);
+    expect((await later()).text).to.equal(answer.text);
+    expect((await read()).body).to.include({ result: `done: ${TASK}`, ipfs_url: answer.body.ipfs_url });
+    expect((await read()).body.signature).to.match(/^ed25519:/);
+    expect(market.calls.get(opened.id)).to.equal(1);
   });
 
   it('gives the money back, all of it, where the creator fails', async () => {

@@ -4,7 +4,7 @@
 import { type AgentListing, type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
 import type { Fate } from '../chain.ts';
 import type { SignedTransaction } from '../journal.ts';
-import type { ExecutionRow, ResultRow } from '../tables.ts';
+import { type ExecutionRow, isWaiting, type ResultRow } from '../tables.ts';
 import {
   readSnapshot,
   readSnapshotPast,
@@ -176,14 +176,16 @@ export function createEnding(deps: EngineDeps, stopping: AbortSignal) {
     return true;
   }
 
-  /** Refunds whose account was unusable are tried again only when it has become usable. */
+  /**
+   * Refunds whose account was unusable are tried again only when it has become usable. Until then, and until the money is
+   * back, they stay what they were shown as.
+   */
   async function retryRefund(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
-    if (row.refund_state === 'claimable' || row.refund_state === 'blocked') {
+    if (isWaiting(row)) {
       const signed = await signRefund(chain, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);
       if (problem?.error === 'RefundDestinationUnusable') return waitForAccount(row);
       await resignRefund(row, snapshot, row.rebuilds);
-      return 'next';
     }
     return refund(row);
   }

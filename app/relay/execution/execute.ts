@@ -20,6 +20,7 @@ import { proveEnds } from './finality.ts';
 import { inProgress, lostResult } from './idempotency.ts';
 import { requireHarmless, tooManyOpen } from './protection.ts';
 import { adoptOrphans } from './recover.ts';
+import { standingOf } from './repeats.ts';
 import { createSteps, type EngineDeps, type Live } from './steps.ts';
 
 /** How long an asynchronous caller waits for its escrow before it is told `running`. */
@@ -171,6 +172,7 @@ export function createEngine(deps: EngineDeps) {
           price: agent.price,
           max_cost: input.maxCost,
           timeout_seconds: BigInt(input.timeoutSeconds),
+          listing_timeout_seconds: BigInt(agent.timeoutSeconds),
           task: input.task,
           parameters: canonicalize(input.parameters) ?? '{}',
           accepted_at: now,
@@ -225,6 +227,7 @@ export function createEngine(deps: EngineDeps) {
       price: record.price,
       max_cost: record.price,
       timeout_seconds: BigInt(input.timeoutSeconds),
+      listing_timeout_seconds: BigInt(agent.timeoutSeconds),
       task: input.task,
       parameters: canonicalize(input.parameters) ?? '{}',
       accepted_at: record.openedAt,
@@ -270,7 +273,8 @@ export function createEngine(deps: EngineDeps) {
       };
     }
     if (live.refused) throw live.refused;
-    if (row.state === 'refunding' || row.state === 'refunded' || row.state === 'void') {
+    // While its refund is on its way it has not ended.
+    if (row.state === 'void' || standingOf(row) === 'ended') {
       const code = (row.error_code ?? 'execution_failed') as 'execution_failed';
       throw new ApiError(code, refundText(code, row.error_message ?? 'The execution failed', row.refund_state), {
         executionId,
@@ -295,8 +299,7 @@ export function createEngine(deps: EngineDeps) {
         await within(opened, ASYNC_WAIT_MS);
         const row = (await journal.get(executionId))!;
         if (row.state === 'accepted' || row.state === 'open_signed') return { kind: 'running', executionId };
-        if (live.refused) throw live.refused;
-        return { kind: 'pending', executionId };
+        return row.state === 'void' ? outcome(executionId, live) : { kind: 'pending', executionId };
       }
       await awaitEnd(executionId, live, ended, input.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
       return outcome(executionId, live);

@@ -11,15 +11,12 @@ import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { getExecution } from '../executions.ts';
 import { invalid, show } from '../parse.ts';
-import type { ExecutionState } from '../tables.ts';
+import { REPEATS, standingOf } from './repeats.ts';
 
 /** How long an answer is kept as it was given. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
 /** When a request that repeats one in progress may come again. */
 const RETRY_SECONDS = 1;
-
-const ENDED: readonly ExecutionState[] = ['settled', 'refunding', 'refunded'];
-const UNFUNDED: readonly ExecutionState[] = ['accepted', 'open_signed'];
 
 /** A request as what makes it the same as another one. */
 export interface Repeatable {
@@ -42,8 +39,12 @@ export interface KeptAnswer {
 
 /** An answer as it was just made; `isFinal` where it tells how the execution ended. */
 export interface MadeAnswer extends KeptAnswer {
+  headers: Record<string, string>;
   isFinal: boolean;
 }
+
+/** What a call is answered that came before: while it runs, or by how it ended. */
+export type Earlier = { kind: 'pending' } | { kind: 'ended'; answer: KeptAnswer | MadeAnswer };
 
 type AnswerDeps = Pick<RelayDeps, 'ledger' | 'views' | 'documents' | 'explorerQuery' | 'baseUrl' | 'now'>;
 
@@ -86,30 +87,31 @@ export function repeatableOf(
 }
 
 /**
- * What the first of these requests was answered, or would have been; null where there was none, or one that provably
- * never paid. Throws ApiError: 422 where it was another request, 409 while it runs, 410 where its result is lost.
+ * What the table of repeats says to this request; null where it is to run. `make` writes how the execution ended. Throws
+ * ApiError: 422 where it was another request, 409 where it has to wait, 410 where its result is lost.
  */
 export async function findAnswer(
   deps: AnswerDeps,
   request: Repeatable,
   make: () => Promise<MadeAnswer>,
-): Promise<KeptAnswer | null> {
+): Promise<Earlier | null> {
   const { executionId } = request;
   const row = await deps.ledger
     .selectFrom('executions')
-    .select(['state', 'fingerprint', 'listing', 'request_hash'])
+    .select(['state', 'refund_state', 'fingerprint', 'listing', 'request_hash'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
-  if (!row || row.state === 'void') return null;
+  const answer = row ? REPEATS[standingOf(row)][request.async ? 'async' : 'sync'] : 'run';
+  if (!row || answer === 'run') return null;
   const isSame =
     row.fingerprint !== null && request.fingerprint !== null
       ? row.fingerprint === request.fingerprint
       : row.listing === request.listing && row.request_hash === request.requestHash;
   if (!isSame) throw reused(executionId);
-  // An asynchronous request has had its answer as soon as the escrow was funded.
-  const isAnswered = request.async ? !UNFUNDED.includes(row.state) : ENDED.includes(row.state);
-  if (!isAnswered) throw inProgress(executionId);
-  return (await readKept(deps, executionId)) ?? keepAnswer(deps, executionId, await make());
+  if (answer === 'wait') throw inProgress(executionId);
+  if (answer === 'pending') return { kind: 'pending' };
+  const kept = await readKept(deps, executionId);
+  return { kind: 'ended', answer: kept ?? (await keepIfEnded(deps, executionId, await make())) };
 }
 
 /**
@@ -134,15 +136,19 @@ export async function refuseByRecord(deps: AnswerDeps, request: Repeatable): Pro
   throw lostResult(executionId);
 }
 
-/** The answer of the request that came first; where the execution has ended, all later ones are given the same. */
-export async function keepIfEnded(deps: AnswerDeps, executionId: string, answer: MadeAnswer): Promise<KeptAnswer> {
+/** An answer as it was made; where the execution has ended, the one that all later ones are given too. */
+export async function keepIfEnded(
+  deps: AnswerDeps,
+  executionId: string,
+  answer: MadeAnswer,
+): Promise<KeptAnswer | MadeAnswer> {
   if (!answer.isFinal) return answer;
   const row = await deps.ledger
     .selectFrom('executions')
-    .select('state')
+    .select(['state', 'refund_state'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
-  return row && ENDED.includes(row.state) ? keepAnswer(deps, executionId, answer) : answer;
+  return row && standingOf(row) === 'ended' ? keepAnswer(deps, executionId, answer) : answer;
 }
 
 async function keepAnswer(deps: AnswerDeps, executionId: string, answer: KeptAnswer): Promise<KeptAnswer> {

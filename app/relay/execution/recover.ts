@@ -36,6 +36,7 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
     price: record.price,
     max_cost: record.price,
     timeout_seconds: record.deadline - record.openedAt,
+    listing_timeout_seconds: null,
     task: '',
     parameters: '{}',
     accepted_at: record.openedAt,

@@ -9,6 +9,7 @@ const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 const EXECUTION_ID = 'b566c309-b734-86c3-aa14-0eba1f5ff01a';
 const TOKEN = 'eRpoS7A1ZndgETi8glDBwgKYBfoVuFbg';
 const RESULT = '{"columns":["city"],"rows":[["Istanbul"],["Lagos"]],"row_count":2}';
+const SIGNATURE = 'ed25519:2hRQxB1dEzkRA3CxSRSVFVYDGxVaHHRRCQNSsfQhNEi1oNMuuqwy9w5Pj4qsPSVqfjyHNpTM3yZ8CFeeDyN3H7mW';
 const RECORD_URL = 'https://explorer.solana.com/address/3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH?cluster=devnet';
 const TRANSACTION_URL =
   'https://explorer.solana.com/tx/57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a?cluster=devnet';
@@ -127,6 +128,8 @@ export const ANSWERS: Record<RouteId, Record<number, Record<string, unknown>>> =
         tokens_used: null,
         execution_time_ms: 134,
         ipfs_url: ENDED.ipfs_url,
+        signature: SIGNATURE,
+        execution_signature: null,
         steps: null,
         error: null,
         refund: null,
@@ -143,6 +146,8 @@ export const ANSWERS: Record<RouteId, Record<number, Record<string, unknown>>> =
         tokens_used: null,
         execution_time_ms: null,
         ipfs_url: null,
+        signature: null,
+        execution_signature: null,
         steps: null,
         error: { code: 'execution_timeout', message: 'The agent did not respond within 30 seconds' },
         refund: 'done',

@@ -147,7 +147,7 @@ export const ROUTES = {
     tag: 'Executions',
     summary: 'Start an execution that a wallet opened itself',
     about:
-      "Runs an execution whose escrow its wallet funded on-chain by `open_execution`, and answers as execute does. Needs an API key of that wallet, or the wallet's own `wallet_signature` in the body instead. Repeating it never runs it twice: while it runs the answer is 409, afterwards the first answer again.",
+      "Runs an execution whose escrow its wallet funded on-chain by `open_execution`, and answers as execute does. Needs an API key of that wallet, or the wallet's own `wallet_signature` in the body instead. Repeating it never runs it twice: while it runs the answer is 409, with `async` 200 `pending`; afterwards how it ended, each time the same.",
     access: 'wallet',
     params: { execution_id: EXECUTION_ID },
     body: { schema: StartBody, maxBytes: MAX_BODY_BYTES },
@@ -180,7 +180,8 @@ export const ROUTES = {
     path: '/v1/executions',
     tag: 'Executions',
     summary: "List the wallet's executions",
-    about: "A page of the executions of the key's wallet, newest first, in the order of the chain.",
+    about:
+      "A page of the executions of the key's wallet, newest first, in the order of the chain. Instead of a key it takes the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'key',
     query: ExecutionsQuery,
     answers: { 200: { about: 'The page.', schema: ExecutionPage } },
@@ -192,7 +193,8 @@ export const ROUTES = {
     path: '/v1/executions/{execution_id}',
     tag: 'Executions',
     summary: 'Read one execution',
-    about: 'The full record, for polling and for its result.',
+    about:
+      "The full record, for polling and for its result. Instead of a key it takes the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'key',
     params: { execution_id: EXECUTION_ID },
     answers: { 200: { about: 'The record.', schema: ExecutionFull } },

@@ -1,6 +1,8 @@
 /** API keys at the door: the common suite of every route that needs one, and what makes a key good. */
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/apiKey.ts';
+import { signMessage } from '../../../app/sdk/receipt.ts';
 import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from './world.ts';
 
 describe('sdk/apiKey', () => {
@@ -145,6 +147,51 @@ describe('routes that need a key', () => {
       expect([status, json.error.code]).to.deep.equal([401, 'unauthorized']);
     });
   }
+
+  describe("a wallet's session", () => {
+    async function signIn(): Promise<{ wallet: string; token: string }> {
+      const keypair = Keypair.generate();
+      const wallet = keypair.publicKey.toBase58();
+      const { message } = world.deps.sessions.challenge(wallet);
+      const signature = signMessage(keypair.secretKey, message).slice('ed25519:'.length);
+      return { wallet, token: world.deps.sessions.verify({ wallet, message, signature }).token };
+    }
+
+    it("reads the wallet's own executions, one and all, and no other's", async () => {
+      const { wallet, token } = await signIn();
+      const listing = await world.addListing();
+      const own = await world.addJournal({ wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
+      await world.addResult(own, 'Rome');
+      const others = await world.addJournal({ wallet: newAddress(), listing, state: 'settled' });
+      expect((await world.get(`/v1/executions/${own}`, token)).json).to.include({
+        status: 'completed',
+        result: 'Rome',
+      });
+      const { json } = await world.get('/v1/executions', token);
+      expect(json.executions.map((row: { execution_id: string }) => row.execution_id)).to.deep.equal([own]);
+      expect((await world.get(`/v1/executions/${others}`, token)).status).to.equal(404);
+    });
+
+    it('rejects: one that has expired or never was, as any bad key', async () => {
+      const { token } = await signIn();
+      world.state.nowMs += 15 * 60 * 1000;
+      for (const bad of [token, `${token}x`]) {
+        const { status, json } = await world.get('/v1/executions', bad);
+        expect([status, json.error.code, json.error.message]).to.deep.equal([
+          401,
+          'unauthorized',
+          'The API key is not valid',
+        ]);
+      }
+    });
+
+    it('rejects: spending by it', async () => {
+      const { token } = await signIn();
+      const agent = await world.addListing();
+      const { status } = await world.post(`/v1/agents/${agent}/execute`, { task: 'x' }, { key: token });
+      expect(status).to.equal(401);
+    });
+  });
 
   it('takes the scheme in any case, as RFC 9110 says', async () => {
     const { apiKey } = await world.addKey();

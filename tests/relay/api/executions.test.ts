@@ -18,6 +18,8 @@ const NOTHING = {
   tokens_used: null,
   execution_time_ms: null,
   ipfs_url: null,
+  signature: null,
+  execution_signature: null,
   steps: null,
   error: null,
   refund: null,
@@ -57,7 +59,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   it('shows a settled execution with every field, and nothing else', async () => {
     const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', ...settled });
-    const token = await world.addResult(id, 'Rome');
+    const token = await world.addResult(id, 'Rome', { execution_signature: 'ed25519:2' });
     expect(await read(id)).to.deep.equal({
       ...common(id, 'completed', 0.25),
       completed_at: at(3),
@@ -68,6 +70,8 @@ describe('GET /v1/executions/{execution_id}', () => {
       tokens_used: 42,
       execution_time_ms: 40,
       ipfs_url: `${world.url}/results/${id}/${token}`,
+      signature: 'ed25519:1',
+      execution_signature: 'ed25519:2',
       steps: [{ step: 'read' }],
     });
   });
@@ -124,7 +128,24 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(await read(id)).to.deep.equal({ ...common(id, 'failed', 0), error });
   });
 
-  for (const refund of ['pending', 'claimable', 'blocked'] as const) {
+  it('shows a refund on its way as running, at the price: what is shown as ended must not change', async () => {
+    const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
+    const journal = { wallet: key.wallet, listing, refund_state: 'pending' as const, ...error };
+    const id = await world.addJournal({ ...journal, state: 'refunding' });
+    expect(await read(id)).to.deep.equal(common(id, 'running', 0.25));
+    const listed = async (status: string) => {
+      const { json } = await world.get(`/v1/executions?limit=100&status=${status}`, key.apiKey);
+      return json.executions.some((row: { execution_id: string }) => row.execution_id === id);
+    };
+    expect([await listed('running'), await listed('failed')]).to.deep.equal([true, false]);
+    // The index may see the refund before the journal does.
+    const refunded = { status: 'refunded' as const, reason: 1n, result_hash: null, creator_amount: 0n };
+    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
+    expect(await read(id)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
+    expect([await listed('running'), await listed('failed')]).to.deep.equal([false, true]);
+  });
+
+  for (const refund of ['claimable', 'blocked'] as const) {
     it(`shows a certain refund that is ${refund} as failed, its price still in escrow`, async () => {
       const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
       const journal = { wallet: key.wallet, listing, state: 'refunding' as const, refund_state: refund, ...error };

@@ -30,7 +30,7 @@ import { formatUuid, hashResult } from '../../../app/sdk/receipt.ts';
 import { migrate, openDatabase, openIndex } from '../../../indexer/database.ts';
 import type { ExecutionRow, ListingRow } from '../../../indexer/tables.ts';
 
-const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
+export const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
 const RPC_URL = 'http://127.0.0.1:8899';
 export const EXPLORER_QUERY = '?cluster=custom&customUrl=http%3A%2F%2F127.0.0.1%3A8899';
 
@@ -391,6 +391,8 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     addRecord,
     addJournal,
     addResult,
+    /** ledger.db for writing, as a journal is made on it. */
+    ledgerDatabase: ledger.sqlite,
     /** ledger.db for reading, as statements are prepared on it. */
     viewsDatabase: views.sqlite,
     async stop(): Promise<void> {

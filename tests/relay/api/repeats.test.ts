@@ -1,0 +1,228 @@
+/**
+ * What a repeated call is answered, in every state of the first: execute by its Idempotency-Key, start by its
+ * execution_id, with an API key or with the wallet's signature, synchronous and asynchronous. The rows are the test's,
+ * what is said of them the engine's own.
+ */
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
+import { createEngine } from '../../../app/relay/execution/execute.ts';
+import { repeatableOf } from '../../../app/relay/execution/idempotency.ts';
+import type { EngineDeps } from '../../../app/relay/execution/steps.ts';
+import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
+import { createJournal } from '../../../app/relay/journal.ts';
+import type { ExecutionRow, LedgerTables } from '../../../app/relay/tables.ts';
+import { type ExecutionRecord, findExecution } from '../../../app/sdk/program.ts';
+import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt.ts';
+import { migrate, openDatabase } from '../../../indexer/database.ts';
+import { type ApiAnswer, EPOCH, LEDGER_MIGRATIONS, newExecutionId, startWorld, type World } from './world.ts';
+
+const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
+const DONE = { settled_at: BigInt(EPOCH + 3), settle_signature: 'SettleSignature' };
+type Row = Partial<ExecutionRow> & Pick<ExecutionRow, 'state'>;
+
+const WAIT = [409, 'request_in_progress'] as const;
+const PENDING = [200, 'pending'] as const;
+const COMPLETED = [200, 'completed'] as const;
+const REFUNDED = [500, 'execution_failed'] as const;
+/** As if it had never come before. */
+const RUN = 'run';
+type Expected = readonly [number, string] | typeof RUN;
+
+const TABLE: [what: string, row: Row, sync: Expected, async: Expected][] = [
+  ['accepted', { state: 'accepted', opened_at: null }, WAIT, WAIT],
+  ['open_signed', { state: 'open_signed', opened_at: null }, WAIT, WAIT],
+  ['open_confirmed', { state: 'open_confirmed' }, WAIT, PENDING],
+  ['dispatched', { state: 'dispatched' }, WAIT, PENDING],
+  ['verified', { state: 'verified', execution_time_ms: 40n }, WAIT, PENDING],
+  ['parked', { state: 'parked' }, WAIT, PENDING],
+  ['refunding, on its way', { state: 'refunding', refund_state: 'pending', ...FAILED }, WAIT, PENDING],
+  ['refunding, claimable', { state: 'refunding', refund_state: 'claimable', ...FAILED }, REFUNDED, REFUNDED],
+  ['refunding, blocked', { state: 'refunding', refund_state: 'blocked', ...FAILED }, REFUNDED, REFUNDED],
+  ['refunded', { state: 'refunded', refund_state: 'done', ...DONE, ...FAILED }, REFUNDED, REFUNDED],
+  ['settled', { state: 'settled', execution_time_ms: 40n, ...DONE }, COMPLETED, COMPLETED],
+  ['void', { state: 'void', opened_at: null, error_code: 'service_unavailable' }, RUN, RUN],
+];
+
+describe('a repeated call', () => {
+  const wallet = Keypair.generate();
+  const address = wallet.publicKey.toBase58();
+  const records = new Map<string, ExecutionRecord>();
+  let world: World;
+  let apiKey: string;
+  let listing: string;
+  let runs = 0;
+
+  before(async () => {
+    world = await startWorld();
+    ({ apiKey } = await world.addKey({ wallet: address }));
+    listing = await world.addListing();
+    const journal = createJournal(createGroupCommit(world.ledgerDatabase), world.ledger, 'relay');
+    const { outcomeOf } = createEngine({ journal, log: world.deps.log } as unknown as EngineDeps);
+    const run = async (): Promise<ExecuteOutcome> => {
+      runs += 1;
+      return { kind: 'pending', executionId: newExecutionId() };
+    };
+    Object.assign(world.deps.engine, { execute: run, start: run, outcomeOf });
+    world.deps.accounts.readExecution = async (id) => ({
+      record: records.get(Buffer.from(id).toString('hex')) ?? null,
+      now: BigInt(EPOCH),
+    });
+  });
+  after(() => world.stop());
+
+  /** A call that has come before, and how to make it again. */
+  interface Call {
+    executionId: string;
+    again: (changes?: Record<string, unknown>) => Promise<ApiAnswer>;
+  }
+  let calls = 0;
+
+  async function executed(row: Row, isAsync: boolean): Promise<Call> {
+    calls += 1;
+    const key = `call-${calls}`;
+    const body = { task: `task ${calls}`, async: isAsync };
+    const known = repeatableOf(address, listing, key, body);
+    await world.addJournal({
+      wallet: address,
+      listing,
+      execution_id: known.executionId,
+      fingerprint: known.fingerprint,
+      request_hash: known.requestHash,
+      ...row,
+    });
+    return {
+      executionId: known.executionId,
+      again: (changes = {}) =>
+        world.post(
+          `/v1/agents/${listing}/execute`,
+          { ...body, ...changes },
+          { key: apiKey, headers: { 'idempotency-key': key } },
+        ),
+    };
+  }
+
+  async function started(row: Row, isAsync: boolean, withKey: boolean): Promise<Call> {
+    calls += 1;
+    const executionId = newExecutionId();
+    const id = parseUuid(executionId)!;
+    const task = `task ${calls}`;
+    const hash = Buffer.from(requestHash(task)).toString('hex');
+    records.set(Buffer.from(id).toString('hex'), {
+      status: 'open',
+      executionId: id,
+      listing: new PublicKey(listing),
+      caller: wallet.publicKey,
+      keyId: new Uint8Array(16),
+      requestHash: Buffer.from(hash, 'hex'),
+      price: 250_000n,
+      openedAt: BigInt(EPOCH),
+      deadline: BigInt(EPOCH + 60),
+    } as unknown as ExecutionRecord);
+    await world.addJournal({ wallet: address, listing, execution_id: executionId, request_hash: hash, ...row });
+    const message = startMessage(findExecution(id).toBase58(), hash);
+    const proof = withKey ? {} : { wallet_signature: signMessage(wallet.secretKey, message) };
+    return {
+      executionId,
+      again: (changes = {}) =>
+        world.post(
+          `/v1/executions/${executionId}/start`,
+          { task, async: isAsync, ...proof, ...changes },
+          withKey ? { key: apiKey } : {},
+        ),
+    };
+  }
+
+  const WAYS: [string, (row: Row, isAsync: boolean) => Promise<Call>][] = [
+    ['execute', executed],
+    ['start by key', (row, isAsync) => started(row, isAsync, true)],
+    ['start by signature', (row, isAsync) => started(row, isAsync, false)],
+  ];
+
+  for (const [way, make] of WAYS) {
+    for (const [what, row, sync, async] of TABLE) {
+      for (const isAsync of [false, true]) {
+        const expected = isAsync ? async : sync;
+        const outcome = expected === RUN ? 'run' : expected.join(' ');
+        it(`${way}${isAsync ? ', async' : ''}, ${what}: ${outcome}, each time the same`, async () => {
+          const call = await make(row, isAsync);
+          if (row.state === 'settled') await world.addResult(call.executionId, 'Rome');
+          const before = runs;
+          const answer = await call.again();
+          if (expected === RUN) {
+            expect([answer.status, runs]).to.deep.equal([200, before + 1]);
+            return;
+          }
+          const again = await call.again();
+          expect(runs).to.equal(before);
+          expect([answer.status, answer.json.error?.code ?? answer.json.status]).to.deep.equal([...expected]);
+          expect([again.status, again.text]).to.deep.equal([answer.status, answer.text]);
+          if (expected === WAIT) {
+            expect(answer.headers.get('retry-after')).to.equal('1');
+            expect(answer.json.error.execution_id).to.equal(call.executionId);
+          } else {
+            for (const { headers } of [answer, again]) expect(headers.get('idempotent-replayed')).to.equal('true');
+            expect(answer.json.error?.execution_id ?? answer.json.execution_id).to.equal(call.executionId);
+          }
+          if (expected === COMPLETED) expect(answer.json.result).to.equal('Rome');
+        });
+      }
+    }
+  }
+
+  it('a call whose refund is on its way has not ended for whoever waits for it', async () => {
+    const onItsWay = await executed({ state: 'refunding', refund_state: 'pending', ...FAILED }, false);
+    const { executionId } = onItsWay;
+    expect(await world.deps.engine.outcomeOf(executionId)).to.deep.equal({ kind: 'running', executionId });
+  });
+
+  for (const withKey of [true, false]) {
+    it(`start ${withKey ? 'by key' : 'by signature'}: what was said while it ran is never its last word`, async () => {
+      const call = await started({ state: 'dispatched' }, true, withKey);
+      expect((await call.again()).json.status).to.equal('pending');
+      expect((await call.again({ async: false })).json.error.code).to.equal('request_in_progress');
+      await world.addResult(call.executionId, 'Rome');
+      await world.ledger
+        .updateTable('executions')
+        .set({ state: 'settled', execution_time_ms: 40n, ...DONE })
+        .where('execution_id', '=', call.executionId)
+        .execute();
+      const answer = await call.again();
+      expect(answer.json).to.include({ status: 'completed', result: 'Rome' });
+      expect((await call.again({ async: false })).text).to.equal(answer.text);
+      expect((await call.again()).text).to.equal(answer.text);
+    });
+  }
+
+  for (const [what, row] of TABLE.filter(([, { state }]) => state !== 'void')) {
+    it(`rejects: another body for a key whose call is ${what}`, async () => {
+      const call = await executed(row, false);
+      const { status, json } = await call.again({ task: 'another' });
+      expect([status, json.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
+    });
+    it(`rejects: another body for a start that is ${what}`, async () => {
+      const call = await started(row, false, true);
+      const { status, json } = await call.again({ task: 'another' });
+      expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+    });
+  }
+
+  it('a "pending" that an older relay kept as the last answer is forgotten', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+    const files = readdirSync(LEDGER_MIGRATIONS).sort();
+    const next = files.findIndex((name) => name.includes('repeats_and_health'));
+    for (const name of files.slice(0, next)) copyFileSync(join(LEDGER_MIGRATIONS, name), join(folder, name));
+    const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'), { synchronous: 'normal' });
+    migrate(ledger.sqlite, folder);
+    const keep = ledger.sqlite.prepare('INSERT INTO answers VALUES (?, 200, ?, 1)');
+    for (const status of ['pending', 'completed']) keep.run(status, Buffer.from(JSON.stringify({ status })));
+    migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+    const kept = ledger.sqlite.prepare('SELECT execution_id FROM answers').pluck().all();
+    ledger.close();
+    rmSync(folder, { recursive: true });
+    expect(kept).to.deep.equal(['completed']);
+  });
+});
