@@ -74,8 +74,8 @@ const settings = z.object({
     .int()
     .min(0)
     .max(50)
-    .default(10)
-    .describe("executions that an agent's server fails in a row before new ones are refused; 0 for never"),
+    .default(0)
+    .describe("executions that an agent's server fails in a row before new ones are refused; 0: never, the default"),
   PROBE_SECONDS: z.coerce
     .number()
     .int()

@@ -173,8 +173,6 @@ export async function startMarketplace(
         DATA_DIR: dataDir,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',
-        // Tests make agents fail on purpose, one after the other.
-        REFUSE_AFTER: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
         ...options.environment,
         ...environment,

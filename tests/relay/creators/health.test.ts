@@ -2,7 +2,9 @@
  * An agent whose server keeps failing: shown as degraded, refused before any money moves once it has failed often enough
  * in a row, and open again when a probe has been answered.
  */
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { createKey } from '../../../app/cli/keys.ts';
 import { createAgentHealth } from '../../../app/relay/agentHealth.ts';
 import { compileParameterCheck } from '../../../app/relay/parameters.ts';
 import { probeListing } from '../../../app/relay/prober.ts';
@@ -27,6 +29,15 @@ describe("an agent's health", () => {
 
   /** Executions in their order: a duration for a success, a refund reason below 0 for the rest. */
   async function end(...outcomes: number[]): Promise<void> {
+    for (const outcome of outcomes) await endFor(newAddress(), {}, outcome);
+  }
+
+  /** The same, all of one wallet's. */
+  async function endFor(
+    wallet: string,
+    given: { timeout_seconds?: bigint; listing_timeout_seconds?: bigint },
+    ...outcomes: number[]
+  ): Promise<void> {
     for (const outcome of outcomes) {
       at += 1;
       const created_ms = BigInt(1_760_000_000_000 + at);
@@ -34,7 +45,7 @@ describe("an agent's health", () => {
         outcome >= 0
           ? { state: 'settled' as const, execution_time_ms: BigInt(outcome) }
           : { state: 'refunded' as const, refund_reason: BigInt(-outcome - 1) };
-      await world.addJournal({ wallet: newAddress(), listing, created_ms, ...how });
+      await world.addJournal({ wallet, listing, created_ms, ...given, ...how });
     }
   }
   const health = async () => (await world.get(`/v1/agents/${listing}`)).json.health;
@@ -67,8 +78,37 @@ describe("an agent's health", () => {
     expect((await health()).status).to.equal('ok');
     await end(1);
     expect(await health()).to.include({ status: 'ok', success_rate_recent: 0.8 });
-    await end(FAILED);
+    await end(FAILED, FAILED);
     expect((await health()).status).to.equal('degraded');
+  });
+
+  describe('one wallet alone', () => {
+    it('weighs as much as any other, however often it fails the agent', async () => {
+      await end(...times(3, 5));
+      await endFor(newAddress(), {}, ...times(20, FAILED));
+      expect(await health()).to.include({ status: 'ok', success_rate_recent: 0.75 });
+    });
+
+    it('neither degrades nor closes an agent, and no two do', async () => {
+      const own = createAgentHealth(world.viewsDatabase, 10, 30);
+      await endFor(newAddress(), {}, ...times(25, TIMED_OUT));
+      await endFor(newAddress(), {}, ...times(25, TIMED_OUT));
+      own.requireServing(listing);
+      expect(await health()).to.include({ status: 'ok', success_rate_recent: 0 });
+      await end(TIMED_OUT);
+      expect(() => own.requireServing(listing)).to.throw();
+      expect((await health()).status).to.equal('degraded');
+    });
+  });
+
+  it('does not count a timeout of a caller who gave less time than the listing asks for', async () => {
+    const short = { timeout_seconds: 5n, listing_timeout_seconds: 60n };
+    await end(5);
+    await endFor(newAddress(), short, ...times(10, TIMED_OUT));
+    expect(await health()).to.include({ success_rate_recent: 1 });
+    await endFor(newAddress(), short, FAILED);
+    await endFor(newAddress(), { timeout_seconds: 60n, listing_timeout_seconds: 60n }, TIMED_OUT);
+    expect(await health()).to.include({ success_rate_recent: 1 / 3 });
   });
 
   describe('refusal', () => {
@@ -217,6 +257,7 @@ describe('an agent that keeps failing', function () {
   let market: TestMarketplace;
   let isWell = true;
   let probes = 0;
+  let keys: string[];
 
   before(async () => {
     market = await startMarketplace({ environment: { REFUSE_AFTER: String(REFUSE_AFTER), PROBE_SECONDS: '1' } });
@@ -225,14 +266,16 @@ describe('an agent that keeps failing', function () {
       if (isWell) reply(goodAnswer(market.signingKey, body.execution_id, 'well'));
       else response.writeHead(500).end();
     });
+    const third = Keypair.generate();
+    await market.node.fundSol(third.publicKey, 1e9);
+    await market.mintTo(third.publicKey, 10_000_000n);
+    const key = { wallet: third, name: 'third', limits: market.limits, report: () => undefined };
+    keys = [...market.callers.map(({ apiKey }) => apiKey), (await createKey(market.marketplace, key)).api_key];
   });
   after(() => market.stop());
 
-  const execute = () =>
-    request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
-      apiKey: market.callers[0]!.apiKey,
-      body: { task: 'x' },
-    });
+  const execute = (apiKey = keys[0]!) =>
+    request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
   const health = async () => (await request(market.relay.url, `/v1/agents/${market.agentId}`)).body.health;
   const until = async (holds: () => boolean | Promise<boolean>) => {
     while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -241,7 +284,9 @@ describe('an agent that keeps failing', function () {
   it('is refused with 503 before any money moves, probed, and open again once it is well', async () => {
     expect((await execute()).status).to.equal(200);
     isWell = false;
-    for (let i = 0; i < REFUSE_AFTER; i += 1) expect((await execute()).status).to.equal(500);
+    // One wallet may fail as often as it likes: that closes nothing.
+    for (let i = 0; i <= REFUSE_AFTER; i += 1) expect((await execute()).status).to.equal(500);
+    for (const apiKey of keys.slice(1)) expect((await execute(apiKey)).status).to.equal(500);
 
     const before = await market.balances();
     const sol = await market.node.connection.getBalance(market.authority.publicKey);
