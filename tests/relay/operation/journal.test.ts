@@ -48,6 +48,7 @@ describe('the journal', () => {
     parameters: '{}',
     accepted_at: 1n,
     request_hash: 'request',
+    listing_timeout_seconds: 30n,
     ...changes,
   });
   const resultOf = (id: string, result: string): ResultRow => ({
