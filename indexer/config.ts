@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type HeliusOptions, heliusUrls, readHelius } from './helius.ts';
+import { describeSettings, readSettings } from './settings.ts';
 
 const settings = z.object({
   SOLANA_RPC_URL: z.url().default('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),
@@ -11,10 +12,10 @@ const settings = z.object({
     .min(1)
     .optional()
     .describe('reach the chain through Helius instead, and fill an empty index from its history'),
-  HELIUS_URL: z.url().optional().describe('address of Helius; default that of the environment'),
+  HELIUS_URL: z.url().optional().describe('address of Helius, if not that of the environment'),
   ENVIRONMENT: z.enum(['test', 'live']).default('test').describe("live: Helius' mainnet; test: its devnet"),
   DATA_DIR: z.string().default('.local').describe('folder of index.db'),
-  INDEX_DB: z.string().optional().describe('path of index.db; default DATA_DIR/index.db'),
+  INDEX_DB: z.string().optional().describe('path of index.db, if not DATA_DIR/index.db'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('least severe log line'),
 });
 
@@ -28,11 +29,9 @@ export interface IndexerConfig {
   logLevel: string;
 }
 
-/** Settings from the environment. Throws one message that names every variable that is wrong. */
+/** Settings from the environment. Throws one line for each variable that is missing or wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv): IndexerConfig {
-  const parsed = settings.safeParse(environment);
-  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
-  const env = parsed.data;
+  const env = readSettings(settings, environment);
   const helius = readHelius(env);
   return {
     ...(helius ? heliusUrls(helius) : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: env.SOLANA_WS_URL }),
@@ -42,9 +41,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): IndexerConfig {
   };
 }
 
-/** The variables and their meanings, for `--help`. */
+/** The variables, their defaults and meanings, for `--help`. */
 export function describeConfig(): string {
-  return Object.entries(settings.shape)
-    .map(([name, schema]) => `  ${name.padEnd(16)} ${schema.description ?? ''}`)
-    .join('\n');
+  return describeSettings(settings);
 }

@@ -12,6 +12,7 @@ import { claimChain } from './chain.ts';
 import { type OpenedDatabase, openIndex } from './database.ts';
 import type { History } from './helius.ts';
 import { type IngestDeps, pass } from './ingest.ts';
+import { type Lock, LockHeld, takeLock } from './lock.ts';
 import { createNotices } from './notices.ts';
 import { type IndexStatus, readStatus } from './read.ts';
 import { rescan } from './rescan.ts';
@@ -52,7 +53,7 @@ export interface IndexerStatus extends IndexStatus {
 export interface Indexer {
   /**
    * Opens the database and makes sure that it belongs to this chain, waiting for the node if need be; then goes on in the
-   * background. Throws where the database was made from another chain.
+   * background. Throws where another indexer keeps the database, or where it was made from another chain.
    */
   start(): Promise<void>;
   /** Ends after the page at hand. */
@@ -72,6 +73,16 @@ const SOON_TIMES = 25;
 const RESCAN_MS = 60_000;
 /** Slots before the last rescan's end that each looks through too: over three minutes of mainnet, a few requests. */
 const RESCAN_SLOTS = 512n;
+
+/** Two would write the same rows, and both move the cursor. Throws where another indexer has the file. */
+function lockIndex(path: string): Lock {
+  try {
+    return takeLock(`${path}.lock`);
+  } catch (cause) {
+    if (!(cause instanceof LockHeld)) throw cause;
+    throw new Error(`${path} is kept by another indexer${cause.holder}: stop that one, or choose another DATA_DIR`);
+  }
+}
 
 export function createIndexer(options: IndexerOptions): Indexer {
   const { log } = options;
@@ -179,7 +190,21 @@ export function createIndexer(options: IndexerOptions): Indexer {
   return {
     async start() {
       if (state !== 'idle') throw new Error('an indexer is started once');
-      opened = openIndex(options.path);
+      const lock = lockIndex(options.path);
+      try {
+        const { sqlite, db, close } = openIndex(options.path);
+        opened = {
+          sqlite,
+          db,
+          close() {
+            close();
+            lock.release();
+          },
+        };
+      } catch (cause) {
+        lock.release();
+        throw cause;
+      }
       const { db } = opened;
       try {
         await untilDone('reaching the node', async () => {

@@ -2,19 +2,16 @@
  * `npm run indexer`: follows the program on a cluster and keeps index.db. Runs apart from the relay, or in its process
  * through `createIndexer`.
  */
+import { Command } from 'commander';
 import pino from 'pino';
+import { runCommandLine } from './commandLine.ts';
 import { describeConfig, readConfig } from './config.ts';
 import { heliusHistory } from './helius.ts';
 import { createIndexer } from './indexer.ts';
 
 export { createIndexer, type Indexer, type IndexerOptions, type IndexerStatus } from './indexer.ts';
 
-async function main(): Promise<void> {
-  if (process.argv.includes('--help')) {
-    console.log(`npm run indexer\n\nFollows the program and keeps index.db. Settings come from the environment:\n
-${describeConfig()}`);
-    return;
-  }
+async function follow(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.logLevel });
   const indexer = createIndexer({
@@ -37,7 +34,11 @@ ${describeConfig()}`);
 
 // Run only as the entry file; others import createIndexer.
 if (process.argv[1] && /indexer[\\/]main\.ts$/.test(process.argv[1])) {
-  main().catch((error: Error) => {
+  const command = new Command('npm run indexer')
+    .description('Follows the program and keeps index.db.')
+    .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
+    .action(follow);
+  runCommandLine(command).catch((error: Error) => {
     console.error(error.message);
     process.exit(1);
   });

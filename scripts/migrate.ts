@@ -2,30 +2,31 @@
 // those who do not have Anchor's command line. Running it again changes nothing.
 
 import anchor from '@coral-xyz/anchor';
+import { Command } from 'commander';
 import deploy from '../migrations/deploy.ts';
+import { runScript } from './options.ts';
 
-const HELP = `npm run migrate
-
-Creates config and treasury. Settings come from the environment:
+const SETTINGS = `
+Settings come from the environment:
 
   ANCHOR_PROVIDER_URL   JSON-RPC address of the cluster
   ANCHOR_WALLET         keypair file of the program's upgrade authority, who becomes the admin
   RELAY_AUTHORITY       address that the relay signs with
   USDC_MINT             mint to settle in; needed except on mainnet and devnet`;
 
-async function main(): Promise<void> {
-  if (process.argv.includes('--help')) {
-    console.log(HELP);
-    return;
+async function migrate(): Promise<void> {
+  try {
+    await deploy(anchor.AnchorProvider.env());
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${SETTINGS}`);
+    process.exit(1);
   }
-  await deploy(anchor.AnchorProvider.env());
 }
 
-main().then(
-  // The provider's WebSocket would keep the process alive.
-  () => process.exit(0),
-  (error: Error) => {
-    console.error(`${error.message}\n\n${HELP}`);
-    process.exit(1);
-  },
+// Ends the process, which the provider's WebSocket would keep alive.
+await runScript(
+  new Command('npm run migrate')
+    .description('Creates config and treasury.')
+    .addHelpText('after', SETTINGS)
+    .action(migrate),
 );

@@ -1,5 +1,6 @@
 /** What the commands for long tests and figures share: numbers from a command line, and its end. */
-import { type Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { runCommandLine } from '../indexer/commandLine.ts';
 
 /** A parser of whole numbers from `least` on. */
 export function wholeFrom(least: number): (text: string) => number {
@@ -19,11 +20,6 @@ export function toMinutes(text: string): number {
 
 /** Reads the command line and runs the command's action; exits with 2 for wrong options, else with `exitCode`. */
 export async function runScript(command: Command): Promise<never> {
-  try {
-    await command.exitOverride().showHelpAfterError('(--help shows how it is used)').parseAsync();
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    process.exit(error.exitCode === 0 ? 0 : 2);
-  }
+  await runCommandLine(command);
   process.exit();
 }

@@ -6,7 +6,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
+import { Command } from 'commander';
 import pino from 'pino';
+import { runCommandLine } from '../../indexer/commandLine.ts';
 import { createIndexer } from '../../indexer/main.ts';
 import { readConfig as readMarketplaceConfig } from '../../migrations/deploy.ts';
 import { openMarketplace } from '../cli/marketplace.ts';
@@ -35,6 +37,14 @@ import { createShutdown, type Shutdown, stopWithParent } from './shutdown.ts';
 const HOST = '127.0.0.1';
 /** Of the two seconds in which everything here ends. */
 const SHUTDOWN_SECONDS = 1;
+
+const HELP = `
+Settings come from the environment:
+
+  DATA_DIR        folder of everything that outlives a run (default: .local)
+  PORT            port of the API, 0 picks a free one (default: 8787)
+  SOLANA_RPC_URL  node to use instead of one of its own (optional)
+  SOLANA_WS_URL   WebSocket of that node, if not on the next port (optional)`;
 
 const tell = (line: string): void => console.log(line);
 
@@ -199,6 +209,11 @@ async function requireFreePort(port: number): Promise<void> {
   await once(probe, 'close');
 }
 
+await runCommandLine(
+  new Command('npm start')
+    .description('Runs the whole marketplace on this computer, with demo agents and two callers. Ctrl-C stops it.')
+    .addHelpText('after', HELP),
+);
 // A terminal that is closed takes its end of the pipe along; stopping must go on without it.
 process.stdout.on('error', () => {});
 const shutdown = createShutdown(tell);

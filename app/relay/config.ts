@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
 import { type HeliusOptions, heliusUrls, readHelius } from '../../indexer/helius.ts';
+import { describeSettings, readSettings } from '../../indexer/settings.ts';
 import type { WalletLimits } from './execution/protection.ts';
 
 const settings = z.object({
@@ -24,7 +25,7 @@ const settings = z.object({
   HELIUS_URL: z
     .url()
     .optional()
-    .describe('address of Helius; default https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test'),
+    .describe('address of Helius, if not https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test'),
   MAX_PRIORITY_FEE_LAMPORTS: z.coerce
     .bigint()
     .min(0n)
@@ -33,19 +34,17 @@ const settings = z.object({
   PUBLIC_RPC_URL: z
     .url()
     .optional()
-    .describe('RPC address that callers are shown; default the origin of SOLANA_RPC_URL'),
+    .describe('RPC address that callers are shown, if not the origin of SOLANA_RPC_URL'),
   RELAY_KEYPAIR: z.string().min(1).describe('file of the relay authority, a JSON array of 64 bytes'),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks one'),
-  BASE_URL: z.url().optional().describe('public address in result links; default http://HOST:PORT'),
+  BASE_URL: z.url().optional().describe('public address in result links, if not http://HOST:PORT'),
   CALL_KEYS: z
     .string()
     .min(1)
     .optional()
-    .describe(
-      'file of the keys that sign calls to creators, made where it is missing; default DATA_DIR/call-keys.json',
-    ),
+    .describe('file of the keys that sign calls to creators, made where it is missing, if not DATA_DIR/call-keys.json'),
   ALLOW_PRIVATE_ENDPOINTS: z
     .enum(['true', 'false'])
     .default('false')
@@ -149,11 +148,9 @@ export function readKeypair(path: string): Keypair {
   }
 }
 
-/** Settings from the environment. Throws one message that names every variable that is wrong. */
+/** Settings from the environment. Throws one line for each variable that is missing or wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
-  const parsed = settings.safeParse(environment);
-  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
-  const env = parsed.data;
+  const env = readSettings(settings, environment);
   const helius = readHelius(env);
   return {
     environment: env.ENVIRONMENT,
@@ -193,11 +190,10 @@ export interface ToolConfig {
 
 /** Throws as `readConfig` does. */
 export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
-  const parsed = settings
-    .pick({ DATA_DIR: true, SOLANA_RPC_URL: true, HELIUS_API_KEY: true, HELIUS_URL: true, ENVIRONMENT: true })
-    .safeParse(environment);
-  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
-  const env = parsed.data;
+  const env = readSettings(
+    settings.pick({ DATA_DIR: true, SOLANA_RPC_URL: true, HELIUS_API_KEY: true, HELIUS_URL: true, ENVIRONMENT: true }),
+    environment,
+  );
   const helius = readHelius(env);
   return {
     dataDir: env.DATA_DIR,
@@ -208,9 +204,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
 
 /** The variables, their defaults and meanings, for `--help`. */
 export function describeConfig(): string {
-  return Object.entries(settings.shape)
-    .map(([name, schema]) => `  ${name.padEnd(24)} ${schema.description ?? ''}`)
-    .join('\n');
+  return describeSettings(settings);
 }
 
 /** The files in a data folder. */

@@ -3,6 +3,7 @@
  * Other parts of the project start the relay in their own process by `startRelay`.
  */
 import { Command } from 'commander';
+import { runCommandLine } from '../../indexer/commandLine.ts';
 import { addBackupCommand } from './backup.ts';
 import { rotateCallKeys } from './callKeys.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
       'makes a new key for signing calls to creators and keeps the one before listed; restart the relay then',
     )
     .action(() => console.log(`The next start signs with ${rotateCallKeys(readConfig(process.env).callKeysPath)}`));
-  await program.parseAsync();
+  await runCommandLine(program);
 }
 
 // Run only as the entry file; others import startRelay.

@@ -1,6 +1,7 @@
 /** `npm run indexer` as a process of its own: settings, signals, exit codes, and a kill in the middle of a backfill. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openIndex } from '../../indexer/database.ts';
@@ -52,13 +53,31 @@ describe('indexer, process', () => {
       expect(help.output).to.include(name);
     }
     const refused = await run({ SOLANA_RPC_URL: 'not a url' }).exited;
-    expect(refused).to.deep.include({ code: 1 });
-    expect(refused.output).to.include('SOLANA_RPC_URL');
+    expect(refused).to.deep.include({
+      code: 1,
+      output: 'SOLANA_RPC_URL must be a URL: JSON-RPC address of the Solana node\n',
+    });
+  });
+
+  it('refuses a second indexer on the same file while the first lives, and only then', async () => {
+    const path = bench.path('shared.db');
+    const first = run(settings('shared.db'));
+    await eventually('first read', () => existsSync(path) && dump(path).executions!.length >= 30);
+    const second = await run(settings('shared.db')).exited;
+    expect(second).to.deep.include({ code: 1 });
+    expect(second.output).to.include(`${path} is kept by another indexer (process ${first.child.pid}): stop that one`);
+    first.child.kill('SIGKILL');
+    await first.exited;
+    const opened = await market.open();
+    const third = run(settings('shared.db'));
+    await eventually('followed', () => dump(path).executions!.some((row) => row.open_signature === opened.signature));
+    third.child.kill('SIGTERM');
+    expect(await third.exited).to.deep.include({ code: 0 });
   });
 
   it('follows the chain and ends at once, cleanly, when asked to', async () => {
     const { child, exited } = run(settings('followed.db'));
-    await eventually('first read', () => dump(bench.path('followed.db')).executions!.length === 30);
+    await eventually('first read', () => dump(bench.path('followed.db')).executions!.length >= 30);
     const opened = await market.open();
     await eventually('followed', () =>
       dump(bench.path('followed.db')).executions!.some((row) => row.open_signature === opened.signature),
