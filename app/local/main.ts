@@ -180,6 +180,7 @@ async function startService(
       // The fee payer of a local chain is as rich as it likes.
       runway: { minHours: 0, minLamports: 0 },
       trustProxy: 0,
+      publicRate: { perSecond: 50, burst: 200 },
       walletLimits: { lostLamportsPerDay: 0, openExecutions: 0 },
       logLevel: 'info',
     },

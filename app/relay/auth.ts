@@ -57,16 +57,9 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   const key = readBearer(request.headers.authorization);
   if (key === null) throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>');
   requireEnvironment(key, deps.config.environment);
-  if (!parseApiKey(key)) throw new ApiError('unauthorized', INVALID);
-  const keyHash = hashApiKey(key);
-  const row = deps.findKey(keyHash);
-  if (!row || !isSame(row.key_hash, keyHash) || row.revoked_ms !== null) throw new ApiError('unauthorized', INVALID);
-  const now = BigInt(deps.now());
-  if (row.expires_ms !== null && row.expires_ms <= now) throw new ApiError('unauthorized', INVALID);
-  const live =
-    row.grant_expires_at === null
-      ? await isGrantLive(deps, row.wallet, row.key_id)
-      : row.grant_revoked === 0n && row.grant_expires_at > now / 1_000n;
+  const row = findRow(deps, key);
+  if (!row) throw new ApiError('unauthorized', INVALID);
+  const live = isGrantLiveByIndex(deps, row) ?? (await isGrantLive(deps, row.wallet, row.key_id));
   if (!live) throw new ApiError('unauthorized', INVALID);
   requireAddress(deps, request, row);
   if (!row.scopes.split(' ').includes(scope)) {
@@ -74,8 +67,29 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
       details: { needs: scope, has: row.scopes.split(' ') as KeyScope[] },
     });
   }
-  deps.keyUse.touch(keyHash, deps.now());
-  return { wallet: row.wallet, keyId: row.key_id, keyHash };
+  deps.keyUse.touch(row.key_hash, deps.now());
+  return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash };
+}
+
+/** Whether the token is an API key that is good as far as our own files tell. */
+export function isRegistered(deps: Pick<AuthDeps, 'findKey' | 'now'>, token: string): boolean {
+  const row = findRow(deps, token);
+  return row !== null && isGrantLiveByIndex(deps, row) !== false;
+}
+
+/** The row of a key that was registered here and has neither been revoked nor expired. */
+function findRow(deps: Pick<AuthDeps, 'findKey' | 'now'>, key: string): KeyRow | null {
+  if (!parseApiKey(key)) return null;
+  const keyHash = hashApiKey(key);
+  const row = deps.findKey(keyHash);
+  if (!row || !isSame(row.key_hash, keyHash) || row.revoked_ms !== null) return null;
+  return row.expires_ms === null || row.expires_ms > BigInt(deps.now()) ? row : null;
+}
+
+/** Null where the index does not know the grant yet. */
+function isGrantLiveByIndex(deps: Pick<AuthDeps, 'now'>, row: KeyRow): boolean | null {
+  if (row.grant_expires_at === null) return null;
+  return row.grant_revoked === 0n && row.grant_expires_at > BigInt(deps.now()) / 1_000n;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Where a request comes from, and whether that is one of the addresses that a key is taken from. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /**
  * The client's IP address. Without a proxy in front (`hops` 0) only the socket tells it. Behind `hops` proxies of ours
@@ -18,6 +19,13 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
 /** IPv4 as IPv4, also where a socket of both families wraps it. */
 function toIp(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+}
+
+/** What counts as one client: an IPv4 address, and of IPv6 the /64, within which anybody has as many as they like. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join(':');
 }
 
 /** Whether one of the blocks, such as `203.0.113.0/24` or a single address, holds the address. */

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type HeliusOptions, heliusUrls, readHelius } from '../../indexer/helius.ts';
 import { describeSettings, readSettings } from '../../indexer/settings.ts';
 import type { WalletLimits } from './execution/protection.ts';
+import type { PublicRate } from './publicLimit.ts';
 
 const settings = z.object({
   ENVIRONMENT: z
@@ -68,6 +69,18 @@ const settings = z.object({
     .max(10)
     .default(0)
     .describe('how many proxies of yours stand in front; 0: the address of a caller is that of its connection'),
+  PUBLIC_RATE_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(50)
+    .describe('requests without an API key that one address may send every second; 0 for no limit'),
+  PUBLIC_RATE_BURST: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(200)
+    .describe('requests without an API key that it may send at once, every ten seconds'),
   REFUSE_AFTER: z.coerce
     .number()
     .int()
@@ -131,6 +144,8 @@ export interface RelayConfig {
   walletLimits: WalletLimits;
   /** Proxies in front whose X-Forwarded-For is believed. */
   trustProxy: number;
+  /** Of what needs no API key, for each address. */
+  publicRate: PublicRate;
   /** Time for `stop` in all. */
   shutdownSeconds: number;
   /** Below either of them nothing new is accepted. */
@@ -173,6 +188,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
       openExecutions: env.MAX_OPEN_EXECUTIONS,
     },
     trustProxy: env.TRUST_PROXY,
+    publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
     metricsToken: env.METRICS_TOKEN ?? null,

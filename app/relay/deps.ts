@@ -90,7 +90,13 @@ export interface ChainAccounts {
 export interface RelayDeps {
   config: Pick<
     RelayConfig,
-    'environment' | 'metricsToken' | 'publicRpcUrl' | 'allowPrivateEndpoints' | 'egressIps' | 'trustProxy'
+    | 'environment'
+    | 'metricsToken'
+    | 'publicRpcUrl'
+    | 'allowPrivateEndpoints'
+    | 'egressIps'
+    | 'trustProxy'
+    | 'publicRate'
   >;
   /** Public address without a trailing slash; known once the server listens. */
   baseUrl(): string;

@@ -4,6 +4,7 @@
  */
 import type { Health, Problem, Ready } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
+import { shareReading } from './shareReading.ts';
 
 /** An indexer that has not looked for so long is not running; it looks every few seconds. */
 const MAX_LAG_MS = 30_000;
@@ -13,9 +14,13 @@ export function readHealth(deps: Pick<RelayDeps, 'config'>): Health {
   return { status: 'ok', environment: deps.config.environment, uptime_seconds: Math.floor(process.uptime()) };
 }
 
-/** Never throws: what cannot be read is a problem. */
-export async function readReadiness(deps: RelayDeps): Promise<Ready> {
-  const [chainReachable, progress] = await Promise.all([probeChain(deps), readProgress(deps)]);
+/** What is in the way now, of the chain at most 2 s ago. The reader never throws: what cannot be read is a problem. */
+export function createReadiness(deps: RelayDeps): () => Promise<Ready> {
+  const isChainReachable = shareReading(() => probeChain(deps), deps.now);
+  return async () => readinessOf(deps, ...(await Promise.all([isChainReachable(), readProgress(deps)])));
+}
+
+function readinessOf(deps: RelayDeps, chainReachable: boolean, progress: Progress): Ready {
   const lagMs = progress ? Math.max(0, deps.now() - Number(progress.checked_at)) : null;
   const problems: Problem[] = [];
   if (!chainReachable) problems.push('chain_unreachable');
@@ -29,6 +34,8 @@ export async function readReadiness(deps: RelayDeps): Promise<Ready> {
     executions_in_flight: deps.engine.inFlight(),
   };
 }
+
+type Progress = Awaited<ReturnType<typeof readProgress>>;
 
 /** How far the indexer is; undefined before it has looked or where the index cannot be read. */
 export function readProgress(deps: Pick<RelayDeps, 'views' | 'log'>) {

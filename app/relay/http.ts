@@ -9,13 +9,15 @@ import type { Duplex } from 'node:stream';
 import type { ProcedureType, TRPCError } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { ERRORS, MAX_BODY_BYTES } from '../sdk/wire.ts';
+import { PROCEDURES, type ProcedureName } from '../sdk/procedures.ts';
+import { ERRORS } from '../sdk/wire.ts';
 import { readBearer } from './auth.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { JsonError, parseJson } from './json.ts';
 import { answerMetrics } from './metrics.ts';
 import { jsonFault } from './parse.ts';
+import { createPublicLimit, type PublicLimit } from './publicLimit.ts';
 import { readJsonBody } from './request.ts';
 import { type AnswerLimits, errorBody, sendError } from './respond.ts';
 import { addRoutes } from './router.ts';
@@ -39,22 +41,26 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** What a client that sent no HTTP has to read its answer. */
 const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Of a procedure's body: management needs little, and a stranger's bytes are parsed before anything is known of them. */
+const MAX_PROCEDURE_BYTES = 32 * 1024;
 
 const REQUEST_ID = 'X-Request-Id';
 
 /** The server, not yet listening. Closing it is its owner's business. */
 export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   const app = express();
+  const limit = createPublicLimit(deps);
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
   app.set('strict routing', true);
   app.set('case sensitive routing', true);
   app.use(identify(deps, patience), keepBrokenEscapes);
-  app.use('/trpc', readProcedureBody, createTrpcHandler(deps));
+  app.use('/trpc', readProcedureBody(limit), createTrpcHandler(deps));
   app.all('/metrics', answerMetrics(deps));
-  addRoutes(app, createHandlers(deps));
-  app.use((request: Request) => {
+  addRoutes(app, createHandlers(deps), limit);
+  app.use(async (request: Request) => {
+    await limit.admit(request);
     throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);
   });
   app.use(answerError(deps));
@@ -104,28 +110,33 @@ function keepBrokenEscapes(request: Request, _response: Response, next: NextFunc
 }
 
 /**
- * Reads the bodies of /trpc as those of /v1 are read, because tRPC itself would take any depth and repeated names. What
- * is wrong is left for it to answer, in its own shape.
+ * Reads the bodies of /trpc as those of /v1 are read, because tRPC itself would take any depth and repeated names, and
+ * would parse them for a procedure that there is not. What is wrong is left for it to answer, in its own shape.
  */
-async function readProcedureBody(request: Request, response: Response, next: NextFunction): Promise<void> {
-  response.setHeader('Cache-Control', 'no-store');
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  if (request.method === 'POST') {
+function readProcedureBody(limit: PublicLimit) {
+  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    request.body = '';
     try {
-      const bytes = await readJsonBody(request, MAX_BODY_BYTES);
-      if (bytes.length > 0) parseJson(bytes);
-      request.body = bytes.toString('utf8');
+      await limit.admit(request);
+      const name = request.path.slice(1);
+      const isMutation = Object.hasOwn(PROCEDURES, name) && PROCEDURES[name as ProcedureName].kind === 'mutation';
+      if (isMutation && request.method === 'POST') {
+        const bytes = await readJsonBody(request, MAX_PROCEDURE_BYTES);
+        if (bytes.length > 0) parseJson(bytes);
+        request.body = bytes.toString('utf8');
+      }
     } catch (error) {
       const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : error;
       if (!(refusal instanceof ApiError)) throw error;
-      request.body = '';
       Object.assign(response.locals, { refusal } satisfies Refused);
     }
-  }
-  next();
+    next();
+  };
 }
 
-/** What `response.locals` carries of a request whose body is refused. */
+/** What `response.locals` carries of a request that is refused before tRPC sees it. */
 interface Refused {
   refusal?: ApiError;
 }
@@ -144,7 +155,7 @@ function createTrpcHandler(deps: RelayDeps) {
     },
     // One call, one look at the chain: a batch would multiply what an anonymous request can cost.
     allowBatching: false,
-    maxBodySize: MAX_BODY_BYTES,
+    maxBodySize: MAX_PROCEDURE_BYTES,
     responseMeta: ({ errors, type }) => ({ headers: errors[0] ? headersOf(errors[0], type) : {} }),
     onError({ error, path, ctx, input }) {
       if (describe(error, input).code !== 'internal_error') return;

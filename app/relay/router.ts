@@ -15,6 +15,7 @@ import {
   type RouteId,
   routeOf,
 } from './openapi/routes.ts';
+import type { PublicLimit } from './publicLimit.ts';
 import { send, sendBytes } from './respond.ts';
 
 type ValueOf<OneAnswer> = OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : Buffer;
@@ -58,8 +59,8 @@ const CROSS_ORIGIN_PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 };
 
-/** Adds every route of the table. */
-export function addRoutes(app: Application, handlers: Handlers): void {
+/** Adds every route of the table; what needs no key passes the limit first. */
+export function addRoutes(app: Application, handlers: Handlers, limit: PublicLimit): void {
   for (const path of new Set(ROUTE_IDS.map((id) => routeOf(id).path))) {
     const here = app.route(expressPath(path));
     const ids = ROUTE_IDS.filter((id) => routeOf(id).path === path);
@@ -67,13 +68,35 @@ export function addRoutes(app: Application, handlers: Handlers): void {
       const route = routeOf(id);
       here[route.method](async (request, response) => {
         setPolicy(response, route);
-        answer(response, route, (await handlers[id](request)) as AnyReply | Given);
+        const handle = (): Promise<AnyReply | Given> => handlers[id](request);
+        answer(response, route, await limited(limit, route, request, handle));
       });
     }
     const allowed = methodsOf(path);
     const open = ids.map(routeOf).filter((route) => route.access !== 'key');
     here.options((_request, response) => answerOptions(response, allowed, open));
     here.all((request, response) => refuseMethod(request, response, allowed));
+  }
+}
+
+/** What a key opens is its handler's to judge, so that a good key is read once and costs nothing here. */
+async function limited<Value>(
+  limit: PublicLimit,
+  route: Route,
+  request: Request,
+  handle: () => Promise<Value>,
+): Promise<Value> {
+  if (route.unlimited) return handle();
+  if (route.access === 'public') {
+    await limit.admit(request);
+    return handle();
+  }
+  await limit.admitBare(request);
+  try {
+    return await handle();
+  } catch (error) {
+    await limit.admitRefused(request, error);
+    throw error;
   }
 }
 

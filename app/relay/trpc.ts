@@ -6,7 +6,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
 import { type MarketplaceConfig, PROCEDURES } from '../sdk/procedures.ts';
-import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
+import { type Config, findTreasury, PROGRAM_ID } from '../sdk/program.ts';
 import { toUsdc } from '../sdk/usdc.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
@@ -14,6 +14,7 @@ import { ApiError, chainUnreadable } from './errors.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from './keys.ts';
 import { testListing } from './listingTest.ts';
 import { explain, issuesOf } from './parse.ts';
+import { shareReading } from './shareReading.ts';
 
 export interface Context {
   requestId: string;
@@ -98,9 +99,10 @@ const sessionProcedure = procedure.use(({ ctx, next }) => {
 export function createRouter(deps: RelayDeps) {
   const { sessions } = deps;
   const shape = PROCEDURES;
+  const readConfig = shareReading(() => deps.accounts.readConfig(), deps.now);
   return t.router({
     config: t.router({
-      get: procedure.output(shape['config.get'].output).query(() => readMarketplace(deps)),
+      get: procedure.output(shape['config.get'].output).query(() => readMarketplace(deps, readConfig)),
     }),
     auth: t.router({
       challenge: procedure
@@ -136,9 +138,9 @@ export function createRouter(deps: RelayDeps) {
   });
 }
 
-/** From the chain itself, because creators and wallets sign by these figures. */
-async function readMarketplace(deps: RelayDeps): Promise<MarketplaceConfig> {
-  const config = await deps.accounts.readConfig().catch(chainUnreadable);
+/** From the chain itself, as it was at most 2 s ago, because creators and wallets sign by these figures. */
+async function readMarketplace(deps: RelayDeps, readConfig: () => Promise<Config>): Promise<MarketplaceConfig> {
+  const config = await readConfig().catch(chainUnreadable);
   return {
     environment: deps.config.environment,
     program_id: PROGRAM_ID.toBase58(),

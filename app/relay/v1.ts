@@ -14,7 +14,7 @@ import { ApiError } from './errors.ts';
 import { readIdempotencyKey, refuseByRecord, repeatableOf } from './execution/idempotency.ts';
 import { identityOf, readOpened, requireRequest, requireStartable } from './execution/opened.ts';
 import { findResult, getExecution, listExecutions } from './executions.ts';
-import { readHealth, readReadiness } from './health.ts';
+import { createReadiness, readHealth } from './health.ts';
 import { JsonError, parseJsonObject } from './json.ts';
 import { acceptMetadata } from './metadata.ts';
 import { createDocument } from './openapi/document.ts';
@@ -27,6 +27,7 @@ export function createHandlers(deps: RelayDeps): Handlers {
   // Written when the first is asked for, because the address is known only once the server listens.
   let document: Buffer | undefined;
   let page: Buffer | undefined;
+  const readReadiness = createReadiness(deps);
   const openapi = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
 
   return {
@@ -112,7 +113,7 @@ export function createHandlers(deps: RelayDeps): Handlers {
     },
 
     async getReady() {
-      const readiness = await readReadiness(deps);
+      const readiness = await readReadiness();
       return readiness.status === 'ready' ? { status: 200, value: readiness } : { status: 503, value: readiness };
     },
 

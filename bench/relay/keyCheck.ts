@@ -36,6 +36,7 @@ export async function benchKeyCheck(checks: number): Promise<Percentiles> {
       config: {
         environment: 'test' as const,
         trustProxy: 0,
+        publicRate: { perSecond: 0, burst: 0 },
         publicRpcUrl: '',
         allowPrivateEndpoints: true,
         egressIps: [] as string[],

@@ -9,6 +9,7 @@ import type { OpenApi } from '../../app/relay/openapi/document.ts';
 import { ANSWERS, BODIES, errorExample } from '../../app/relay/openapi/examples.ts';
 import { GLOSSARY } from '../../app/relay/openapi/glossary.ts';
 import { type Answer, errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/openapi/routes.ts';
+import { createPublicLimit } from '../../app/relay/publicLimit.ts';
 import { addRoutes, type Handlers } from '../../app/relay/router.ts';
 import { ERROR_CODES } from '../../app/sdk/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire.ts';
@@ -47,7 +48,7 @@ describe('/openapi.json', () => {
   it('has exactly the routes of the router', () => {
     const app = express();
     const handlers = Object.fromEntries(ROUTE_IDS.map((id) => [id, async () => ({})])) as unknown as Handlers;
-    addRoutes(app, handlers);
+    addRoutes(app, handlers, createPublicLimit(world.deps));
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path.replaceAll('{', ':').replaceAll('}', '')}`),
     );

@@ -186,7 +186,7 @@ function refusalsOf(id: RouteId, route: Route): Operation['responses'] {
   const statuses = [...new Set(errorsOf(route).map((code) => ERRORS[code].status))].sort();
   const responses = statuses.map((status) => {
     const codes = errorsOf(route).filter((code) => ERRORS[code].status === status);
-    const waits = status === 503 || status === 409;
+    const waits = status === 503 || status === 409 || status === 429;
     const own = (route.answers as Record<number, Answer>)[status];
     const schemas = [...(own?.schema ? [refOf(own.schema)] : []), ...codes.map((code) => pointTo(`error_${code}`))];
     const examples = {

@@ -68,6 +68,8 @@ export interface Route {
   /** Those of its own; what can happen to every request, and to every one with a key or a body, is added. */
   errors: readonly ErrorCode[];
   cache: (typeof CACHING)[keyof typeof CACHING];
+  /** Answered however often an address asks. */
+  unlimited?: true;
 }
 
 const AGENT_ID = 'The agent: the base58 address of its on-chain listing.';
@@ -249,6 +251,7 @@ export const ROUTES = {
     answers: { 200: { about: 'It answers.', schema: Health } },
     errors: [],
     cache: CACHING.never,
+    unlimited: true,
   },
   getReady: {
     method: 'get',
@@ -302,6 +305,7 @@ const KEY_ERRORS = [
 /** What every route, every one with a key, and every one with a body can answer. */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_request', ...route.errors, 'internal_error'];
+  if (!route.unlimited) codes.push('rate_limited');
   if (route.params) codes.push('not_found');
   if (route.access !== 'public') codes.push(...KEY_ERRORS);
   if (route.body) codes.push('payload_too_large', 'unsupported_media_type');

@@ -92,6 +92,7 @@ describe('/trpc', () => {
 
     it('rejects: with 503 while the chain does not answer', async () => {
       world.state.chainAnswers = false;
+      world.state.nowMs += 2_000;
       expect(await refusal(anonymous().call('config.get'))).to.include({ status: 503, code: 'service_unavailable' });
     });
   });
@@ -418,7 +419,19 @@ describe('/trpc', () => {
         [await world.get('/trpc/no.such'), 404, 'not_found'],
         [await world.get('/trpc/keys.register'), 405, 'method_not_allowed'],
         [await post('/trpc/keys.register', '{'), 400, 'invalid_request'],
-        [await post('/trpc/keys.register', `"${'x'.repeat(1024 * 1024)}"`), 413, 'payload_too_large'],
+        [await post('/trpc/keys.register', `"${'x'.repeat(32 * 1024)}"`), 413, 'payload_too_large'],
+        [await post('/trpc/no.such', `{${'x'.repeat(40 * 1024)}`), 404, 'not_found'],
+        [await post('/trpc/constructor', '{'), 404, 'not_found'],
+        [await post('/trpc/config.get', `{${'x'.repeat(40 * 1024)}`), 405, 'method_not_allowed'],
+        [
+          await world.call('/trpc/keys.register', {
+            method: 'PUT',
+            body: '{',
+            headers: { 'content-type': 'application/json' },
+          }),
+          405,
+          'method_not_allowed',
+        ],
         [await world.get('/trpc/config.get,config.get?batch=1'), 400, 'invalid_request'],
       ];
       for (const [answer, status, code] of answers) {

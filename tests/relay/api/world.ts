@@ -72,6 +72,17 @@ export function metadataOf(changes: Partial<AgentMetadata> = {}): AgentMetadata 
   };
 }
 
+/** Without the limit on what needs no key: these tests are all from one address. */
+export const EDGE_CONFIG: RelayDeps['config'] = {
+  environment: 'test',
+  metricsToken: null,
+  publicRpcUrl: RPC_URL,
+  allowPrivateEndpoints: true,
+  egressIps: ['203.0.113.7'],
+  trustProxy: 0,
+  publicRate: { perSecond: 0, burst: 0 },
+};
+
 /** Starts the server on a free port. `settings` replaces parts of what it depends on. */
 export async function startWorld(settings: Partial<RelayDeps> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'relay-api-'));
@@ -100,14 +111,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
 
   let url = '';
   const deps: RelayDeps = {
-    config: {
-      environment: 'test',
-      metricsToken: null,
-      publicRpcUrl: RPC_URL,
-      allowPrivateEndpoints: true,
-      egressIps: ['203.0.113.7'],
-      trustProxy: 0,
-    },
+    config: EDGE_CONFIG,
     baseUrl: () => url,
     explorerQuery: EXPLORER_QUERY,
     ledger: ledger.db,

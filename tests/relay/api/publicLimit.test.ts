@@ -1,0 +1,203 @@
+/** What needs no API key is limited per address; what carries one, or a wallet's session, never is. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import nacl from 'tweetnacl';
+import { networkOf } from '../../../app/relay/clientAddress.ts';
+import { readConfig } from '../../../app/relay/config.ts';
+import { createApiKey } from '../../../app/sdk/apiKey.ts';
+import { ErrorBody } from '../../../app/sdk/wire.ts';
+import { type ApiAnswer, EDGE_CONFIG, EPOCH, newExecutionId, startWorld, type World } from './world.ts';
+
+/** A rate of one, so that no machine is too slow to exceed it, and so many beyond it in ten seconds. */
+const BURST = 6;
+const MANY = 40;
+
+describe('the limit on what needs no key', () => {
+  let world: World;
+  let addresses = 0;
+  before(async () => {
+    world = await startWorld({ config: { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: 1, burst: BURST } } });
+  });
+  afterEach(() => {
+    world.state.nowMs = EPOCH * 1000;
+  });
+  after(() => world.stop());
+
+  const newClient = () => `203.0.113.${++addresses}`;
+  const send = (from: string, path: string, init: RequestInit & { key?: string } = {}) =>
+    world.call(path, { ...init, headers: { ...init.headers, 'x-forwarded-for': from } });
+  const sendMany = (from: string, path: string, init: RequestInit & { key?: string } = {}) =>
+    Promise.all(Array.from({ length: MANY }, () => send(from, path, init)));
+  const countOf = (answers: ApiAnswer[], status: number) => answers.filter((answer) => answer.status === status).length;
+  const json = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
+
+  it('answers a burst, refuses the rest with 429 and Retry-After, and minds each address alone', async () => {
+    const client = newClient();
+    const answers = await sendMany(client, '/v1/agents');
+    expect(countOf(answers, 200)).to.be.within(BURST, MANY / 2);
+    const refused = answers.find(({ status }) => status === 429)!;
+    expect(ErrorBody.parse(refused.json).error).to.include({ code: 'rate_limited', execution_id: null, details: null });
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 10);
+    expect(refused.headers.get('cache-control')).to.equal('no-store');
+    // A page of another origin may read why.
+    expect(refused.headers.get('access-control-allow-origin')).to.equal('*');
+    expect((await send(newClient(), '/v1/agents')).status).to.equal(200);
+  });
+
+  const LIMITED: [path: string, init: RequestInit][] = [
+    ['/v1/agents/nobody', {}],
+    ['/v1/metadata', json],
+    ['/results/x/y', {}],
+    ['/ready', {}],
+    ['/docs', {}],
+    ['/nowhere', {}],
+    ['/v1/executions', {}],
+    ['/v1/agents/x/execute', json],
+    [`/v1/executions/${newExecutionId()}/start`, json],
+  ];
+  for (const [path, init] of LIMITED) {
+    it(`holds for ${path.replace(/[0-9a-f-]{36}/, '...')}, without a key and with one that is made up`, async () => {
+      const bare = await sendMany(newClient(), path, init);
+      expect(countOf(bare, 429)).to.be.greaterThan(0);
+      for (const key of ['nonsense', createApiKey('test'), createApiKey('live')]) {
+        const answers = await sendMany(newClient(), path, { ...init, key });
+        expect(countOf(answers, 429), key).to.be.greaterThan(0);
+      }
+    });
+  }
+
+  it('never for a key that is good, on any route', async () => {
+    const key = (await world.addKey()).apiKey;
+    const client = newClient();
+    expect(countOf(await sendMany(client, '/v1/agents', { key }), 200)).to.equal(MANY);
+    expect(countOf(await sendMany(client, '/v1/executions', { key }), 200)).to.equal(MANY);
+    expect(countOf(await sendMany(client, '/nowhere', { key }), 404)).to.equal(MANY);
+    expect(countOf(await sendMany(client, '/trpc/config.get', { key }), 200)).to.equal(MANY);
+    // A wrong request by a good key is not counted either.
+    expect(countOf(await sendMany(client, '/v1/executions?limit=x', { key }), 400)).to.equal(MANY);
+    expect((await send(client, '/v1/agents')).status).to.equal(200);
+  });
+
+  it('holds for a key that was revoked or has expired', async () => {
+    for (const changes of [{ revoked: 1n as const }, { expiresAt: EPOCH - 1 }]) {
+      const key = (await world.addKey(changes)).apiKey;
+      for (const path of ['/v1/agents', '/v1/executions']) {
+        expect(countOf(await sendMany(newClient(), path, { key }), 429)).to.be.greaterThan(0);
+      }
+    }
+  });
+
+  it('never for /health and /metrics, which operators ask', async () => {
+    const client = newClient();
+    expect(countOf(await sendMany(client, '/health'), 200)).to.equal(MANY);
+    expect(countOf(await sendMany(client, '/metrics'), 429)).to.equal(0);
+  });
+
+  describe('of /trpc', () => {
+    it('answers in its own shape, with Retry-After', async () => {
+      const answers = await sendMany(newClient(), '/trpc/config.get');
+      const refused = answers.find(({ status }) => status === 429)!;
+      expect(refused.json.error.data).to.deep.include({ code: 'rate_limited', httpStatus: 429, details: null });
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 10);
+    });
+
+    it('does not hold for a wallet with a session', async () => {
+      const wallet = Keypair.generate();
+      const client = newClient();
+      const post = async (procedure: string, body: unknown) =>
+        (await send(client, `/trpc/${procedure}`, { ...json, body: JSON.stringify(body) })).json.result.data;
+      const address = wallet.publicKey.toBase58();
+      const { message } = await post('auth.challenge', { wallet: address });
+      const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
+      const { token } = await post('auth.verify', { wallet: address, message, signature });
+      expect(countOf(await sendMany(client, '/trpc/keys.list', { key: token }), 200)).to.equal(MANY);
+      world.state.nowMs += 3_600_000;
+      expect(countOf(await sendMany(client, '/trpc/keys.list', { key: token }), 429)).to.be.greaterThan(0);
+    });
+  });
+
+  it('takes what a network of IPv6 sends together', () => {
+    expect(networkOf('203.0.113.9')).to.equal('203.0.113.9');
+    expect(networkOf('2001:db8:1:2:3:4:5:6')).to.equal(networkOf('2001:db8:1:2:ffff::1'));
+    expect(networkOf('2001:db8:1:2::1')).to.not.equal(networkOf('2001:db8:1:3::1'));
+    expect(networkOf('::ffff:cb00:7109')).to.equal('203.0.113.9');
+    expect(networkOf('')).to.equal('');
+  });
+
+  it('is 50 a second with bursts of 200 unless an operator says otherwise', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'public-limit-'));
+    const file = join(folder, 'authority.json');
+    writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]));
+    const rateOf = (environment: NodeJS.ProcessEnv) => readConfig({ RELAY_KEYPAIR: file, ...environment }).publicRate;
+    expect(rateOf({})).to.deep.equal({ perSecond: 50, burst: 200 });
+    const chosen = rateOf({ PUBLIC_RATE_PER_SECOND: '0', PUBLIC_RATE_BURST: '7' });
+    expect(chosen).to.deep.equal({ perSecond: 0, burst: 7 });
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('what the chain is asked for everybody at once', () => {
+  let world: World;
+  let reads = 0;
+  before(async () => {
+    world = await startWorld();
+    const { accounts } = world.deps;
+    const { readConfig, isReachable } = accounts;
+    accounts.readConfig = () => {
+      reads += 1;
+      return readConfig();
+    };
+    accounts.isReachable = () => {
+      reads += 1;
+      return isReachable();
+    };
+    await world.index
+      .insertInto('progress')
+      .values({ id: 1n, slot: 1n, checked_at: BigInt(world.state.nowMs) })
+      .execute();
+  });
+  beforeEach(() => {
+    world.state.chainAnswers = true;
+    world.state.nowMs += 2_000;
+    reads = 0;
+  });
+  after(() => world.stop());
+
+  for (const path of ['/trpc/config.get', '/ready']) {
+    const statusOf = async () => (await world.get(path)).status;
+    const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 30 }, statusOf)))];
+
+    it(`${path}: one reading for all, not older than 2 s`, async () => {
+      expect(await statuses()).to.deep.equal([200]);
+      expect(reads).to.equal(1);
+      world.state.chainAnswers = false;
+      world.state.nowMs += 1_999;
+      expect([await statusOf(), reads]).to.deep.equal([200, 1]);
+      world.state.nowMs += 1;
+      expect([await statusOf(), reads]).to.deep.equal([503, 2]);
+    });
+
+    it(`${path}: a failed reading counts as long, so that a dead node is not asked all the more`, async () => {
+      world.state.chainAnswers = false;
+      expect(await statuses()).to.deep.equal([503]);
+      expect(reads).to.equal(1);
+      world.state.chainAnswers = true;
+      world.state.nowMs += 1_999;
+      expect([await statusOf(), reads]).to.deep.equal([503, 1]);
+      world.state.nowMs += 1;
+      expect([await statusOf(), reads]).to.deep.equal([200, 2]);
+    });
+
+    it(`${path}: a clock that is set back does not keep an old one`, async () => {
+      expect(await statusOf()).to.equal(200);
+      world.state.nowMs -= 60_000;
+      world.state.chainAnswers = false;
+      expect(await statusOf()).to.equal(503);
+      world.state.nowMs += 60_000;
+    });
+  }
+});
