@@ -70,6 +70,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     description: metadata.description,
     input_schema: metadata.input_schema,
     output_schema: metadata.output_schema,
+    timeout_seconds: Number(row.timeout_seconds),
+    min_timeout_seconds: Number(row.min_timeout_seconds),
     successful_executions: Number(statistics?.successful_executions ?? 0n),
     dispute_count: Number(statistics?.dispute_count ?? 0n),
     on_chain_listing: addressUrl(deps, row.listing),

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ProcedureType, TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { PROCEDURES, type ProcedureName } from '../sdk/procedures.ts';
@@ -21,7 +21,7 @@ import { createPublicLimit, type PublicLimit } from './publicLimit.ts';
 import { readJsonBody } from './request.ts';
 import { type AnswerLimits, errorBody, sendError } from './respond.ts';
 import { addRoutes } from './router.ts';
-import { createRouter, describe, toTrpcError } from './trpc.ts';
+import { createRouter, describe, procedureError } from './trpc.ts';
 import { createHandlers } from './v1.ts';
 
 /** How slow a client may be, milliseconds. */
@@ -56,7 +56,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.set('strict routing', true);
   app.set('case sensitive routing', true);
   app.use(identify(deps, patience), keepBrokenEscapes);
-  app.use('/trpc', readProcedureBody(limit), createTrpcHandler(deps));
+  app.use('/trpc', admitProcedure(limit), createTrpcHandler(deps));
   app.all('/metrics', answerMetrics(deps));
   addRoutes(app, createHandlers(deps), limit);
   app.use(async (request: Request) => {
@@ -110,19 +110,23 @@ function keepBrokenEscapes(request: Request, _response: Response, next: NextFunc
 }
 
 /**
- * Reads the bodies of /trpc as those of /v1 are read, because tRPC itself would take any depth and repeated names, and
- * would parse them for a procedure that there is not. What is wrong is left for it to answer, in its own shape.
+ * What stands before tRPC: the limit, whether there is such a procedure, its method, and its body, read as those of /v1
+ * are, because tRPC itself would take any depth and repeated names, and parse them before it looks for the procedure.
  */
-function readProcedureBody(limit: PublicLimit) {
+function admitProcedure(limit: PublicLimit) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    request.body = '';
     try {
       await limit.admit(request);
-      const name = request.path.slice(1);
-      const isMutation = Object.hasOwn(PROCEDURES, name) && PROCEDURES[name as ProcedureName].kind === 'mutation';
-      if (isMutation && request.method === 'POST') {
+      const method = methodOf(request.path.slice(1));
+      const isRight = request.method === method || (request.method === 'HEAD' && method === 'GET');
+      if (!isRight) {
+        response.setHeader('Allow', method);
+        const details = { allowed: [method] };
+        throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use ${method}`, { details });
+      }
+      if (method === 'POST') {
         const bytes = await readJsonBody(request, MAX_PROCEDURE_BYTES);
         if (bytes.length > 0) parseJson(bytes);
         request.body = bytes.toString('utf8');
@@ -130,33 +134,32 @@ function readProcedureBody(limit: PublicLimit) {
     } catch (error) {
       const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : error;
       if (!(refusal instanceof ApiError)) throw error;
-      Object.assign(response.locals, { refusal } satisfies Refused);
+      sendError(response, refusal, procedureError(refusal, String(response.getHeader(REQUEST_ID))));
+      return;
     }
     next();
   };
 }
 
-/** What `response.locals` carries of a request that is refused before tRPC sees it. */
-interface Refused {
-  refusal?: ApiError;
+/** How a procedure is sent. Throws ApiError where there is none. */
+function methodOf(name: string): 'GET' | 'POST' {
+  if (Object.hasOwn(PROCEDURES, name)) return PROCEDURES[name as ProcedureName].kind === 'mutation' ? 'POST' : 'GET';
+  if (name.includes(',')) throw new ApiError('invalid_request', 'Call one procedure at a time: batches are not taken');
+  throw new ApiError('not_found', `There is no procedure ${JSON.stringify(name.slice(0, 60))}`);
 }
 
 function createTrpcHandler(deps: RelayDeps) {
   const { sessions } = deps;
   return createExpressMiddleware({
     router: createRouter(deps),
-    createContext: ({ req, res }) => {
-      const { refusal } = res.locals as Refused;
-      if (refusal) throw toTrpcError(refusal);
-      return {
-        requestId: String(res.getHeader(REQUEST_ID)),
-        wallet: sessions.walletOf(readBearer(req.headers.authorization)),
-      };
-    },
+    createContext: ({ req, res }) => ({
+      requestId: String(res.getHeader(REQUEST_ID)),
+      wallet: sessions.walletOf(readBearer(req.headers.authorization)),
+    }),
     // One call, one look at the chain: a batch would multiply what an anonymous request can cost.
     allowBatching: false,
     maxBodySize: MAX_PROCEDURE_BYTES,
-    responseMeta: ({ errors, type }) => ({ headers: errors[0] ? headersOf(errors[0], type) : {} }),
+    responseMeta: ({ errors }) => ({ headers: errors[0] ? headersOf(errors[0]) : {} }),
     onError({ error, path, ctx, input }) {
       if (describe(error, input).code !== 'internal_error') return;
       deps.log.error(
@@ -167,14 +170,10 @@ function createTrpcHandler(deps: RelayDeps) {
   });
 }
 
-/** What the specification of HTTP wants beside some statuses. */
-function headersOf(error: TRPCError, type: ProcedureType | 'unknown'): Record<string, string> {
-  const { cause } = error;
-  // It answers a body that is no JSON as text.
-  if (error.code === 'UNSUPPORTED_MEDIA_TYPE') return { 'Content-Type': 'application/json' };
-  if (error.code === 'METHOD_NOT_SUPPORTED') return { Allow: type === 'mutation' ? 'POST' : 'GET' };
+/** tRPC leaves out the media type where it does not get as far as the procedure. */
+function headersOf({ cause }: TRPCError): Record<string, string> {
   const seconds = cause instanceof ApiError ? cause.retryAfterSeconds : undefined;
-  return seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+  return { 'Content-Type': 'application/json', ...(seconds !== undefined && { 'Retry-After': String(seconds) }) };
 }
 
 function answerError(deps: RelayDeps) {

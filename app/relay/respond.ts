@@ -36,15 +36,14 @@ export function sendBytes(response: Response, status: number, bytes: Buffer, con
   end(response, status, bytes, contentType);
 }
 
-/** Sends the specification's error body with the status of its code. */
-export function sendError(response: Response, error: ApiError): void {
+/** Sends an error with the status of its code, in the specification's body unless told another. */
+export function sendError(response: Response, error: ApiError, body: object = errorBody(error)): void {
   const { status } = ERRORS[error.code];
-  const body = errorBody(error);
   response.setHeader('Cache-Control', NO_STORE);
   const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);
   if (seconds !== undefined) response.setHeader('Retry-After', String(seconds));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-  send(response, status, errorBodyOf(error.code), body);
+  sendBytes(response, status, Buffer.from(JSON.stringify(body)), 'application/json; charset=utf-8');
 }
 
 export function errorBody(error: ApiError): ErrorBody {

@@ -18,7 +18,9 @@ import {
 import type { PublicLimit } from './publicLimit.ts';
 import { send, sendBytes } from './respond.ts';
 
-type ValueOf<OneAnswer> = OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : Buffer;
+type ValueOf<OneAnswer> =
+  | (OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : never)
+  | (OneAnswer extends { bytes: string } ? Buffer : never);
 
 /** One of the answers that the table has for this route; errors are thrown. */
 export type Reply<Id extends RouteId> = {
@@ -118,8 +120,8 @@ function answer(response: Response, route: Route, reply: AnyReply | Given): void
     return;
   }
   const { schema, bytes } = route.answers[reply.status] as Answer;
-  if (schema) send(response, reply.status, schema, reply.value);
-  else sendBytes(response, reply.status, reply.value as Buffer, `${bytes}; charset=utf-8`);
+  if (Buffer.isBuffer(reply.value)) sendBytes(response, reply.status, reply.value, `${bytes}; charset=utf-8`);
+  else send(response, reply.status, schema!, reply.value);
 }
 
 function answerOptions(response: Response, allowed: string[], open: Route[]): void {

@@ -3,7 +3,7 @@
  * shared contract of sdk/procedures.ts; errors come from the same table as those of /v1.
  */
 import { initTRPC, TRPCError } from '@trpc/server';
-import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
+import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
 import { type MarketplaceConfig, PROCEDURES } from '../sdk/procedures.ts';
 import { type Config, findTreasury, PROGRAM_ID } from '../sdk/program.ts';
@@ -55,16 +55,27 @@ const OWN_CODES: Partial<Record<TRPC_ERROR_CODE_KEY, ErrorCode>> = {
 const t = initTRPC.context<Context>().create({
   errorFormatter({ shape, error, ctx, input }) {
     const { code, message, details } = describe(error, input);
-    const data = { code, httpStatus: ERRORS[code].status, details, request_id: ctx?.requestId ?? null };
-    return { code: shape.code, message, data };
+    return shapeOf(shape.code, { code, message, details }, ctx?.requestId ?? null);
   },
 });
 
+interface Told {
+  code: ErrorCode;
+  message: string;
+  details: ErrorDetails | null;
+}
+
+function shapeOf(number: number, { code, message, details }: Told, requestId: string | null) {
+  return { code: number, message, data: { code, httpStatus: ERRORS[code].status, details, request_id: requestId } };
+}
+
+/** The body of an error that is found before tRPC is asked: the same as tRPC's. */
+export function procedureError(error: ApiError, requestId: string) {
+  return { error: shapeOf(TRPC_ERROR_CODES_BY_KEY[toTrpcError(error).code], error, requestId) };
+}
+
 /** What a caller is told of an error; of a fault of ours, nothing. */
-export function describe(
-  error: TRPCError,
-  input: unknown,
-): { code: ErrorCode; message: string; details: ErrorDetails | null } {
+export function describe(error: TRPCError, input: unknown): Told {
   const { cause } = error;
   if (cause instanceof ApiError) return { code: cause.code, message: cause.message, details: cause.details };
   if (error.code === 'BAD_REQUEST' && cause instanceof z.ZodError) {
@@ -85,7 +96,7 @@ const procedure = t.procedure.use(async ({ next }) => {
 });
 
 /** The error by which tRPC answers with the status of `cause`. */
-export function toTrpcError(cause: ApiError): TRPCError {
+function toTrpcError(cause: ApiError): TRPCError {
   return new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
 }
 

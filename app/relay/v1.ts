@@ -3,13 +3,15 @@
  * checked in which order is to be read here: size and media type, key, path, agent, status, body, parameters; money is
  * the engine's.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Request } from 'express';
 import { MAX_METADATA_BYTES } from '../sdk/metadata.ts';
 import { AgentsQuery, ExecuteBody, ExecutionsQuery, MAX_BODY_BYTES, StartBody } from '../sdk/wire.ts';
 import { authenticate, authenticateReader } from './auth.ts';
 import { type Agent, findParameterFault, getAgent, listAgents, requireAgent } from './catalog.ts';
 import type { RelayDeps } from './deps.ts';
-import { createPage, DOCS_POLICY } from './docs/page.ts';
+import { createPage, createRootPage, DOCS_POLICY } from './docs/page.ts';
 import { ApiError } from './errors.ts';
 import { readIdempotencyKey, refuseByRecord, repeatableOf } from './execution/idempotency.ts';
 import { identityOf, readOpened, requireRequest, requireStartable } from './execution/opened.ts';
@@ -22,6 +24,8 @@ import { answerFirst, answerKnown, replyOf } from './outcomes.ts';
 import { invalid, parse, readObject, show } from './parse.ts';
 import { readJsonBody, readQuery } from './request.ts';
 import type { Handlers } from './router.ts';
+
+const IDL = readFileSync(join(import.meta.dirname, '..', 'sdk', 'idl', 'marketplace.json'));
 
 export function createHandlers(deps: RelayDeps): Handlers {
   // Written when the first is asked for, because the address is known only once the server listens.
@@ -106,6 +110,18 @@ export function createHandlers(deps: RelayDeps): Handlers {
     async getKeyDirectory(request) {
       requireNoQuery(request);
       return { status: 200, value: deps.keyDirectory };
+    },
+
+    async getRoot(request) {
+      const url = deps.baseUrl();
+      const value = { docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` };
+      const headers = { Vary: 'Accept', 'Content-Security-Policy': DOCS_POLICY };
+      const wantsPage = request.accepts(['json', 'html']) === 'html';
+      return { status: 200, value: wantsPage ? Buffer.from(createRootPage(value)) : value, headers };
+    },
+
+    async getIdl() {
+      return { status: 200, value: IDL };
     },
 
     async getHealth() {

@@ -139,6 +139,8 @@ export const AgentFull = z.strictObject({
   description: z.string(),
   input_schema: z.record(z.string(), z.unknown()),
   output_schema: z.record(z.string(), z.unknown()),
+  timeout_seconds: Count,
+  min_timeout_seconds: Count,
   successful_executions: Count,
   dispute_count: Count,
   on_chain_listing: z.url(),
@@ -278,6 +280,10 @@ export const KeyDirectory = z.strictObject({
   ),
 });
 export type KeyDirectory = z.infer<typeof KeyDirectory>;
+
+/** GET /: where everything about this deployment is. */
+export const Directory = z.strictObject({ docs: z.url(), openapi: z.url(), idl: z.url() });
+export type Directory = z.infer<typeof Directory>;
 
 /** GET /health: this process answers. Whether it can serve is asked at /ready. */
 export const Health = z.strictObject({

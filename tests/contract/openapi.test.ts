@@ -6,8 +6,15 @@ import { expect } from 'chai';
 import express from 'express';
 import { createHttpServer } from '../../app/relay/http.ts';
 import type { OpenApi } from '../../app/relay/openapi/document.ts';
-import { ANSWERS, BODIES, errorExample } from '../../app/relay/openapi/examples.ts';
+import {
+  ANSWERS,
+  BODIES,
+  CONFIG_ANSWER,
+  errorExample,
+  procedureErrorExample,
+} from '../../app/relay/openapi/examples.ts';
 import { GLOSSARY } from '../../app/relay/openapi/glossary.ts';
+import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from '../../app/relay/openapi/procedures.ts';
 import { type Answer, errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/openapi/routes.ts';
 import { createPublicLimit } from '../../app/relay/publicLimit.ts';
 import { addRoutes, type Handlers } from '../../app/relay/router.ts';
@@ -52,7 +59,7 @@ describe('/openapi.json', () => {
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path.replaceAll('{', ':').replaceAll('}', '')}`),
     );
-    expect(routesOf(app).sort()).to.deep.equal(documented.sort());
+    expect([...routesOf(app), `get ${CONFIG_PATH}`].sort()).to.deep.equal(documented.sort());
   });
 
   it('leaves out nothing that the server answers', () => {
@@ -100,6 +107,10 @@ describe('/openapi.json', () => {
         }
       }
       for (const code of ERROR_CODES) errorBodyOf(code).parse(errorExample(code));
+      ConfigAnswer.parse(CONFIG_ANSWER);
+      for (const { code, number } of Object.values(CONFIG_ERRORS)) {
+        ProcedureError.parse(procedureErrorExample(code, number));
+      }
     });
 
     it('and what does not fit is refused', () => {
@@ -114,7 +125,7 @@ describe('/openapi.json', () => {
       const route = routeOf(id);
       const operation = document.paths[route.path]![route.method]!;
       for (const [status, answer] of Object.entries(route.answers)) {
-        const [content] = Object.values(operation.responses[status]!.content!);
+        const content = operation.responses[status]!.content!['application/json'];
         if (answer.schema) expect(Object.keys(content!.examples), `${id} ${status}`).to.not.have.length(0);
       }
       for (const code of errorsOf(route)) {
@@ -127,9 +138,64 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('has every error code somewhere, 405 apart, which is no operation’s', () => {
+  it('has every error code somewhere', () => {
     const documented = new Set(ROUTE_IDS.map(routeOf).flatMap(errorsOf));
-    expect(ERROR_CODES.filter((code) => !documented.has(code))).to.deep.equal(['method_not_allowed']);
+    expect(ERROR_CODES.filter((code) => !documented.has(code))).to.deep.equal([]);
+  });
+
+  it('has what config.get really answers, right and wrong', async () => {
+    const read = (path: string, init = {}) => world.call(path, init);
+    ConfigAnswer.parse((await read(CONFIG_PATH)).json);
+    const wrong = [await read(CONFIG_PATH, { method: 'POST' }), await read(`${CONFIG_PATH}?batch=1`)];
+    expect(wrong.map(({ status }) => status)).to.deep.equal([405, 400]);
+    world.state.chainAnswers = false;
+    world.state.nowMs += 2_000;
+    wrong.push(await read(CONFIG_PATH));
+    world.state.chainAnswers = true;
+    for (const { status, json } of wrong) {
+      const { code, data } = ProcedureError.parse(json).error;
+      expect({ code: data.code, number: code }).to.deep.equal(CONFIG_ERRORS[status]);
+    }
+  });
+
+  it('demands of a caller nothing that may be left out', () => {
+    const { ExecuteBody, StartBody } = document.components.schemas;
+    expect(ExecuteBody!.required).to.deep.equal(['task']);
+    expect(StartBody!.required).to.deep.equal(['task']);
+    // What generators take for a field that is always there.
+    const requests = [ExecuteBody, StartBody, document.components.schemas.AgentMetadata];
+    expect(JSON.stringify(requests)).to.not.include('"default"');
+  });
+
+  it('has patterns that ECMA-262 and Python read, also without Unicode’s classes, and as they are enforced', () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map((match) =>
+      JSON.parse(match[1]!),
+    );
+    expect(patterns.length).to.be.greaterThan(8);
+    for (const pattern of patterns) {
+      expect(pattern).to.not.match(/\\[pP]\{/);
+      expect(() => [new RegExp(pattern), new RegExp(pattern, 'u')]).to.not.throw();
+    }
+    const { name, description } = document.components.schemas.AgentMetadata!.properties as Record<
+      string,
+      { pattern: string }
+    >;
+    for (const flags of ['', 'u']) {
+      const takes = ({ pattern }: { pattern: string }, text: string) => new RegExp(pattern, flags).test(text);
+      expect(['csv-analyst', 'Ünïcode 🎉'].every((text) => takes(name!, text))).to.equal(true);
+      expect(['a\nb', 'a\u0000', 'a\u007f', 'a\u2028'].some((text) => takes(name!, text))).to.equal(false);
+      expect([takes(description!, 'two\nlines'), takes(description!, 'a\u0000')]).to.deep.equal([true, false]);
+    }
+  });
+
+  it('says of each agent the times that it may be given', async () => {
+    const listing = await world.addListing({ timeout_seconds: 90n, min_timeout_seconds: 7n });
+    const { json } = await world.get(`/v1/agents/${listing}`);
+    expect(json).to.include({ timeout_seconds: 90, min_timeout_seconds: 7 });
+    expect(document.components.schemas.AgentFull!.required).to.include.members([
+      'timeout_seconds',
+      'min_timeout_seconds',
+    ]);
   });
 
   it('says what every field and parameter means, once', () => {

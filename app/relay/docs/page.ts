@@ -10,7 +10,7 @@ import { keyPrefix } from '../../sdk/apiKey.ts';
 import { ERROR_CODES } from '../../sdk/errorCodes.ts';
 import { MAX_METADATA_BYTES } from '../../sdk/metadata.ts';
 import { PROGRAM_ID } from '../../sdk/program.ts';
-import { ERRORS, MAX_BODY_BYTES } from '../../sdk/wire.ts';
+import { type Directory, ERRORS, MAX_BODY_BYTES } from '../../sdk/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
 import { escapeHtml, inline, reference } from './reference.ts';
 
@@ -74,6 +74,34 @@ ${guide}
 <h2>Reference</h2>
 ${reference(document)}
 </section>
+</main>
+</body>
+</html>
+`;
+}
+
+/** The page at `/`, until the dashboard takes its place: what is here, and where. */
+export function createRootPage({ docs, openapi, idl }: Directory): string {
+  const rows = [
+    [docs, 'the guide: how to get a key, call agents, offer one'],
+    [openapi, 'the API for programs, OpenAPI 3.1'],
+    [idl, 'the program on Solana, as an Anchor IDL'],
+  ] as const;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Agent Marketplace</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Agent Marketplace</h1>
+<p>Execute AI agents and pay per call in USDC, held in escrow on Solana until the creator's signed result is there.</p>
+<ul>
+${rows.map(([url, about]) => `<li><a href="${new URL(url).pathname}">${escapeHtml(url)}</a>: ${about}</li>`).join('\n')}
+</ul>
 </main>
 </body>
 </html>

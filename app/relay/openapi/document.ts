@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { ERROR_CODES, RequestIssue } from '../../sdk/errorCodes.ts';
 import * as wire from '../../sdk/wire.ts';
 import { ERRORS, errorBodyOf } from '../../sdk/wire.ts';
-import { ANSWERS, BODIES, errorExample, PARAMS } from './examples.ts';
+import { ANSWERS, BODIES, CONFIG_ANSWER, errorExample, PARAMS, procedureErrorExample } from './examples.ts';
 import { GLOSSARY } from './glossary.ts';
+import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from './procedures.ts';
 import {
   type Answer,
   CACHING,
@@ -25,7 +26,7 @@ type Schemas = Record<string, Json>;
 /** The document as far as its readers here need to know it. */
 export interface OpenApi {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string; license: Json };
+  info: { title: string; version: string; description: string; contact: Json; license: Json };
   servers: { url: string; description: string }[];
   tags: { name: Route['tag']; description: string }[];
   paths: Record<string, Record<string, Operation>>;
@@ -33,7 +34,7 @@ export interface OpenApi {
 }
 
 export interface Operation {
-  operationId: RouteId;
+  operationId: RouteId | 'getConfig';
   tags: string[];
   summary: string;
   description: string;
@@ -54,6 +55,8 @@ const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes
 const ANSWER_SCHEMAS = {
   ...Object.fromEntries(NAMED.filter(([name]) => !(name in REQUESTS) && !/Query$|^ErrorBody$/.test(name))),
   RequestIssue,
+  ConfigAnswer,
+  ProcedureError,
   ...Object.fromEntries(ERROR_CODES.map((code) => [`error_${code}`, errorBodyOf(code)])),
 };
 
@@ -89,12 +92,14 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
     const { path, method } = routeOf(id);
     paths[path] = { ...paths[path], [method]: operationOf(id) };
   }
+  paths[CONFIG_PATH] = { get: configOperation() };
   return {
     openapi: '3.1.0',
     info: {
       title: 'Agent Marketplace',
       version: '1.0.0',
       description: `Execute AI agents and pay per call in USDC, held in escrow on Solana until the creator's signed result is there. The guide is at ${baseUrl}/docs.`,
+      contact: { name: 'The operator of this deployment', url: `${baseUrl}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl, description: environment === 'live' ? 'Mainnet, real USDC' : 'Test, no real USDC' }],
@@ -168,25 +173,63 @@ function answersOf(id: RouteId, route: Route): Operation['responses'] {
   for (const [status, answer] of Object.entries(route.answers)) {
     const names = [...(kept ? ['ETag'] : []), ...(answer.headers ?? [])];
     const examples = valuesOf(ANSWERS[id][Number(status)] ?? {});
-    const [type, schema] = answer.schema
-      ? ['application/json', refOf(answer.schema)]
-      : [answer.bytes!, { type: answer.bytes === 'application/json' ? 'object' : 'string' }];
-    responses[status] = {
-      description: answer.about,
-      headers: headersOf(names),
-      content: { [type]: { schema, examples } },
-    };
+    const content: Content = {};
+    if (answer.bytes) {
+      const schema = { type: answer.bytes === 'application/json' ? 'object' : 'string' };
+      content[answer.bytes] = { schema, examples: answer.schema ? {} : examples };
+    }
+    if (answer.schema) content['application/json'] = { schema: refOf(answer.schema), examples };
+    responses[status] = { description: answer.about, headers: headersOf(names), content };
   }
   if (kept) responses[304] = { description: 'You have this version already.', headers: headersOf(['ETag']) };
   return responses;
 }
+
+/** `GET /trpc/config.get`: beside the table, because tRPC answers it in its own shape. */
+function configOperation(): Operation {
+  const content = (schema: z.ZodType, name: string, value: unknown): Content => {
+    return { 'application/json': { schema: refOf(schema), examples: { [name]: { value } } } };
+  };
+  const refusals = Object.entries(CONFIG_ERRORS).map(([status, { code, number }]) => [
+    status,
+    {
+      description: `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`,
+      headers: headersOf(headersByStatus[Number(status)] ?? []),
+      content: content(ProcedureError, code, procedureErrorExample(code, number)),
+    },
+  ]);
+  return {
+    operationId: 'getConfig',
+    tags: ['Service'],
+    summary: 'Read the terms of this deployment',
+    description:
+      'Addresses, fee, limits and collateral tiers, from the chain as it was at most 2 seconds ago, in the shape of tRPC: the value is `result.data`.',
+    security: [],
+    parameters: [],
+    responses: {
+      200: {
+        description: 'The terms.',
+        headers: headersOf([]),
+        content: content(ConfigAnswer, 'config', CONFIG_ANSWER),
+      },
+      ...Object.fromEntries(refusals),
+    },
+  };
+}
+
+/** What errors carry beside X-Request-Id. */
+const headersByStatus: Record<number, ResponseHeader[]> = {
+  405: ['Allow'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
 
 /** Errors by status; those that share one are told apart by `error.code`. */
 function refusalsOf(id: RouteId, route: Route): Operation['responses'] {
   const statuses = [...new Set(errorsOf(route).map((code) => ERRORS[code].status))].sort();
   const responses = statuses.map((status) => {
     const codes = errorsOf(route).filter((code) => ERRORS[code].status === status);
-    const waits = status === 503 || status === 409 || status === 429;
     const own = (route.answers as Record<number, Answer>)[status];
     const schemas = [...(own?.schema ? [refOf(own.schema)] : []), ...codes.map((code) => pointTo(`error_${code}`))];
     const examples = {
@@ -194,8 +237,8 @@ function refusalsOf(id: RouteId, route: Route): Operation['responses'] {
       ...valuesOf(Object.fromEntries(codes.map((code) => [code, errorExample(code)]))),
     };
     const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`).join('\n\n');
-    const headers = headersOf(waits ? ['Retry-After'] : []);
-    const schema = schemas.length === 1 ? schemas[0]! : { oneOf: schemas };
+    const headers = headersOf(headersByStatus[status] ?? []);
+    const schema = schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
     return [status, { description, headers, content: { 'application/json': { schema, examples } } }] as const;
   });
   return Object.fromEntries(responses);
@@ -213,8 +256,10 @@ const pointTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` 
 
 /** A reference to a named schema; unions of named ones are written out. */
 function refOf(schema: z.ZodType): Json {
-  if (schema instanceof z.ZodUnion) return { oneOf: (schema.options as z.ZodType[]).map(refOf) };
-  const name = NAMED.find(([, known]) => known === schema)?.[0];
+  if (schema instanceof z.ZodUnion) return { anyOf: (schema.options as z.ZodType[]).map(refOf) };
+  const name = [...NAMED, ...Object.entries({ ConfigAnswer, ProcedureError })].find(
+    ([, known]) => known === schema,
+  )?.[0];
   if (!name) throw new Error('a schema of the table of routes has no name in the document');
   return pointTo(name);
 }
@@ -248,6 +293,10 @@ function toJson(schema: z.ZodType, io: 'input' | 'output'): Json {
   return json;
 }
 
+/** A pattern as ECMA-262 reads it without the flag `u`, and Python's `re`: neither knows classes of Unicode by name. */
+const portable = (pattern: string): string =>
+  pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Surrogate}', '');
+
 const optionsOf = (io: 'input' | 'output') => ({
   io,
   // What only code can check is described by `.meta()` beside it.
@@ -258,6 +307,9 @@ const optionsOf = (io: 'input' | 'output') => ({
     if (jsonSchema.format === 'date-time' || jsonSchema.format === 'uri' || jsonSchema.type !== 'string') {
       delete jsonSchema.pattern;
     }
+    if (typeof jsonSchema.pattern === 'string') jsonSchema.pattern = portable(jsonSchema.pattern);
+    // A generated client takes a field with a default for one that is always there; the glossary names the default.
+    if (io === 'input') delete jsonSchema.default;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   },

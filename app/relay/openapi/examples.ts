@@ -1,6 +1,7 @@
 /** One example of every part of every request and answer; a test holds each against its own schema. */
+import { findTreasury, PROGRAM_ID } from '../../sdk/program.ts';
 import { hashResult } from '../../sdk/receipt.ts';
-import type { ErrorCode, ErrorDetails } from '../../sdk/wire.ts';
+import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire.ts';
 import type { RouteId } from './routes.ts';
 
 const AGENT_ID = '7Zb1bGi32pfsrBkzWdqd4dFhUXwp5Nybr1zuaEwN34hy';
@@ -101,6 +102,8 @@ export const ANSWERS: Record<RouteId, Record<number, Record<string, unknown>>> =
         description: 'Reads a CSV file and answers one SQL query over it.',
         input_schema: INPUT_SCHEMA,
         output_schema: OUTPUT_SCHEMA,
+        timeout_seconds: 60,
+        min_timeout_seconds: 1,
         successful_executions: 1195,
         dispute_count: 2,
         on_chain_listing: `https://explorer.solana.com/address/${AGENT_ID}?cluster=devnet`,
@@ -174,6 +177,15 @@ export const ANSWERS: Record<RouteId, Record<number, Record<string, unknown>>> =
       },
     },
   },
+  getRoot: {
+    200: {
+      directory: {
+        docs: 'https://api.example.com/docs',
+        openapi: 'https://api.example.com/openapi.json',
+        idl: 'https://api.example.com/idl.json',
+      },
+    },
+  },
   getHealth: { 200: { healthy: { status: 'ok', environment: 'test', uptime_seconds: 86_400 } } },
   getReady: {
     200: { ready: { status: 'ready', problems: [], ...READINESS } },
@@ -181,7 +193,29 @@ export const ANSWERS: Record<RouteId, Record<number, Record<string, unknown>>> =
   },
   getOpenapi: { 200: {} },
   getDocs: { 200: {} },
+  getIdl: { 200: {} },
 };
+
+/** What `GET /trpc/config.get` answers. */
+export const CONFIG_ANSWER = {
+  result: {
+    data: {
+      environment: 'test',
+      program_id: PROGRAM_ID.toBase58(),
+      usdc_mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+      relay_authority: '3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH',
+      treasury: findTreasury().toBase58(),
+      rpc_url: 'https://api.devnet.solana.com',
+      explorer_query: '?cluster=devnet',
+      egress_ips: ['203.0.113.7'],
+      fee_bps: 100,
+      min_price_usdc: 0.01,
+      max_timeout_seconds: 3_600,
+      dispute_window_seconds: 259_200,
+      collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
+    },
+  },
+} as const;
 
 interface ErrorExample<Code extends ErrorCode> {
   message: string;
@@ -268,6 +302,13 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   service_unavailable: { message: 'The chain cannot be read just now', details: null },
   metadata_missing: { message: "The agent's description has not reached this service", details: null },
 };
+
+/** A whole error answer of /trpc. */
+export function procedureErrorExample(code: ErrorCode, number: number): unknown {
+  const { message, details } = ERROR_EXAMPLES[code];
+  const data = { code, httpStatus: ERRORS[code].status, details, request_id: '0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10' };
+  return { error: { message, code: number, data } };
+}
 
 /** A whole error answer. */
 export function errorExample(code: ErrorCode): unknown {

@@ -9,6 +9,7 @@ import {
   AgentMetadata,
   AgentPage,
   AgentsQuery,
+  Directory,
   type ErrorCode,
   ExecuteAccepted,
   ExecuteBody,
@@ -35,7 +36,7 @@ export const CACHING = {
   never: 'no-store',
 } as const;
 
-/** One answer that is no error: JSON by its schema, or bytes. */
+/** One answer that is no error: JSON by its schema, or bytes; with both, bytes for whoever asks for that media type. */
 export interface Answer {
   about: string;
   schema?: z.ZodType;
@@ -44,7 +45,7 @@ export interface Answer {
   headers?: ResponseHeader[];
 }
 
-export type ResponseHeader = 'Retry-After' | 'Idempotent-Replayed';
+export type ResponseHeader = 'Allow' | 'Retry-After' | 'Idempotent-Replayed';
 
 export interface RequestHeader {
   about: string;
@@ -241,6 +242,17 @@ export const ROUTES = {
     errors: [],
     cache: CACHING.document,
   },
+  getRoot: {
+    method: 'get',
+    path: '/',
+    tag: 'Service',
+    summary: 'Ask where everything is',
+    about: 'Where the guide, this document and the interface of the program are.',
+    access: 'public',
+    answers: { 200: { about: 'The addresses.', schema: Directory, bytes: 'text/html' } },
+    errors: [],
+    cache: CACHING.document,
+  },
   getHealth: {
     method: 'get',
     path: '/health',
@@ -286,6 +298,18 @@ export const ROUTES = {
     errors: [],
     cache: CACHING.document,
   },
+  getIdl: {
+    method: 'get',
+    path: '/idl.json',
+    tag: 'Service',
+    summary: "Fetch the program's interface",
+    about:
+      'The Anchor IDL of the program on-chain: every instruction, account, event and error, for whoever calls it without this API.',
+    access: 'public',
+    answers: { 200: { about: 'The IDL.', bytes: 'application/json' } },
+    errors: [],
+    cache: CACHING.document,
+  },
 } as const satisfies Record<string, Route>;
 
 export type RouteId = keyof typeof ROUTES;
@@ -304,7 +328,8 @@ const KEY_ERRORS = [
 
 /** What every route, every one with a key, and every one with a body can answer. */
 export function errorsOf(route: Route): ErrorCode[] {
-  const codes: ErrorCode[] = ['invalid_request', ...route.errors, 'internal_error'];
+  // 405 is no operation's own: it stands with each, because who reads one has to learn that its address can answer it.
+  const codes: ErrorCode[] = ['invalid_request', 'method_not_allowed', ...route.errors, 'internal_error'];
   if (!route.unlimited) codes.push('rate_limited');
   if (route.params) codes.push('not_found');
   if (route.access !== 'public') codes.push(...KEY_ERRORS);

@@ -256,6 +256,8 @@ describe('GET /v1/agents/{agent_id}', () => {
       description: 'Reads a file and answers a question.',
       input_schema,
       output_schema: { type: 'string' },
+      timeout_seconds: 60,
+      min_timeout_seconds: 1,
       successful_executions: 2,
       dispute_count: 2,
       on_chain_listing: `https://explorer.solana.com/address/${listing}${EXPLORER_QUERY}`,

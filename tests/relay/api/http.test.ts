@@ -44,6 +44,8 @@ describe('every route', () => {
     ['/v1/metadata', WRITE],
     ['/results/x/y', READ],
     ['/.well-known/http-message-signatures-directory', READ],
+    ['/', READ],
+    ['/idl.json', READ],
     ['/health', READ],
     ['/ready', READ],
     ['/openapi.json', READ],
@@ -88,7 +90,6 @@ describe('every route', () => {
   });
 
   const UNKNOWN = [
-    '/',
     '/v1',
     '/v1/',
     '/v2/agents',

@@ -1,0 +1,67 @@
+/** GET / and GET /idl.json: what leads a stranger, with a browser or without, to everything else. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startWorld, type World } from './world.ts';
+
+const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'idl', 'marketplace.json');
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+describe('GET /', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('tells programs where everything is, and every address answers', async () => {
+    for (const accept of ['*/*', 'application/json']) {
+      const { status, headers, json } = await world.call('/', { headers: { accept } });
+      expect(status).to.equal(200);
+      expect(headers.get('vary')).to.equal('Accept');
+      const { url } = world;
+      expect(json).to.deep.equal({ docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` });
+    }
+    const { json } = await world.get('/');
+    for (const address of Object.values<string>(json)) expect((await fetch(address)).status).to.equal(200);
+  });
+
+  it('tells people the same, as a page that may load and run nothing', async () => {
+    const { status, headers, text } = await world.call('/', { headers: { accept: BROWSER } });
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).to.match(/^default-src 'none'/);
+    const targets = [...text.matchAll(/href="([^"]*)"/g)].map((match) => match[1]);
+    expect(targets).to.deep.equal(['/docs', '/openapi.json', '/idl.json']);
+    for (const target of targets) expect(text).to.include(world.url + target);
+  });
+
+  it('may be kept for a while, each form by itself', async () => {
+    const [json, page] = [await world.get('/'), await world.call('/', { headers: { accept: BROWSER } })];
+    expect(json.headers.get('etag')).to.not.equal(page.headers.get('etag'));
+    const again = await world.call('/', { headers: { 'if-none-match': json.headers.get('etag')! } });
+    expect([again.status, again.text]).to.deep.equal([304, '']);
+  });
+});
+
+describe('GET /idl.json', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('is the IDL that this project is built with, byte for byte', async () => {
+    const { status, headers, text } = await world.get('/idl.json');
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).to.equal('public, max-age=300');
+    expect(text).to.equal(readFileSync(IDL, 'utf8'));
+  });
+
+  it('is not sent again to who has it', async () => {
+    const etag = (await world.get('/idl.json')).headers.get('etag')!;
+    const { status, text } = await world.call('/idl.json', { headers: { 'if-none-match': etag } });
+    expect([status, text]).to.deep.equal([304, '']);
+  });
+});
