@@ -13,7 +13,8 @@ import { ApiError } from '../../app/relay/errors.ts';
 import { ROUTE_IDS, routeOf } from '../../app/relay/openapi/routes.ts';
 import { hashResult } from '../../app/sdk/receipt.ts';
 import { newExecutionId, startWorld, type World } from '../relay/api/world.ts';
-import { type Finished, install, runSchemathesis } from './schemathesis.ts';
+import type { Finished } from './install.ts';
+import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
 const EXAMPLES = 100;
@@ -90,7 +91,7 @@ describe('schemathesis', function () {
   }
 
   before(async function () {
-    const obstacle = await install();
+    const obstacle = await installSchemathesis();
     if (obstacle !== null) {
       if (process.env.CI) throw new Error(obstacle);
       console.log(`      skipped: ${obstacle}`);

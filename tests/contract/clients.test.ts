@@ -1,0 +1,127 @@
+/**
+ * Clients that others' generators make of the served document, without an option: they are made, compile as strictly as
+ * their languages can, and pay for a call on the real local network. And what linters say of it: nothing.
+ */
+import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
+import { type Finished, installNode, installPython, run } from './install.ts';
+
+const HERE = join(import.meta.dirname, 'clients');
+
+/** Fails with everything that the program printed. */
+function expectDone({ code, output }: Finished): string {
+  expect(code, output).to.equal(0);
+  return output;
+}
+
+describe('generated clients', function () {
+  this.timeout(300_000);
+  let folder: string;
+  let python: string;
+  let target: { baseUrl: string; apiKey: string; agentId: string };
+
+  before(async function () {
+    const network = startNetwork(newDirectory());
+    const [node, venv] = await Promise.all([
+      installNode('contract-clients', HERE),
+      installPython('contract-clients-python', join(HERE, 'requirements.txt')),
+    ]);
+    const obstacle = node.obstacle ?? venv.obstacle;
+    if (obstacle !== null) {
+      if (process.env.CI) throw new Error(obstacle);
+      console.log(`      skipped: ${obstacle}`);
+      this.skip();
+    }
+    python = join(venv.folder, 'bin');
+    const demo = await network.ready;
+    const agentId = demo.agents.find(({ name }) => name === 'csv-analyst')!.agent_id;
+    target = { baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key, agentId };
+    folder = mkdtempSync(join(tmpdir(), 'generated-clients-'));
+    symlinkSync(join(node.folder, 'node_modules'), join(folder, 'node_modules'));
+    for (const name of ['package.json', 'call.ts', 'call.py', 'spectral.yaml', 'redocly.yaml', 'mypy.ini']) {
+      copyFileSync(join(HERE, name), join(folder, name));
+    }
+    const document = await fetch(`${target.baseUrl}/openapi.json`);
+    writeFileSync(join(folder, 'openapi.json'), await document.text());
+  });
+  after(() => {
+    cleanUp();
+    if (folder) rmSync(folder, { recursive: true });
+  });
+
+  const env = () => ({
+    ...process.env,
+    PATH: `${python}:${process.env.PATH}`,
+    NO_COLOR: '1',
+    REDOCLY_TELEMETRY: 'off',
+  });
+  const runHere = (command: string, ...args: string[]) => run(command, args, { cwd: folder, env: env() });
+  const tool = (name: string, ...args: string[]) => runHere(join(folder, 'node_modules', '.bin', name), ...args);
+
+  async function expectPaidCall(command: string, script: string): Promise<void> {
+    const { baseUrl, apiKey, agentId } = target;
+    const output = expectDone(await runHere(command, script, baseUrl, apiKey, agentId, 'openapi.json'));
+    const said = JSON.parse(output.trim().split('\n').at(-1)!);
+    expect(said.result).to.include('Lagos');
+    expect(said).to.deep.equal({
+      environment: 'test',
+      timeout_seconds: said.timeout_seconds,
+      result: said.result,
+      cost_usdc: said.cost_usdc,
+      record: { status: 'completed', result: said.result },
+      refused: { code: 'invalid_request', path: 'task' },
+    });
+    expect(said.cost_usdc).to.be.greaterThan(0);
+    expect(said.timeout_seconds).to.be.greaterThan(0);
+  }
+
+  it('by openapi-typescript and openapi-fetch', async () => {
+    expectDone(await tool('openapi-typescript', 'openapi.json', '-o', 'schema.ts'));
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck'];
+    expectDone(await tool('tsc', ...strict, '--target', 'es2022', '--module', 'nodenext', 'call.ts'));
+    expect(existsSync(join(folder, 'call.js'))).to.equal(true);
+    await expectPaidCall(process.execPath, 'call.js');
+  });
+
+  it('by openapi-python-client', async () => {
+    const generate = ['generate', '--path', 'openapi.json', '--meta', 'none', '--fail-on-warning'];
+    expectDone(await runHere('openapi-python-client', ...generate, '--output-path', 'agent_marketplace_client'));
+    expectDone(await runHere('mypy', 'call.py', 'agent_marketplace_client'));
+    await expectPaidCall('python', 'call.py');
+  });
+
+  it('Spectral and Redocly find nothing, not even to warn of', async () => {
+    const spectral = await tool(
+      'spectral',
+      'lint',
+      '--fail-severity',
+      'hint',
+      '--ruleset',
+      'spectral.yaml',
+      'openapi.json',
+    );
+    expect(expectDone(spectral)).to.include('No results');
+    const redocly = await tool('redocly', 'lint', '--config', 'redocly.yaml', '--max-problems', '100', 'openapi.json');
+    expect(expectDone(redocly)).to.not.match(/\d+ warning/);
+  });
+
+  it('would find what is wrong', async () => {
+    const broken = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/x': { get: {} } } };
+    writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
+    const spectral = await tool(
+      'spectral',
+      'lint',
+      '--fail-severity',
+      'hint',
+      '--ruleset',
+      'spectral.yaml',
+      'broken.json',
+    );
+    expect(spectral.code).to.not.equal(0);
+    const redocly = await tool('redocly', 'lint', '--config', 'redocly.yaml', 'broken.json');
+    expect(redocly.output).to.match(/\d+ warning|\d+ error/);
+  });
+});

@@ -1,0 +1,64 @@
+/** Tools of other ecosystems, each set in a folder of its own under target/, made on the first run. */
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TARGET = join(import.meta.dirname, '..', '..', 'target');
+
+export interface Finished {
+  code: number | null;
+  output: string;
+}
+
+/** Runs a program to its end; resolves also where it fails, with everything that it printed. */
+export function run(command: string, args: string[], options: SpawnOptions = {}): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
+    child.on('error', (error) => resolve({ code: null, output: output + error.message }));
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** A folder of tools: where it is, and why it could not be made, or null. */
+export interface Tools {
+  folder: string;
+  obstacle: string | null;
+}
+
+/** What a file of requirements names, in a virtual environment. */
+export async function installPython(name: string, requirements: string): Promise<Tools> {
+  const folder = join(TARGET, name);
+  return once(folder, requirements, async () => {
+    const made = await run('python3', ['-m', 'venv', '--clear', folder]);
+    if (made.code !== 0) return `python3 with its venv module is needed: ${made.output}`;
+    const quietly = ['--quiet', '--disable-pip-version-check'];
+    const installed = await run(join(folder, 'bin', 'pip'), ['install', ...quietly, '-r', requirements]);
+    return installed.code === 0 ? null : `pip could not install it: ${installed.output}`;
+  });
+}
+
+/** What a folder's package-lock.json names. Nothing that is installed runs a script of its own. */
+export async function installNode(name: string, source: string): Promise<Tools> {
+  const folder = join(TARGET, name);
+  const lock = join(source, 'package-lock.json');
+  return once(folder, lock, async () => {
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(join(source, 'package.json'), join(folder, 'package.json'));
+    copyFileSync(lock, join(folder, 'package-lock.json'));
+    const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+    const installed = await run('npm', args, { cwd: folder });
+    return installed.code === 0 ? null : `npm could not install it: ${installed.output}`;
+  });
+}
+
+/** Makes the folder unless it holds what `wanted` says now, of which it keeps a copy. */
+async function once(folder: string, wanted: string, make: () => Promise<string | null>): Promise<Tools> {
+  const stamp = join(folder, 'installed.txt');
+  const text = readFileSync(wanted, 'utf8');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === text) return { folder, obstacle: null };
+  const obstacle = await make();
+  if (obstacle === null) writeFileSync(stamp, text);
+  return { folder, obstacle };
+}
