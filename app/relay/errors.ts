@@ -66,7 +66,7 @@ export function openRefused(programError: string | null, message: string, call: 
   const limit = programError === null ? undefined : LIMIT_BY_PROGRAM_ERROR[programError];
   if (limit !== undefined) {
     // The accounts changed after they were checked, and may have changed again since.
-    const details = { limit, wallet: call.wallet, have_usdc: null, need_usdc: toUsdc(call.price) };
+    const details = { limit, wallet: call.wallet, have_usdc: null, need_usdc: toUsdc(call.price), renews_at: null };
     return new ApiError('insufficient_balance', message, { executionId, details });
   }
   switch (programError) {

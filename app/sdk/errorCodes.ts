@@ -66,6 +66,8 @@ export const ERRORS = {
         /** What the limit has left; null where only the program knew. */
         have_usdc: Usdc.nullable(),
         need_usdc: Usdc,
+        /** When the key's period begins anew; null for the other limits, and where only the program knew. */
+        renews_at: z.iso.datetime().nullable().optional(),
       })
       .nullable(),
     meaning: 'The wallet or its key cannot pay the price; `details.limit` names the limit that is too small.',

@@ -114,18 +114,32 @@ const LIMIT_TEXT: Record<SpendingLimit, (wallet: string, have: string) => string
   total: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in all`,
 };
 
-function insufficient(limit: SpendingLimit, wallet: string, left: bigint, need: bigint): ApiError {
+function insufficient({ limit, have: left, renewsAt }: Shortage, wallet: string, need: bigint): ApiError {
   const have = left > 0n ? left : 0n;
+  const renews_at = renewsAt === null ? null : new Date(Number(renewsAt) * 1000).toISOString();
   const message = `${LIMIT_TEXT[limit](wallet, formatUsdc(have))}; this call needs ${formatUsdc(need)} USDC`;
   return new ApiError('insufficient_balance', message, {
-    details: { limit, wallet, have_usdc: toUsdc(have), need_usdc: toUsdc(need) },
+    details: { limit, wallet, have_usdc: toUsdc(have), need_usdc: toUsdc(need), renews_at },
   });
+}
+
+/** `renewsAt`: unix seconds, for the limit that a new period lifts. */
+interface Shortage {
+  limit: SpendingLimit;
+  have: bigint;
+  renewsAt: bigint | null;
 }
 
 /** What is left of the grant's present period, before reservations. Periods follow one another from created_at. */
 function periodLeft(grant: KeyGrant, now: bigint): bigint {
   const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
+}
+
+/** When the period after the present one begins, unix seconds. */
+function periodEnd(grant: KeyGrant, now: bigint): bigint {
+  const seconds = BigInt(grant.periodSeconds);
+  return grant.periodStart + ((now - grant.periodStart) / seconds + 1n) * seconds;
 }
 
 /** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
@@ -153,7 +167,7 @@ function findShortage(
   payer: PayerAccounts,
   reserved: { ofWallet: bigint; ofKey: bigint },
   price: bigint,
-): { limit: SpendingLimit; have: bigint } | null {
+): Shortage | null {
   const { wallet, now } = payer;
   const [tokenAccount, grantAccount] = payer.accounts;
   const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
@@ -167,7 +181,9 @@ function findShortage(
     ['period', periodLeft(grant, now) - reserved.ofKey],
     ['total', grant.totalMax - grant.totalSpent - reserved.ofKey],
   ];
-  for (const [limit, have] of available) if (have < price) return { limit, have };
+  for (const [limit, have] of available) {
+    if (have < price) return { limit, have, renewsAt: limit === 'period' ? periodEnd(grant, now) : null };
+  }
   return null;
 }
 
@@ -196,8 +212,7 @@ export async function reserveFunds(
     const isShortAnyway = findShortage(read, { ofWallet: 0n, ofKey: 0n }, price);
     const leftMs = patientUntil - performance.now();
     if (isShortAnyway || leftMs <= 0) {
-      const { limit, have } = isShortAnyway ?? shortage;
-      throw insufficient(limit, payer.wallet, have, price);
+      throw insufficient(isShortAnyway ?? shortage, payer.wallet, price);
     }
     await reservations.nextGiveBack(payer, leftMs);
     read = await reservations.readTogether(payer, () => readPayer(chain, reservations, payer, usdcMint, null));

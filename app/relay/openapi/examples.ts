@@ -237,7 +237,7 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   },
   insufficient_balance: {
     message: `Wallet ${WALLET} holds 0.1 USDC; this call needs 0.25 USDC`,
-    details: { limit: 'balance', wallet: WALLET, have_usdc: 0.1, need_usdc: 0.25 },
+    details: { limit: 'balance', wallet: WALLET, have_usdc: 0.1, need_usdc: 0.25, renews_at: null },
   },
   insufficient_scope: {
     message: 'This API key has not the scope "execute"',

@@ -101,6 +101,7 @@ export const GLOSSARY: Record<string, string> = {
   refund:
     'Of a failed one: `done` is back; `claimable` waits for a missing USDC account of yours; `blocked` for a frozen one. Else null.',
   relay_authority: 'The wallet by which this service opens, settles and refunds.',
+  renews_at: 'When the key’s period begins anew; null for the other limits, and where only the program knew.',
   request_id: 'The `X-Request-Id` of the answer.',
   'ConfigAnswer.result': 'As tRPC wraps every answer.',
   rpc_url: 'A Solana node that clients may ask.',

@@ -1594,7 +1594,7 @@ export type Marketplace = {
         {
           "name": "grant",
           "docs": [
-            "`validate`. Of a wallet's own open any account will do."
+            "The grant that paid; closed or revoked it gets nothing back. Of a wallet's own open any account will do."
           ],
           "writable": true,
           "pda": {

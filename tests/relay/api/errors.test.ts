@@ -8,7 +8,7 @@ import { ERRORS, type ErrorCode } from '../../../app/sdk/wire.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const CALL = { execution_id: 'b566c309-b734-86c3-aa14-0eba1f5ff01a', wallet: 'W', price: 250_000n, max_cost: 300_000n };
-const short = (limit: string) => ({ limit, wallet: 'W', have_usdc: null, need_usdc: 0.25 });
+const short = (limit: string) => ({ limit, wallet: 'W', have_usdc: null, need_usdc: 0.25, renews_at: null });
 const changed = { price_usdc: null, max_cost_usdc: 0.3 };
 
 const REFUSALS: [programError: string | null, code: ErrorCode, details: unknown][] = [

@@ -43,8 +43,8 @@ pub struct RefundExecution<'info> {
     )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: the grant that paid, which may be closed or revoked and then gets nothing back; checked in
-    /// `validate`. Of a wallet's own open any account will do.
+    /// The grant that paid; closed or revoked it gets nothing back. Of a wallet's own open any account will do.
+    /// CHECK: by the record's caller and key; checked in `validate`.
     #[cfg_attr(
         feature = "idl-build",
         account(seeds = [GRANT_SEED, record.caller.as_ref(), record.key_id.as_ref()], bump)
