@@ -48,13 +48,6 @@ export function connect(rpcUrl: string): Connection {
   }
 }
 
-/** web3.js puts the reason of a failed request into the text of an error of its own; this takes it out again. */
-export function refusalIn(error: unknown): Refusal | null {
-  if (error instanceof Refusal) return error;
-  const reason = /No Solana node answers at \S+\.$/.exec(error instanceof Error ? error.message : '');
-  return reason && new Refusal(reason[0], { cause: error });
-}
-
 /** An account of the program. Throws Refusal with the text `missing` where there is none of this kind. */
 export async function readAccount<Name extends keyof Accounts>(
   connection: Connection,

@@ -20,3 +20,10 @@ export class UnknownOutcome extends Refusal {
     );
   }
 }
+
+/** web3.js puts the reason of a failed request into the text of an error of its own; this takes it out again. */
+export function refusalIn(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  const reason = /No Solana node answers at \S+\.$/.exec(error instanceof Error ? error.message : '');
+  return reason && new Refusal(reason[0], { cause: error });
+}

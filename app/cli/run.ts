@@ -1,23 +1,23 @@
 /**
  * One run of the command line, from the words a person typed to an exit code. Everything is printed through `console`,
- * results on stdout and all else on stderr.
+ * results on stdout and all else on stderr. The definitions of the commands are all that is loaded for that: a command's
+ * action loads what it needs, so that help and mistakes in the words are answered at once.
  */
 import { Command, CommanderError } from 'commander';
-import { refusalIn } from './chain.ts';
 import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
 import { disputeCommands } from './commands/dispute.ts';
 import { executionCommands } from './commands/execution.ts';
 import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
-import { UnknownOutcome } from './refusal.ts';
+import { refusalIn, UnknownOutcome } from './refusal.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const EXIT_UNKNOWN = 3;
 
-/** Runs one command. `words` are those after the program's name. Returns the exit code; never throws. */
-export async function runCommand(words: string[]): Promise<number> {
+/** Every command, as commander knows them before any has run. */
+export function createProgram(): Command {
   const program = new Command('npm run cli --')
     .description('Agent Marketplace: list agents, make API keys, pay, dispute, administer')
     .addCommand(listingCommands())
@@ -27,8 +27,13 @@ export async function runCommand(words: string[]): Promise<number> {
     .addCommand(disputeCommands())
     .addCommand(adminCommands());
   prepare(program);
+  return program;
+}
+
+/** Runs one command. `words` are those after the program's name. Returns the exit code; never throws. */
+export async function runCommand(words: string[]): Promise<number> {
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await createProgram().parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has printed what is wrong, or the help that was asked for.

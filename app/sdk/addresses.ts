@@ -1,24 +1,20 @@
 /**
- * Where things are: the program's limits and every address that follows from its seeds, both read from the generated IDL,
- * so that client and program cannot disagree. Part of program.ts, which exports all of it again.
+ * Where things are: every address that follows from the program's seeds, which are read from the generated IDL, so that
+ * client and program cannot disagree. Part of program.ts, which exports all of it again.
  */
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
-import idlJson from './idl/marketplace.json' with { type: 'json' };
+import { constantText } from './constants.ts';
 import { KeptAddress } from './keptAddress.ts';
+
+export { constants } from './constants.ts';
 
 const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
 function bytesConstant(name: string): Buffer {
   return Buffer.from(JSON.parse(constantText(name)) as number[]);
-}
-
-function constantText(name: string): string {
-  const constant = idlJson.constants.find((candidate) => candidate.name === name);
-  if (!constant) throw new RangeError(`the program has no constant ${name}`);
-  return constant.value;
 }
 
 const SEEDS = {
@@ -38,29 +34,6 @@ const SEEDS = {
 
 /** Precedes a listing's 32 bytes in the message that proves possession of a signing key. */
 export const REGISTER_DOMAIN = bytesConstant('REGISTER_DOMAIN');
-
-/** The program's limits, from the IDL. Amounts are base units of USDC, times seconds. */
-export const constants = {
-  bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),
-  maxFeeBps: Number(constantText('MAX_FEE_BPS')),
-  usdcDecimals: Number(constantText('USDC_DECIMALS')),
-  minPriceFloor: BigInt(constantText('MIN_PRICE_FLOOR')),
-  minPriceCeiling: BigInt(constantText('MIN_PRICE_CEILING')),
-  disputeWindowSecondsMin: Number(constantText('DISPUTE_WINDOW_SECONDS_MIN')),
-  disputeWindowSecondsMax: Number(constantText('DISPUTE_WINDOW_SECONDS_MAX')),
-  refundGraceSecondsMin: Number(constantText('REFUND_GRACE_SECONDS_MIN')),
-  refundGraceSecondsMax: Number(constantText('REFUND_GRACE_SECONDS_MAX')),
-  maxTimeoutSecondsMin: Number(constantText('MAX_TIMEOUT_SECONDS_MIN')),
-  maxTimeoutSecondsMax: Number(constantText('MAX_TIMEOUT_SECONDS_MAX')),
-  disputeBondLamportsMax: BigInt(constantText('DISPUTE_BOND_LAMPORTS_MAX')),
-  maxCollateralTiers: Number(constantText('MAX_COLLATERAL_TIERS')),
-  maxUriLength: Number(constantText('MAX_URI_LENGTH')),
-  standardTagCount: Number(constantText('STANDARD_TAG_COUNT')),
-  maxTags: Number(constantText('MAX_TAGS')),
-  maxGrantSeconds: Number(constantText('MAX_GRANT_SECONDS')),
-  refundedRecordSeconds: Number(constantText('REFUNDED_RECORD_SECONDS')),
-  disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
-} as const;
 
 /** Deriving an address takes about 0.3 ms, and one paid call needs the same dozen again and again. */
 const kept = new LRUCache<string, PublicKey>({ max: 10_000 });

@@ -8,6 +8,10 @@ import { crc32 } from 'node:zlib';
 
 export type Environment = 'live' | 'test';
 
+/** What an API key may be used for: `execute` spends and starts executions, `read` reads them. */
+export const KEY_SCOPES = ['execute', 'read'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY = /^crtx_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
 const SECRET_BYTES = 32;

@@ -3,6 +3,9 @@
  * router over these schemas and the typed client in client.ts reads answers with them.
  */
 import { z } from 'zod';
+import { KEY_SCOPES } from './apiKey.ts';
+
+export { KEY_SCOPES, type KeyScope } from './apiKey.ts';
 
 const Address = z
   .string('must be a base58 address')
@@ -14,10 +17,6 @@ const Usdc = z.number().min(0);
 
 const NAME_RULE = 'must be 1 to 64 characters on one line';
 const IP_RULE = 'must be an IP address or a block such as 203.0.113.0/24';
-
-/** What an API key may be used for: `execute` spends and starts executions, `read` reads them. */
-export const KEY_SCOPES = ['execute', 'read'] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
 
 const KeyScopes = z
   .array(z.enum(KEY_SCOPES, { error: `must be one of ${KEY_SCOPES.join(', ')}` }))

@@ -1,24 +1,15 @@
 /** `admin`: settings, authorities, fees, badges and verdicts. Anyone may look; the keypair given must be the admin's. */
-import { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CollateralTier } from '../../sdk/program.ts';
-import {
-  accept,
-  changeRelayAuthority,
-  changeSettings,
-  propose,
-  type Settings,
-  showConfig,
-  verifyCreator,
-  withdraw,
-} from '../admin.ts';
+import type { Settings } from '../admin.ts';
 import type { CommonOptions } from '../config.ts';
-import { resolve } from '../dispute.ts';
 import { printResult } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import {
+  type Address,
   hashFile,
   openOnChain,
+  publicKeyOf,
   readWallet,
   toAddress,
   toAmount,
@@ -33,6 +24,8 @@ const U16_MAX = 2 ** 16 - 1;
 const U32_MAX = 2 ** 32 - 1;
 /** 1,000 SOL: far above what the program allows, and exact as a number. */
 const LAMPORTS_MAX = 10 ** 12;
+/** The address of 32 zero bytes, by which the program means none. */
+const NOBODY: Address = '11111111111111111111111111111111';
 
 export function adminCommands(): Command {
   const group = new Command('admin').description('run the marketplace');
@@ -40,6 +33,7 @@ export function adminCommands(): Command {
   withMarketplace(group.command('config'))
     .description('show every setting, the authorities and what the treasury holds')
     .action(async (options: CommonOptions) => {
+      const { showConfig } = await import('../admin.ts');
       printResult(await showConfig(await openOnChain(options)), options.json);
     });
   addSettings(group);
@@ -75,6 +69,7 @@ function addSettings(group: Command): void {
     )
     .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers)
     .action(async (options: SettingOptions) => {
+      const { changeSettings } = await import('../admin.ts');
       const { feeBps, minPrice, disputeBondLamports, tiers, ...others } = options;
       const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
       const settings: Settings = {
@@ -89,7 +84,7 @@ function addSettings(group: Command): void {
       };
       const changed = Object.keys(settings).length;
       if (changed === 0) throw new Refusal('Name at least one setting to change; --help lists them.');
-      const admin = readWallet(options);
+      const admin = await readWallet(options);
       const signature = await changeSettings(await openOnChain(options), admin, settings);
       printResult({ changed, signature }, options.json);
     });
@@ -101,7 +96,8 @@ function addSettings(group: Command): void {
     withWallet(group.command(name))
       .description(opensPaused ? 'take no new executions; settling and refunding go on' : 'take new executions again')
       .action(async (options: CommonOptions) => {
-        const admin = readWallet(options);
+        const { changeSettings } = await import('../admin.ts');
+        const admin = await readWallet(options);
         const signature = await changeSettings(await openOnChain(options), admin, { opensPaused });
         printResult({ opens_paused: opensPaused, signature }, options.json);
       });
@@ -112,17 +108,18 @@ function addAuthorities(group: Command): void {
   withWallet(group.command('propose'))
     .description('name who may become admin; it takes their `accept`')
     .argument('<address>', 'the next admin, or `none` to withdraw the proposal', toAddressOrNone)
-    .action(async (next: PublicKey, options: CommonOptions) => {
-      const admin = readWallet(options);
-      const signature = await propose(await openOnChain(options), admin, next);
-      const isNone = next.equals(PublicKey.default);
-      printResult({ pending_admin: isNone ? null : next.toBase58(), signature }, options.json);
+    .action(async (address: Address, options: CommonOptions) => {
+      const { propose } = await import('../admin.ts');
+      const admin = await readWallet(options);
+      const signature = await propose(await openOnChain(options), admin, await publicKeyOf(address));
+      printResult({ pending_admin: address === NOBODY ? null : address, signature }, options.json);
     });
 
   withWallet(group.command('accept'))
     .description('become admin, as the one who was proposed')
     .action(async (options: CommonOptions) => {
-      const wallet = readWallet(options);
+      const { accept } = await import('../admin.ts');
+      const wallet = await readWallet(options);
       const signature = await accept(await openOnChain(options), wallet);
       printResult({ admin: wallet.publicKey.toBase58(), signature }, options.json);
     });
@@ -130,21 +127,24 @@ function addAuthorities(group: Command): void {
   withWallet(group.command('set-relay-authority'))
     .description("give the relay's rights to another key; the present one loses them at once")
     .argument('<address>', 'the key that the relay will sign with', toAddress)
-    .action(async (relayAuthority: PublicKey, options: CommonOptions) => {
-      const admin = readWallet(options);
-      const signature = await changeRelayAuthority(await openOnChain(options), admin, relayAuthority);
-      printResult({ relay_authority: relayAuthority.toBase58(), signature }, options.json);
+    .action(async (address: Address, options: CommonOptions) => {
+      const { changeRelayAuthority } = await import('../admin.ts');
+      const admin = await readWallet(options);
+      const signature = await changeRelayAuthority(await openOnChain(options), admin, await publicKeyOf(address));
+      printResult({ relay_authority: address, signature }, options.json);
     });
 
   withWallet(group.command('verify-creator'))
     .description("give a creator's wallet the badge, after its identity was checked")
     .argument('<address>', "the creator's wallet", toAddress)
     .option('--revoke', 'take the badge back')
-    .action(async (creator: PublicKey, options: CommonOptions & { revoke?: boolean }) => {
-      const admin = readWallet(options);
+    .action(async (address: Address, options: CommonOptions & { revoke?: boolean }) => {
+      const { verifyCreator } = await import('../admin.ts');
+      const admin = await readWallet(options);
       const verified = !options.revoke;
+      const creator = await publicKeyOf(address);
       const signature = await verifyCreator(await openOnChain(options), admin, { creator, verified });
-      printResult({ creator: creator.toBase58(), verified, signature }, options.json);
+      printResult({ creator: address, verified, signature }, options.json);
     });
 }
 
@@ -159,10 +159,11 @@ function addMoney(group: Command): void {
     .description('take collected fees out')
     .argument('<usdc>', 'how much', toAmount)
     .option('--destination <address>', "USDC account to receive them (default: the admin's own)", toAddress)
-    .action(async (amount: bigint, options: CommonOptions & { destination?: PublicKey }) => {
-      const admin = readWallet(options);
+    .action(async (amount: bigint, options: CommonOptions & { destination?: Address }) => {
+      const { withdraw } = await import('../admin.ts');
+      const admin = await readWallet(options);
       const { destination } = options;
-      const order = { amount, ...(destination && { destination }) };
+      const order = { amount, ...(destination && { destination: await publicKeyOf(destination) }) };
       printResult(await withdraw(await openOnChain(options), admin, order), options.json);
     });
 
@@ -177,17 +178,18 @@ function addMoney(group: Command): void {
     )
     .requiredOption('--reason-file <file>', 'the written reason; the chain gets its SHA-256')
     .action(async (executionId: Uint8Array, options: VerdictOptions) => {
+      const { resolve } = await import('../dispute.ts');
       const { reject, uphold, reasonFile } = options;
       if (!reject && uphold === undefined) throw new Refusal('Say --reject, or --uphold USDC.');
       const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
-      const wallet = readWallet(options);
+      const wallet = await readWallet(options);
       const answer = { wallet, executionId, verdict, reasonHash: hashFile(reasonFile) };
       printResult(await resolve(await openOnChain(options), answer), options.json);
     });
 }
 
-function toAddressOrNone(text: string): PublicKey {
-  return text === 'none' ? PublicKey.default : toAddress(text);
+function toAddressOrNone(text: string): Address {
+  return text === 'none' ? NOBODY : toAddress(text);
 }
 
 function toTiers(text: string): CollateralTier[] {

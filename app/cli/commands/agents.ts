@@ -1,10 +1,8 @@
 /** `agents`: what is on offer. */
-import type { PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { type CommonOptions, readSettings } from '../config.ts';
-import { ask, restClient } from '../marketplace.ts';
 import { printResult, printTable } from '../output.ts';
-import { toAddress, toCount, withMarketplace } from './options.ts';
+import { type Address, toAddress, toCount, withMarketplace } from './options.ts';
 
 export function agentsCommands(): Command {
   const group = new Command('agents').description('look at the agents on offer');
@@ -14,6 +12,7 @@ export function agentsCommands(): Command {
     .option('--tags <tags>', 'only those with all of these tags, separated by commas')
     .option('--limit <n>', 'how many', toCount(100), 20)
     .action(async (options: CommonOptions & { tags?: string; limit: number }) => {
+      const { ask, restClient } = await import('../marketplace.ts');
       const { baseUrl } = readSettings(options);
       const { tags, limit } = options;
       const page = await ask(baseUrl, () => restClient({ baseUrl }).listAgents({ limit, ...(tags && { tags }) }));
@@ -24,9 +23,10 @@ export function agentsCommands(): Command {
   withMarketplace(group.command('show'))
     .description('show one agent')
     .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agentId: PublicKey, options: CommonOptions) => {
+    .action(async (agent: Address, options: CommonOptions) => {
+      const { ask, restClient } = await import('../marketplace.ts');
       const { baseUrl } = readSettings(options);
-      printResult(await ask(baseUrl, () => restClient({ baseUrl }).getAgent(agentId.toBase58())), options.json);
+      printResult(await ask(baseUrl, () => restClient({ baseUrl }).getAgent(agent)), options.json);
     });
   return group;
 }

@@ -1,11 +1,19 @@
 /** `dispute`: a settled result that is not what was paid for. The admin answers by `admin resolve-dispute`. */
-import type { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
-import { constants } from '../../sdk/program.ts';
+import { constants } from '../../sdk/constants.ts';
 import type { CommonOptions } from '../config.ts';
-import { claim, dispute, lapse, showDispute } from '../dispute.ts';
 import { printResult } from '../output.ts';
-import { hashFile, openOnChain, readWallet, toAddress, toExecutionId, withMarketplace, withWallet } from './options.ts';
+import {
+  type Address,
+  hashFile,
+  openOnChain,
+  publicKeyOf,
+  readWallet,
+  toAddress,
+  toExecutionId,
+  withMarketplace,
+  withWallet,
+} from './options.ts';
 
 interface DisputeOptions extends CommonOptions {
   evidence: string;
@@ -21,7 +29,8 @@ export function disputeCommands(): Command {
     .requiredOption('--evidence <file>', 'what you rest on; the chain gets its SHA-256')
     .option('--evidence-uri <uri>', `where others find that file, at most ${constants.maxUriLength} bytes`, toUri, '')
     .action(async (executionId: Uint8Array, options: DisputeOptions) => {
-      const wallet = readWallet(options);
+      const { dispute } = await import('../dispute.ts');
+      const wallet = await readWallet(options);
       const { evidence, evidenceUri } = options;
       const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri };
       printResult(await dispute(await openOnChain(options), claimed), options.json);
@@ -31,6 +40,7 @@ export function disputeCommands(): Command {
     .description('show a dispute: outcome, dates, amounts')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const { showDispute } = await import('../dispute.ts');
       printResult(await showDispute(await openOnChain(options), executionId), options.json);
     });
 
@@ -38,10 +48,11 @@ export function disputeCommands(): Command {
     .description("pay an award that the caller's account could not receive before; anyone can")
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
-    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: PublicKey }) => {
-      const wallet = readWallet(options);
+    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
+      const { claim } = await import('../dispute.ts');
+      const wallet = await readWallet(options);
       const { destination } = options;
-      const award = { wallet, executionId, ...(destination && { destination }) };
+      const award = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
       printResult(await claim(await openOnChain(options), award), options.json);
     });
 
@@ -49,7 +60,8 @@ export function disputeCommands(): Command {
     .description('end a dispute that nobody answered for 30 days; anyone can')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const wallet = readWallet(options);
+      const { lapse } = await import('../dispute.ts');
+      const wallet = await readWallet(options);
       printResult(await lapse(await openOnChain(options), { wallet, executionId }), options.json);
     });
   return group;

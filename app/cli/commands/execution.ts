@@ -1,14 +1,14 @@
 /** `execution`: a paid call and its escrow, between a wallet and the chain. */
-import type { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { requestHash } from '../../sdk/receipt.ts';
 import type { CommonOptions } from '../config.ts';
-import { closeRecord, openByWallet, refund, showExecution, startByWallet } from '../execution.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import {
+  type Address,
   open,
   openOnChain,
+  publicKeyOf,
   readWallet,
   toAddress,
   toAmount,
@@ -30,7 +30,7 @@ interface OpenOptions extends CommonOptions {
   maxPrice?: bigint;
   timeoutSeconds?: number;
   nonce?: Uint8Array;
-  source?: PublicKey;
+  source?: Address;
 }
 
 export function executionCommands(): Command {
@@ -46,18 +46,19 @@ export function executionCommands(): Command {
     .option('--timeout-seconds <n>', "time for the answer (default: the agent's longest)", toCount(U32_MAX))
     .option('--nonce <hex>', '16 bytes that this wallet never used before (default: random)', toBytes(NONCE_BYTES))
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
-    .action(async (agentId: PublicKey, options: OpenOptions) => {
-      const wallet = readWallet(options);
+    .action(async (agent: Address, options: OpenOptions) => {
+      const { openByWallet } = await import('../execution.ts');
+      const wallet = await readWallet(options);
       const { maxPrice, timeoutSeconds, nonce, source } = options;
       const terms = {
         wallet,
-        agentId,
+        agentId: await publicKeyOf(agent),
         requestHash: requestHashOf(options),
         report,
         ...(maxPrice && { maxPrice }),
         ...(timeoutSeconds && { timeoutSeconds }),
         ...(nonce && { nonce }),
-        ...(source && { source }),
+        ...(source && { source: await publicKeyOf(source) }),
       };
       printResult(await openByWallet(await openOnChain(options), terms), options.json);
     });
@@ -72,7 +73,8 @@ export function executionCommands(): Command {
         executionId: Uint8Array,
         options: CommonOptions & { task: string; parameters?: Record<string, unknown> },
       ) => {
-        const wallet = readWallet(options);
+        const { startByWallet } = await import('../execution.ts');
+        const wallet = await readWallet(options);
         const { task, parameters } = options;
         const started = { wallet, executionId, task, ...(parameters && { parameters }) };
         printResult(await startByWallet(await open(options), started), options.json);
@@ -83,6 +85,7 @@ export function executionCommands(): Command {
     .description('show what the chain holds of an execution: terms, state, escrow')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const { showExecution } = await import('../execution.ts');
       printResult(await showExecution(await openOnChain(options), executionId), options.json);
     });
 
@@ -90,10 +93,11 @@ export function executionCommands(): Command {
     .description('send the escrow back to the caller: anyone can from refund_at on, the relay authority before')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
-    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: PublicKey }) => {
-      const wallet = readWallet(options);
+    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
+      const { refund } = await import('../execution.ts');
+      const wallet = await readWallet(options);
       const { destination } = options;
-      const ended = { wallet, executionId, ...(destination && { destination }) };
+      const ended = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
       printResult(await refund(await openOnChain(options), ended), options.json);
     });
 
@@ -101,7 +105,8 @@ export function executionCommands(): Command {
     .description('remove the record of a refunded execution, 7 days after its open; anyone can')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const wallet = readWallet(options);
+      const { closeRecord } = await import('../execution.ts');
+      const wallet = await readWallet(options);
       printResult(await closeRecord(await openOnChain(options), { wallet, executionId }), options.json);
     });
   return group;

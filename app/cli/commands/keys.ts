@@ -1,27 +1,16 @@
 /** `keys`: a caller's API keys. */
 import type { Connection } from '@solana/web3.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { KEY_SCOPES, type KeyScope } from '../../sdk/procedures.ts';
-import { constants, type GrantLimits } from '../../sdk/program.ts';
+import { KEY_SCOPES, type KeyScope } from '../../sdk/apiKey.ts';
+import { constants } from '../../sdk/constants.ts';
+import type { GrantLimits } from '../../sdk/program.ts';
 import { formatUsdc } from '../../sdk/usdc.ts';
-import { connect, readClock } from '../chain.ts';
 import { type CommonOptions, readSettings } from '../config.ts';
-import {
-  closeKey,
-  createKey,
-  type KeyRestrictions,
-  type KeyResult,
-  listKeys,
-  registerKey,
-  restrictKey,
-  revokeKey,
-  revokeOnChain,
-  rotateKey,
-  updateKey,
-} from '../keys.ts';
+import type { KeyRestrictions, KeyResult } from '../keys.ts';
 import { printResult, printTable, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import {
+  type Address,
   open,
   openOnChain,
   readWallet,
@@ -99,7 +88,8 @@ export function keysCommands(): Command {
       },
     })
     .action(async (options: CreateOptions) => {
-      const wallet = readWallet(options);
+      const { createKey } = await import('../keys.ts');
+      const wallet = await readWallet(options);
       const marketplace = await open(options);
       const { name, allowance, replaceDelegate } = options;
       const limits = {
@@ -131,7 +121,8 @@ export function keysCommands(): Command {
         .default(DAY_SECONDS, '24h'),
     )
     .action(async (keyId: string, options: CommonOptions & { grace: number }) => {
-      const wallet = readWallet(options);
+      const { rotateKey } = await import('../keys.ts');
+      const wallet = await readWallet(options);
       const marketplace = await open(options);
       const graceSeconds = options.grace;
       await printKey(options.json, (onGranted) =>
@@ -146,13 +137,14 @@ export function keysCommands(): Command {
     .option('--no-expiry', 'take it as long as its grant on-chain lives')
     .action(
       async (keyId: string, options: CommonOptions & RestrictionOptions & { anyIp?: boolean; expiry: boolean }) => {
+        const { restrictKey } = await import('../keys.ts');
         const restrictions = {
           ...readRestrictions(options),
           ...(options.anyIp && { allowed_ips: null }),
           ...(!options.expiry && { expires_at: null }),
         };
         if (Object.keys(restrictions).length === 0) throw new Refusal('Name what to change; --help lists it.');
-        const wallet = readWallet(options);
+        const wallet = await readWallet(options);
         printResult(await restrictKey(await open(options), { wallet, keyId, restrictions }), options.json);
       },
     );
@@ -160,7 +152,8 @@ export function keysCommands(): Command {
   withWallet(group.command('list'))
     .description("show the wallet's keys and their use")
     .action(async (options: CommonOptions) => {
-      const wallet = readWallet(options);
+      const { listKeys } = await import('../keys.ts');
+      const wallet = await readWallet(options);
       const keys = await listKeys(await open(options), wallet);
       const columns = [
         'key_id',
@@ -181,7 +174,9 @@ export function keysCommands(): Command {
     .argument('<key_id>', 'as `keys list` shows it', toKeyId)
     .option('--on-chain-only', 'without the marketplace, should it not answer; needs --rpc-url')
     .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
-      const wallet = readWallet(options);
+      const { revokeKey, revokeOnChain } = await import('../keys.ts');
+      const { connect } = await import('../chain.ts');
+      const wallet = await readWallet(options);
       let signature: string | null;
       if (options.onChainOnly) {
         signature = await revokeOnChain({ connection: connect(requireRpcUrl(options)) }, { wallet, keyId });
@@ -200,7 +195,8 @@ export function keysCommands(): Command {
     .option('--total <usdc>', 'most that may ever be spent, what is spent already included', toAmount)
     .option('--expires-in-days <n>', `life of the key from now on, at most ${MAX_DAYS}`, toCount(MAX_DAYS))
     .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
-      const wallet = readWallet(options);
+      const { updateKey } = await import('../keys.ts');
+      const wallet = await readWallet(options);
       const { perExecution, perPeriod, periodSeconds, total, expiresInDays } = options;
       const chain = await openOnChain(options);
       const change: Partial<GrantLimits> = {
@@ -218,7 +214,8 @@ export function keysCommands(): Command {
     .description("remove a key's grant from the chain for good, and get its rent back")
     .argument('<key_id>', 'as `keys list` shows it', toKeyId)
     .action(async (keyId: string, options: CommonOptions) => {
-      const wallet = readWallet(options);
+      const { closeKey } = await import('../keys.ts');
+      const wallet = await readWallet(options);
       printResult(await closeKey(await openOnChain(options), { wallet, keyId }), options.json);
     });
 
@@ -227,16 +224,18 @@ export function keysCommands(): Command {
     .argument('<key_hash>', 'SHA-256 of the whole key, 64 lower-case hex digits')
     .requiredOption('--name <name>', 'by which you will know the key', toName)
     .requiredOption('--wallet <address>', 'the wallet that granted it', toAddress)
-    .action(async (keyHash: string, options: CommonOptions & { name: string; wallet: { toBase58(): string } }) => {
-      const wallet = options.wallet.toBase58();
-      const keyId = await registerKey(readSettings(options), { wallet, keyHash, name: options.name });
-      printResult({ key_id: keyId, name: options.name }, options.json);
+    .action(async (keyHash: string, options: CommonOptions & { name: string; wallet: Address }) => {
+      const { registerKey } = await import('../keys.ts');
+      const { name, wallet } = options;
+      const keyId = await registerKey(readSettings(options), { wallet, keyHash, name });
+      printResult({ key_id: keyId, name }, options.json);
     });
   return group;
 }
 
 /** Counted by the chain's clock, which the program compares with. */
 async function expiryAfter(connection: Connection, days: number): Promise<bigint> {
+  const { readClock } = await import('../chain.ts');
   return (await readClock(connection)) + BigInt(days * DAY_SECONDS);
 }
 

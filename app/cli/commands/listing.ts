@@ -1,14 +1,19 @@
 /** `listing`: a creator's agents. */
-import type { PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
-import { loadSigningKey } from '../../sdk/signingKey.ts';
 import { type CommonOptions, fromCaller } from '../config.ts';
-import { createListing, untilShown, updateListing } from '../listing.ts';
-import { readListingFile } from '../listingFile.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
-import { changeStatus, delist, rotateKey, sendCollateralBack, showListing, topUp } from '../upkeep.ts';
-import { open, openOnChain, readWallet, toAddress, toAmount, withMarketplace, withWallet } from './options.ts';
+import {
+  type Address,
+  open,
+  openOnChain,
+  publicKeyOf,
+  readWallet,
+  toAddress,
+  toAmount,
+  withMarketplace,
+  withWallet,
+} from './options.ts';
 
 const FILE_HELP = `
 FILE.json describes the agent:
@@ -25,7 +30,7 @@ FILE.json describes the agent:
 
 interface ListingOptions extends CommonOptions {
   signingKey?: string;
-  payout?: PublicKey;
+  payout?: Address;
 }
 
 export function listingCommands(): Command {
@@ -38,11 +43,15 @@ export function listingCommands(): Command {
     .option('--payout <address>', "USDC account to be paid on (default: the wallet's own)", toAddress)
     .addHelpText('after', FILE_HELP)
     .action(async (path: string, options: ListingOptions) => {
+      const { createListing, untilShown } = await import('../listing.ts');
+      const { readListingFile } = await import('../listingFile.ts');
       const file = readListingFile(fromCaller(path));
-      const signingKey = readSigningKey(options.signingKey ? fromCaller(options.signingKey) : file.signingKeyPath);
-      const wallet = readWallet(options);
+      const signingKey = await readSigningKey(
+        options.signingKey ? fromCaller(options.signingKey) : file.signingKeyPath,
+      );
+      const wallet = await readWallet(options);
       const { payout } = options;
-      const listing = { wallet, signingKey, file, report, ...(payout && { payout }) };
+      const listing = { wallet, signingKey, file, report, ...(payout && { payout: await publicKeyOf(payout) }) };
       const marketplace = await open(options);
       const listed = await createListing(marketplace, listing);
       if (!(await untilShown(marketplace, listed.agent_id))) report('The service does not show it yet.');
@@ -55,11 +64,19 @@ export function listingCommands(): Command {
     .argument('<file.json>', 'its whole new description')
     .option('--payout <address>', 'USDC account to be paid on (default: as before)', toAddress)
     .addHelpText('after', FILE_HELP)
-    .action(async (agentId: PublicKey, path: string, options: ListingOptions) => {
+    .action(async (agent: Address, path: string, options: ListingOptions) => {
+      const { updateListing } = await import('../listing.ts');
+      const { readListingFile } = await import('../listingFile.ts');
       const file = readListingFile(fromCaller(path));
-      const wallet = readWallet(options);
+      const wallet = await readWallet(options);
       const { payout } = options;
-      const update = { wallet, agentId, file, report, ...(payout && { payout }) };
+      const update = {
+        wallet,
+        agentId: await publicKeyOf(agent),
+        file,
+        report,
+        ...(payout && { payout: await publicKeyOf(payout) }),
+      };
       printResult(await updateListing(await open(options), update), options.json);
     });
 
@@ -70,10 +87,15 @@ export function listingCommands(): Command {
     withWallet(group.command(name))
       .description(status === 'paused' ? 'take no new executions for now' : 'take executions again')
       .argument('<agent_id>', 'the agent', toAddress)
-      .action(async (agentId: PublicKey, options: CommonOptions) => {
-        const wallet = readWallet(options);
-        const signature = await changeStatus(await openOnChain(options), { wallet, agentId, status });
-        printResult({ agent_id: agentId.toBase58(), status, signature }, options.json);
+      .action(async (agent: Address, options: CommonOptions) => {
+        const { changeStatus } = await import('../upkeep.ts');
+        const wallet = await readWallet(options);
+        const signature = await changeStatus(await openOnChain(options), {
+          wallet,
+          agentId: await publicKeyOf(agent),
+          status,
+        });
+        printResult({ agent_id: agent, status, signature }, options.json);
       });
   }
 
@@ -81,48 +103,66 @@ export function listingCommands(): Command {
     .description("sign with another key from now on; executions opened before keep theirs, so keep the old key's file")
     .argument('<agent_id>', 'the agent', toAddress)
     .requiredOption('--signing-key <path>', "the new key's file; it must never have signed for another agent")
-    .action(async (agentId: PublicKey, options: CommonOptions & { signingKey: string }) => {
-      const wallet = readWallet(options);
-      const signingKey = readSigningKey(fromCaller(options.signingKey));
-      printResult(await rotateKey(await openOnChain(options), { wallet, agentId, signingKey }), options.json);
+    .action(async (agent: Address, options: CommonOptions & { signingKey: string }) => {
+      const { rotateKey } = await import('../upkeep.ts');
+      const wallet = await readWallet(options);
+      const signingKey = await readSigningKey(fromCaller(options.signingKey));
+      printResult(
+        await rotateKey(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent), signingKey }),
+        options.json,
+      );
     });
 
   withWallet(group.command('top-up'))
     .description("add to an agent's collateral, as a slash or a higher price needs")
     .argument('<agent_id>', 'the agent', toAddress)
     .argument('<usdc>', 'how much', toAmount)
-    .action(async (agentId: PublicKey, amount: bigint, options: CommonOptions) => {
-      const wallet = readWallet(options);
-      printResult(await topUp(await openOnChain(options), { wallet, agentId, amount }), options.json);
+    .action(async (agent: Address, amount: bigint, options: CommonOptions) => {
+      const { topUp } = await import('../upkeep.ts');
+      const wallet = await readWallet(options);
+      printResult(
+        await topUp(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent), amount }),
+        options.json,
+      );
     });
 
   withWallet(group.command('delist'))
     .description('take an agent off the marketplace for ever; `show` says when its collateral can be returned')
     .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agentId: PublicKey, options: CommonOptions) => {
-      const wallet = readWallet(options);
-      printResult(await delist(await openOnChain(options), { wallet, agentId }), options.json);
+    .action(async (agent: Address, options: CommonOptions) => {
+      const { delist } = await import('../upkeep.ts');
+      const wallet = await readWallet(options);
+      printResult(
+        await delist(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
+        options.json,
+      );
     });
 
   withWallet(group.command('return-collateral'))
     .description("send a delisted agent's collateral to its creator's USDC account; anyone can")
     .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agentId: PublicKey, options: CommonOptions) => {
-      const wallet = readWallet(options);
-      printResult(await sendCollateralBack(await openOnChain(options), { wallet, agentId }), options.json);
+    .action(async (agent: Address, options: CommonOptions) => {
+      const { sendCollateralBack } = await import('../upkeep.ts');
+      const wallet = await readWallet(options);
+      printResult(
+        await sendCollateralBack(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
+        options.json,
+      );
     });
 
   withMarketplace(group.command('show'))
     .description('show what the chain holds of an agent: terms, status, collateral')
     .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agentId: PublicKey, options: CommonOptions) => {
-      printResult(await showListing(await openOnChain(options), agentId), options.json);
+    .action(async (agent: Address, options: CommonOptions) => {
+      const { showListing } = await import('../upkeep.ts');
+      printResult(await showListing(await openOnChain(options), await publicKeyOf(agent)), options.json);
     });
   return group;
 }
 
-function readSigningKey(path: string | null): Uint8Array {
+async function readSigningKey(path: string | null): Promise<Uint8Array> {
   if (path === null) throw new Refusal('Name the signing key: --signing-key PATH, or signing_key in the file.');
+  const { loadSigningKey } = await import('../../sdk/signingKey.ts');
   try {
     return loadSigningKey(path);
   } catch (error) {

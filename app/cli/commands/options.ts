@@ -1,14 +1,17 @@
-/** The options that several commands share, and what their texts become. */
+/**
+ * The options that several commands share, and what their texts become. What an action needs beyond that is loaded when
+ * it runs, here as in the files of the commands.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseUuid } from '../../sdk/receipt.ts';
 import { parseUsdc } from '../../sdk/usdc.ts';
 import { type CommonOptions, ENVIRONMENT_HELP, fromCaller, readSettings } from '../config.ts';
-import { type Chain, type Marketplace, openChain, openMarketplace } from '../marketplace.ts';
+import type { Chain, Marketplace } from '../marketplace.ts';
 import { Refusal } from '../refusal.ts';
-import { readKeypair } from '../wallet.ts';
 
 /** A command that talks to a marketplace. */
 export function withMarketplace(command: Command): Command {
@@ -27,26 +30,35 @@ export function withWallet(command: Command): Command {
   );
 }
 
-export function open(options: CommonOptions): Promise<Marketplace> {
+export async function open(options: CommonOptions): Promise<Marketplace> {
+  const { openMarketplace } = await import('../marketplace.ts');
   return openMarketplace(readSettings(options));
 }
 
 /** The chain without the service, which is asked for a node only where none is named. */
-export function openOnChain(options: CommonOptions): Promise<Chain> {
+export async function openOnChain(options: CommonOptions): Promise<Chain> {
+  const { openChain } = await import('../marketplace.ts');
   return openChain(readSettings(options));
 }
 
 /** The wallet that signs. */
-export function readWallet(options: CommonOptions): Keypair {
+export async function readWallet(options: CommonOptions): Promise<Keypair> {
+  const { readKeypair } = await import('../wallet.ts');
   return readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
 }
 
-export function toAddress(text: string): PublicKey {
-  try {
-    return new PublicKey(text);
-  } catch {
-    throw new InvalidArgumentError('It must be a base58 address.');
-  }
+/** An address as base58 text of 32 bytes; `publicKeyOf` makes of it what the chain's library takes. */
+export type Address = string;
+
+export function toAddress(text: string): Address {
+  // No address is longer, and decoding far longer text would take long.
+  if (text.length <= 44 && bs58.decodeUnsafe(text)?.length === 32) return text;
+  throw new InvalidArgumentError('It must be a base58 address.');
+}
+
+export async function publicKeyOf(address: Address): Promise<PublicKey> {
+  const { PublicKey } = await import('@solana/web3.js');
+  return new PublicKey(address);
 }
 
 /** Base units; zero is refused where nothing sensible has it. */

@@ -1,0 +1,35 @@
+/**
+ * The program's constants, read from the generated IDL. Apart from addresses.ts, so that a command line can name a limit
+ * in its help without loading all that computes addresses.
+ */
+import idlJson from './idl/marketplace.json' with { type: 'json' };
+
+/** The text of a constant as the IDL has it. */
+export function constantText(name: string): string {
+  const constant = idlJson.constants.find((candidate) => candidate.name === name);
+  if (!constant) throw new RangeError(`the program has no constant ${name}`);
+  return constant.value;
+}
+
+/** The program's limits, from the IDL. Amounts are base units of USDC, times seconds. */
+export const constants = {
+  bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),
+  maxFeeBps: Number(constantText('MAX_FEE_BPS')),
+  usdcDecimals: Number(constantText('USDC_DECIMALS')),
+  minPriceFloor: BigInt(constantText('MIN_PRICE_FLOOR')),
+  minPriceCeiling: BigInt(constantText('MIN_PRICE_CEILING')),
+  disputeWindowSecondsMin: Number(constantText('DISPUTE_WINDOW_SECONDS_MIN')),
+  disputeWindowSecondsMax: Number(constantText('DISPUTE_WINDOW_SECONDS_MAX')),
+  refundGraceSecondsMin: Number(constantText('REFUND_GRACE_SECONDS_MIN')),
+  refundGraceSecondsMax: Number(constantText('REFUND_GRACE_SECONDS_MAX')),
+  maxTimeoutSecondsMin: Number(constantText('MAX_TIMEOUT_SECONDS_MIN')),
+  maxTimeoutSecondsMax: Number(constantText('MAX_TIMEOUT_SECONDS_MAX')),
+  disputeBondLamportsMax: BigInt(constantText('DISPUTE_BOND_LAMPORTS_MAX')),
+  maxCollateralTiers: Number(constantText('MAX_COLLATERAL_TIERS')),
+  maxUriLength: Number(constantText('MAX_URI_LENGTH')),
+  standardTagCount: Number(constantText('STANDARD_TAG_COUNT')),
+  maxTags: Number(constantText('MAX_TAGS')),
+  maxGrantSeconds: Number(constantText('MAX_GRANT_SECONDS')),
+  refundedRecordSeconds: Number(constantText('REFUNDED_RECORD_SECONDS')),
+  disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
+} as const;

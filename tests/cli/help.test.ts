@@ -1,0 +1,80 @@
+/** What every command owes before it does anything: help, JSON for scripts, and an answer at once. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Command } from 'commander';
+import { createProgram } from '../../app/cli/run.ts';
+import { ROOT } from '../local/start.ts';
+import { runHere } from './run.ts';
+
+/** The words of every command that does something. */
+function leavesOf(command: Command, words: string[] = []): string[][] {
+  if (command.commands.length === 0) return [words];
+  return command.commands.flatMap((child) => leavesOf(child, [...words, child.name()]));
+}
+
+const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+
+/** Notes every module that is asked for by name, in the file that LOADED names. */
+const HOOKS = dataUrl(`
+  import { appendFileSync } from 'node:fs';
+  export async function resolve(specifier, context, next) {
+    appendFileSync(process.env.LOADED, specifier + '\\n');
+    return next(specifier, context);
+  }
+`);
+const RECORDER = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HOOKS)});`);
+
+describe('the command line before a command runs', function () {
+  this.timeout(60_000);
+  const directory = mkdtempSync(join(tmpdir(), 'cli-'));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  /** The modules that a run of the command line asks for. */
+  const loadedBy = (words: string[]): Promise<{ code: number; modules: string[] }> =>
+    new Promise((resolve) => {
+      const log = join(directory, `${words.join('-')}.txt`);
+      const argv = ['--import', RECORDER, 'scripts/run.mjs', 'app/cli/main.ts', ...words];
+      const env = { ...process.env, LOADED: log };
+      execFile(process.execPath, argv, { cwd: ROOT, env }, (error) => {
+        const modules = readFileSync(log, 'utf8').trim().split('\n');
+        resolve({ code: error ? Number(error.code) : 0, modules });
+      });
+    });
+
+  it('every command has help, and prints JSON when asked to', async () => {
+    const commands = leavesOf(createProgram());
+    expect(commands.length).to.be.greaterThan(30);
+    for (const words of commands) {
+      const { code, stdout, stderr } = await runHere([...words, '--help']);
+      expect({ code, stderr }, words.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout, words.join(' '))
+        .to.include(`Usage: npm run cli -- ${words.join(' ')}`)
+        .and.include('--json');
+    }
+  });
+
+  it('every group has help', async () => {
+    for (const group of createProgram().commands) {
+      const { code, stdout } = await runHere([group.name(), '--help']);
+      expect(code).to.equal(0);
+      expect(stdout).to.include(`Usage: npm run cli -- ${group.name()} [options] [command]`);
+    }
+  });
+
+  for (const [words, expected] of [
+    [['--help'], 0],
+    [['listing', 'create', '--help'], 0],
+    [['keys', 'create', '--frobnicate'], 2],
+  ] as const) {
+    it(`\`${words.join(' ')}\` loads nothing of the chain, the schemas or the API's client`, async () => {
+      const { code, modules } = await loadedBy([...words]);
+      expect(code).to.equal(expected);
+      expect(modules.filter((name) => name.includes('commander'))).to.have.length.greaterThan(0);
+      const heavy = /web3\.js|spl-token|anchor|zod|@trpc|ajv|undici|marketplace\.ts$|program\.ts$/;
+      expect(modules.filter((name) => heavy.test(name))).to.deep.equal([]);
+    });
+  }
+});
