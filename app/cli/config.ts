@@ -21,6 +21,7 @@ Environment:
                    writes (DATA_DIR is .local unless set); else http://127.0.0.1:8787
   SOLANA_RPC_URL   JSON-RPC URL of a Solana node (--rpc-url); else the one that the marketplace names
   SOLANA_KEYPAIR   file of the wallet's keypair (--keypair); else ~/.config/solana/id.json
+A marketplace that is busy (503, 429) or breaks off is asked again for up to 60 s where that is safe.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 sent but outcome unknown: look the signature up.`;
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:8787';

@@ -18,7 +18,7 @@ import {
 import { deriveExecutionId, formatUuid, signMessage, startMessage } from '../sdk/receipt.ts';
 import { formatUsdc } from '../sdk/usdc.ts';
 import { readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
-import { ask, type Chain, type Marketplace, type Report, readUsdcAccount, restClient } from './marketplace.ts';
+import { askOnce, type Chain, type Marketplace, type Report, readUsdcAccount, restClient } from './marketplace.ts';
 import { formatBytes, formatTime } from './output.ts';
 import { readListing } from './upkeep.ts';
 
@@ -98,7 +98,8 @@ export async function startByWallet(
   const hash = Buffer.from(record.requestHash).toString('hex');
   const message = startMessage(findExecution(executionId).toBase58(), hash);
   const body = { task, parameters, wallet_signature: signMessage(wallet.secretKey, message) };
-  return ask(marketplace.baseUrl, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
+  // The client repeats it by itself.
+  return askOnce(marketplace.baseUrl, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
 }
 
 /** The record of an execution and what its escrow holds. */

@@ -10,7 +10,15 @@ import { findListing, listAgent, updateListing as updateListingInstruction } fro
 import { formatUsdc } from '../sdk/usdc.ts';
 import { sendTransaction } from './chain.ts';
 import { depositFor, type ListingFile } from './listingFile.ts';
-import { ask, type Marketplace, openSession, type Report, readUsdcAccount, restClient } from './marketplace.ts';
+import {
+  ask,
+  askOnce,
+  type Marketplace,
+  openSession,
+  type Report,
+  readUsdcAccount,
+  restClient,
+} from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { provePossession, readOwnListing } from './upkeep.ts';
 
@@ -141,7 +149,8 @@ async function publishMetadata(
   report(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
   const session = await openSession(marketplace, wallet);
   report(`Testing ${file.metadata.endpoint} ...`);
-  const { ok, checks } = await ask(marketplace.baseUrl, () =>
+  // Not repeated: it has the endpoint work.
+  const { ok, checks } = await askOnce(marketplace.baseUrl, () =>
     session.call('listings.test', {
       metadata_hash: metadataHash,
       signing_key: new PublicKey(signingKey).toBase58(),

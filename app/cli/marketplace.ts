@@ -8,10 +8,24 @@ import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import type { Environment } from '../sdk/apiKey.ts';
-import { createClient, createManagementClient, MarketplaceError } from '../sdk/client.ts';
+import { createClient, createManagementClient, MarketplaceError, type Patience, repeat } from '../sdk/client.ts';
 import { type Config, findConfig, findTokenAccount, PROGRAM_ID } from '../sdk/program.ts';
 import { connect, readAccount } from './chain.ts';
+import { report } from './output.ts';
 import { Refusal } from './refusal.ts';
+
+/** A service that is busy is asked again for a minute, as the help of every command says. */
+const PATIENCE: Patience = {
+  repeats: Number.POSITIVE_INFINITY,
+  pauseMs: 60_000,
+  totalMs: 60_000,
+  onRepeat(error, pauseMs) {
+    const reason = error instanceof MarketplaceError ? error.message.replace(/\.$/, '') : 'the connection broke off';
+    report(`The marketplace does not answer now: ${reason}. Trying again in ${Math.ceil(pauseMs / 1_000)} s ...`);
+  },
+};
+/** What a connection that was made ends with; where none could be made, nobody is there to be patient with. */
+const BROKEN_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 
 /** The chain alone: what everybody can use, whether or not a service runs. */
 export interface Chain {
@@ -73,25 +87,49 @@ export async function openSession({ baseUrl }: Marketplace, wallet: Keypair) {
 
 /** The REST API, for what needs no wallet. */
 export function restClient({ baseUrl }: Pick<Marketplace, 'baseUrl'>) {
-  return createClient({ baseUrl });
+  return createClient({ baseUrl, patience: PATIENCE });
 }
 
-/** Runs one call of the service; an error answer, or none, becomes a Refusal. */
-export async function ask<T>(baseUrl: string, call: () => Promise<T>): Promise<T> {
+/**
+ * Runs one call of the service that may be repeated, again for as long as the service is busy. An error answer, or
+ * none, becomes a Refusal.
+ */
+export function ask<T>(baseUrl: string, call: () => Promise<T>): Promise<T> {
+  return askOnce(baseUrl, () =>
+    repeat(
+      () =>
+        call().catch((error: unknown) => {
+          // Only a TypeError is repeated: this one will not pass.
+          throw isUnreachable(error) ? nobodyAt(baseUrl, error) : error;
+        }),
+      PATIENCE,
+    ),
+  );
+}
+
+/** The same for a call that must not be repeated, or that repeats itself. */
+export async function askOnce<T>(baseUrl: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
     if (error instanceof MarketplaceError) throw new Refusal(`${error.message} (${error.code})`, { cause: error });
-    if (isUnreachable(error)) {
-      throw new Refusal(`Nothing answers at ${baseUrl}. Is the marketplace running (\`npm start\`)?`, { cause: error });
-    }
-    throw error;
+    if (isBroken(error)) throw new Refusal(`The connection to ${baseUrl} broke off.`, { cause: error });
+    throw isUnreachable(error) ? nobodyAt(baseUrl, error) : error;
   }
 }
 
-/** `fetch` hides the reason in a chain of causes, and tRPC in its texts. */
+function nobodyAt(baseUrl: string, cause: unknown): Refusal {
+  return new Refusal(`Nothing answers at ${baseUrl}. Is the marketplace running (\`npm start\`)?`, { cause });
+}
+
+/** `fetch` says the same of every failure and hides its reason in a chain of causes. */
 function isUnreachable(error: unknown): boolean {
-  return error instanceof Error && (/fetch failed/.test(error.message) || isUnreachable(error.cause));
+  return error instanceof TypeError && error.message === 'fetch failed' && !isBroken(error);
+}
+
+function isBroken(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return BROKEN_CONNECTION.includes((error as NodeJS.ErrnoException).code ?? '') || isBroken(error.cause);
 }
 
 /** The wallet's USDC account. Throws Refusal when there is none: nobody but its owner should pay for it. */

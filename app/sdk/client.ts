@@ -47,7 +47,21 @@ export interface ClientOptions {
   baseUrl: string;
   /** Needed for execute and for reading executions. */
   apiKey?: string;
+  /** How long `execute` and `startExecution` are repeated. */
+  patience?: Partial<Patience>;
   fetch?: typeof fetch;
+}
+
+/** How long a request is repeated that got no answer, or one that says "not now". */
+export interface Patience {
+  /** Most repeats of one request. */
+  repeats: number;
+  /** Longest pause before one; a service that asks for a longer one is told of to the caller instead. */
+  pauseMs: number;
+  /** No repeat begins later than this after the first request. */
+  totalMs: number;
+  /** Hears of each repeat, before the pause. */
+  onRepeat: (error: unknown, pauseMs: number) => void;
 }
 
 /** Filters of GET /v1/agents, as text or numbers. */
@@ -85,11 +99,10 @@ export interface ExecuteOptions {
   idempotencyKey?: string;
 }
 
-/** How often a call is repeated that got no answer, or one that says "not now". */
-const MAX_REPEATS = 4;
+const PATIENCE: Patience = { repeats: 4, pauseMs: 10_000, totalMs: Number.POSITIVE_INFINITY, onRepeat: () => {} };
+/** Pauses double, unless the service asks for longer ones. */
 const FIRST_PAUSE_MS = 250;
-/** A service that asks for more patience is told of to the caller instead. */
-const MAX_PAUSE_MS = 10_000;
+const LAST_PAUSE_MS = 8_000;
 /** Answers of a balancer that say nothing of the request behind it. */
 const BALANCER_STATUSES = [502, 503, 504];
 
@@ -108,6 +121,7 @@ const ReadExecution = z.strictObject({
 export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
+  const patience = { ...PATIENCE, ...options.patience };
 
   async function call<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
     const headers = new Headers(init.headers);
@@ -141,7 +155,7 @@ export function createClient(options: ClientOptions) {
       const { signal, idempotencyKey = crypto.randomUUID() } = options;
       const init = post(JSON.stringify(body), signal, { 'idempotency-key': idempotencyKey });
       const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
-      return repeat(() => call(ExecuteAnswer, path, init), signal);
+      return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
     },
     /** Runs an execution that a wallet opened itself. Its id alone makes repeating it safe. */
     startExecution: (executionId: string, body: StartInput, signal?: AbortSignal): Promise<ExecuteAnswer> =>
@@ -152,6 +166,7 @@ export function createClient(options: ClientOptions) {
             `/v1/executions/${encodeURIComponent(executionId)}/start`,
             post(JSON.stringify(body), signal),
           ),
+        patience,
         signal,
       ),
     getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
@@ -189,8 +204,7 @@ export function createManagementClient(options: { baseUrl: string; session?: str
         const answer = kind === 'query' ? await client.query(name, input) : await client.mutation(name, input);
         return read<unknown>(output, answer) as ProcedureOutput<Name>;
       } catch (error) {
-        if (error instanceof TRPCClientError && error.data) throw fromProcedure(error);
-        throw error;
+        throw error instanceof TRPCClientError ? fromProcedure(error) : error;
       }
     },
   };
@@ -214,17 +228,24 @@ function read<T>(schema: z.ZodType<T>, answer: unknown): T {
  * Makes a request that may be repeated until it has an answer that counts. While the first one still runs, it waits as
  * long as that takes: `signal` ends the waiting.
  */
-async function repeat<T>(request: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  for (let repeats = 0; ; ) {
+export async function repeat<T>(
+  request: () => Promise<T>,
+  patience: Partial<Patience> = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  const { repeats, pauseMs, totalMs, onRepeat } = { ...PATIENCE, ...patience };
+  const end = performance.now() + totalMs;
+  for (let count = 0; ; ) {
     try {
       return await request();
     } catch (error) {
       const isRunning = error instanceof MarketplaceError && error.code === 'request_in_progress';
-      if (!isRunning) repeats += 1;
+      if (!isRunning) count += 1;
       const asked = error instanceof MarketplaceError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-      const pause = Math.max(asked, isRunning ? 0 : FIRST_PAUSE_MS * 2 ** (repeats - 1));
-      const isWorthIt = isRunning || (isTransient(error) && repeats <= MAX_REPEATS && pause <= MAX_PAUSE_MS);
-      if (signal?.aborted || !isWorthIt) throw error;
+      const pause = Math.max(asked, isRunning ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (count - 1), LAST_PAUSE_MS));
+      const isInTime = count <= repeats && pause <= pauseMs && performance.now() + pause <= end;
+      if (signal?.aborted || !(isRunning || (isTransient(error) && isInTime))) throw error;
+      if (!isRunning) onRepeat(error, pause);
       await sleep(pause, signal);
     }
   }
@@ -234,7 +255,7 @@ async function repeat<T>(request: () => Promise<T>, signal: AbortSignal | undefi
 function isTransient(error: unknown): boolean {
   if (!(error instanceof MarketplaceError)) return error instanceof TypeError;
   if (error.code === 'unknown') return BALANCER_STATUSES.includes(error.status);
-  return error.code === 'service_unavailable' && error.executionId === null;
+  return (error.code === 'service_unavailable' || error.status === 429) && error.executionId === null;
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -251,34 +272,42 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-function fromProcedure(error: { message: string; data: unknown }): MarketplaceError {
-  const data = error.data as {
-    httpStatus?: number;
-    code?: string;
-    request_id?: string;
-    details?: Record<string, unknown>;
-  };
-  return new MarketplaceError(
-    data.httpStatus ?? 500,
-    data.code ?? 'internal_error',
-    error.message,
-    null,
-    data.request_id ?? null,
-    data.details ?? null,
-  );
+/** The service's own error, that of a balancer in front of it, or what stood in the way of any answer. */
+function fromProcedure({ message, data, meta, cause }: TRPCClientError<never>): unknown {
+  const { response } = (meta ?? {}) as { response?: Response };
+  const retryAfter = response ? retryAfterOf(response) : null;
+  if (data) {
+    const { httpStatus = 500, code = 'internal_error', request_id = null, details = null } = data as ProcedureErrorData;
+    return new MarketplaceError(httpStatus, code, message, null, request_id, details, retryAfter);
+  }
+  if (response && !response.ok) return unknownAnswer(response);
+  return cause ?? new TypeError(message);
+}
+
+interface ProcedureErrorData {
+  httpStatus?: number;
+  code?: string;
+  request_id?: string;
+  details?: Record<string, unknown>;
+}
+
+function retryAfterOf(response: Response): number | null {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+function unknownAnswer(response: Response): MarketplaceError {
+  const message = `${response.url} answered with status ${response.status} and no error that this client knows`;
+  const requestId = response.headers.get('x-request-id');
+  return new MarketplaceError(response.status, 'unknown', message, null, requestId, null, retryAfterOf(response));
 }
 
 function toError(response: Response, body: unknown): MarketplaceError {
-  const requestId = response.headers.get('x-request-id');
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const wait = Number.isFinite(retryAfter) ? retryAfter : null;
   const parsed = ErrorAnswer.safeParse(body);
-  if (!parsed.success) {
-    const message = `${response.url} answered with status ${response.status} and no error that this client knows`;
-    return new MarketplaceError(response.status, 'unknown', message, null, requestId, null, wait);
-  }
+  if (!parsed.success) return unknownAnswer(response);
   const { code, message, execution_id, details } = parsed.data.error;
-  return new MarketplaceError(response.status, code, message, execution_id, requestId, details, wait);
+  const requestId = response.headers.get('x-request-id');
+  return new MarketplaceError(response.status, code, message, execution_id, requestId, details, retryAfterOf(response));
 }
 
 function toQuery(filters: Record<string, string | number | boolean | undefined>): string {
