@@ -20,7 +20,7 @@ import {
   restClient,
 } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-import { provePossession, readOwnListing } from './upkeep.ts';
+import { provePossession, readOwnListing, SIGNING_KEY_FACTS } from './upkeep.ts';
 
 /** How long the service may take to show what is confirmed, and how often it is asked. */
 const SHOWN_WITHIN_MS = 10_000;
@@ -88,6 +88,7 @@ export async function createListing(
       }),
     ],
     [wallet],
+    SIGNING_KEY_FACTS,
   );
   report(`Listed ${file.metadata.name}.`);
   return { ...resultOf(listing, creator, publicKey, file, metadataHash, signature), deposit_usdc: formatUsdc(deposit) };

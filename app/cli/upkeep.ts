@@ -21,10 +21,15 @@ import {
   topUpCollateral,
 } from '../sdk/program.ts';
 import { formatUsdc } from '../sdk/usdc.ts';
-import { readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
+import { type Facts, readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
 import { type Chain, readUsdcAccount } from './marketplace.ts';
 import { formatTime } from './output.ts';
 import { Refusal } from './refusal.ts';
+
+/** What to do about a signing key that was used before. */
+export const SIGNING_KEY_FACTS: Facts = {
+  SigningKeyTaken: '`npm run cli -- keys new FILE` makes another.',
+};
 
 export interface UpkeepOptions {
   /** The creator's; `returnCollateral` takes anybody's. Pays fee and rent. */
@@ -56,7 +61,12 @@ export async function rotateKey(
   const creator = wallet.publicKey;
   const publicKey = new PublicKey(signingKey.subarray(32));
   const rotation = rotateSigningKey({ creator, payer: creator, listing: agentId, signingKey: publicKey });
-  const signature = await sendTransaction(chain.connection, [provePossession(agentId, signingKey), rotation], [wallet]);
+  const signature = await sendTransaction(
+    chain.connection,
+    [provePossession(agentId, signingKey), rotation],
+    [wallet],
+    SIGNING_KEY_FACTS,
+  );
   return { agent_id: agentId.toBase58(), signing_key: publicKey.toBase58(), signature };
 }
 

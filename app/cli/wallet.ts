@@ -1,15 +1,38 @@
-/** Reading keypair files, in the form that solana-keygen writes. */
+/** Keypair files, of wallets and of signing keys, in the form that solana-keygen writes too. */
+import { dirname } from 'node:path';
 import { Keypair } from '@solana/web3.js';
-import { loadSigningKey } from '../sdk/signingKey.ts';
+import { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from '../sdk/signingKey.ts';
 import { Refusal } from './refusal.ts';
+
+/** What to do where there is no such file. */
+const MAKE_ONE = '`npm run cli -- keys new FILE` makes such a file.';
 
 /** The keypair in this file. `what` names it in the refusal: "the wallet's keypair". */
 export function readKeypair(path: string, what: string): Keypair {
+  return Keypair.fromSecretKey(readSecretKey(path, what));
+}
+
+/** The 64 bytes in this file. */
+export function readSecretKey(path: string, what: string): Uint8Array {
   try {
-    return Keypair.fromSecretKey(loadSigningKey(path));
+    return loadSigningKey(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOENT' ? `${path} does not exist` : message;
-    throw new Refusal(`Cannot read ${what}: ${reason}. \`solana-keygen new\` makes such a file.`);
+    throw new Refusal(`Cannot read ${what}: ${reason}. ${MAKE_ONE}`);
   }
+}
+
+/** A new key in a new file that only its owner can read. A file that exists is left as it is, and refused. */
+export function createKeyFile(path: string): { file: string; address: string } {
+  const key = generateSigningKey();
+  try {
+    saveSigningKey(path, key);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new Refusal(`${path} exists already; a key that is overwritten is lost for ever.`);
+    if (code === 'ENOENT') throw new Refusal(`The folder ${dirname(path)} does not exist.`);
+    throw new Refusal(`${path} cannot be written: ${message}`);
+  }
+  return { file: path, address: signingKeyAddress(key) };
 }

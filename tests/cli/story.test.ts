@@ -255,7 +255,9 @@ describe('the command line without the service: the life of an agent', function 
     const taken = terminal.file('taken.json', JSON.stringify([...market.signingKey]));
     const rotate = ['listing', 'rotate-key', agentId, '--signing-key'];
     expect(await terminal.refused(stranger!, ...rotate, path)).to.include('belongs to');
-    expect(await terminal.refused(creator!, ...rotate, taken)).to.include('(SigningKeyTaken).');
+    expect(await terminal.refused(creator!, ...rotate, taken)).to.include(
+      '(SigningKeyTaken). `npm run cli -- keys new FILE` makes another.',
+    );
     expect(await terminal.refused(creator!, ...rotate, `${path}.gone`)).to.include('Cannot read the signing key');
     const rotated = await terminal.done(creator!, ...rotate, path);
     expect((await show()).signing_key).to.equal(rotated.signing_key);

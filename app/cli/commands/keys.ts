@@ -1,11 +1,11 @@
-/** `keys`: a caller's API keys. */
+/** `keys`: a caller's API keys, and the files of wallets and signing keys. */
 import type { Connection } from '@solana/web3.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { KEY_SCOPES, type KeyScope } from '../../sdk/apiKey.ts';
 import { constants } from '../../sdk/constants.ts';
 import type { GrantLimits } from '../../sdk/program.ts';
 import { formatUsdc } from '../../sdk/usdc.ts';
-import { type CommonOptions, readSettings } from '../config.ts';
+import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
 import type { KeyRestrictions, KeyResult } from '../keys.ts';
 import { printResult, printTable, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
@@ -64,7 +64,21 @@ function readRestrictions({ scope, expires, allowIp }: RestrictionOptions): KeyR
 }
 
 export function keysCommands(): Command {
-  const group = new Command('keys').description('make, list and end your API keys');
+  const group = new Command('keys').description(
+    'make, list and end your API keys; make the file of a wallet or signing key',
+  );
+
+  group
+    .command('new')
+    .description('make the file of a new wallet, or of a key that signs results')
+    .argument('<file>', 'where to; a file that exists is refused')
+    .option('--json', 'print the result as JSON')
+    .action(async (path: string, { json }: CommonOptions) => {
+      const { createKeyFile } = await import('../wallet.ts');
+      const made = createKeyFile(fromCaller(path));
+      report('Keep a copy of the file: nobody can make this key again.');
+      printResult(made, json);
+    });
 
   withRestrictions(withWallet(group.command('create')))
     .description('make an API key with limits that the chain enforces')

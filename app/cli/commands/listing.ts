@@ -24,7 +24,8 @@ FILE.json describes the agent:
                                              writing, sql, monitoring; and up to 5 of your own
   price_usdc                                 of one execution, such as 0.25
   timeout_seconds, min_timeout_seconds       longest (and default) and shortest wait a caller may ask for
-  signing_key                                optional: the key file, instead of --signing-key
+  signing_key                                optional: the key file, instead of --signing-key;
+                                             \`npm run cli -- keys new FILE\` makes one
   test                                       optional: {task, parameters} that your agent completes, for the test
   metadata_uri                               optional: where else this description can be found`;
 
@@ -161,11 +162,9 @@ export function listingCommands(): Command {
 }
 
 async function readSigningKey(path: string | null): Promise<Uint8Array> {
-  if (path === null) throw new Refusal('Name the signing key: --signing-key PATH, or signing_key in the file.');
-  const { loadSigningKey } = await import('../../sdk/signingKey.ts');
-  try {
-    return loadSigningKey(path);
-  } catch (error) {
-    throw new Refusal(`Cannot read the signing key: ${(error as Error).message}`);
-  }
+  const { readSecretKey } = await import('../wallet.ts');
+  if (path !== null) return readSecretKey(path, 'the signing key');
+  throw new Refusal(
+    'Name the signing key: --signing-key PATH, or signing_key in the file. `npm run cli -- keys new FILE` makes one.',
+  );
 }

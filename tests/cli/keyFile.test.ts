@@ -1,0 +1,58 @@
+/** Files of wallets and signing keys, made without any other tool. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { runHere } from './run.ts';
+
+describe('keys new', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'cli-'));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('makes a key file that its owner alone can read, and tells its address', async () => {
+    const path = join(directory, 'wallet.json');
+    const { code, stdout, stderr } = await runHere(['keys', 'new', path, '--json']);
+    expect(code).to.equal(0);
+    expect(stderr).to.include('Keep a copy of the file');
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    const bytes: number[] = JSON.parse(readFileSync(path, 'utf8'));
+    expect(bytes).to.have.length(64);
+    const { publicKey } = Keypair.fromSecretKey(Uint8Array.from(bytes));
+    expect(JSON.parse(stdout)).to.deep.equal({ file: path, address: publicKey.toBase58() });
+  });
+
+  it('makes another one each time, and prints lines without --json', async () => {
+    const [a, b] = [
+      await runHere(['keys', 'new', join(directory, 'a')]),
+      await runHere(['keys', 'new', join(directory, 'b')]),
+    ];
+    expect(a.stdout).to.match(/^file: \S+\/a\naddress: [1-9A-HJ-NP-Za-km-z]{32,44}\n$/);
+    expect(a.stdout.split('address')[1]).to.not.equal(b.stdout.split('address')[1]);
+  });
+
+  it('leaves a file that exists as it is, whatever it holds', async () => {
+    const path = join(directory, 'notes.txt');
+    writeFileSync(path, 'mine');
+    const { code, stdout, stderr } = await runHere(['keys', 'new', path]);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.equal(`${path} exists already; a key that is overwritten is lost for ever.\n`);
+    expect(readFileSync(path, 'utf8')).to.equal('mine');
+  });
+
+  it('says what is wrong with the place, and that a file must be named', async () => {
+    const { code, stderr } = await runHere(['keys', 'new', join(directory, 'nowhere', 'key.json')]);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(`The folder ${join(directory, 'nowhere')} does not exist.\n`);
+    expect((await runHere(['keys', 'new'])).code).to.equal(2);
+  });
+
+  it('is named to whoever has no such file', async () => {
+    const missing = join(directory, 'none.json');
+    const { code, stderr } = await runHere(['keys', 'list', '--keypair', missing]);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      `Cannot read the wallet's keypair: ${missing} does not exist. \`npm run cli -- keys new FILE\` makes such a file.\n`,
+    );
+  });
+});
