@@ -38,7 +38,7 @@ export interface Settings {
 /** The options' values, else the environment's, else the local network's, else defaults. */
 export function readSettings(options: CommonOptions): Settings {
   const { env } = process;
-  const baseUrl = options.baseUrl ?? env.MARKETPLACE_URL ?? localBaseUrl(env.DATA_DIR) ?? DEFAULT_BASE_URL;
+  const baseUrl = options.baseUrl ?? env.MARKETPLACE_URL ?? readLocalNetwork()?.base_url ?? DEFAULT_BASE_URL;
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     rpcUrl: options.rpcUrl ?? env.SOLANA_RPC_URL ?? null,
@@ -51,8 +51,21 @@ export function fromCaller(path: string): string {
   return resolve(process.env.INIT_CWD ?? process.cwd(), path);
 }
 
-/** The default is in the package's directory, where npm runs us. */
-function localBaseUrl(dataDir: string | undefined): string | undefined {
-  const path = join(dataDir ? fromCaller(dataDir) : resolve('.local'), 'demo.json');
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).base_url : undefined;
+/** What `npm start` writes about the network that it runs, as far as it is needed here. */
+export interface LocalNetwork {
+  base_url: string;
+  rpc_url: string;
+  usdc_mint: string;
+}
+
+/** Where the local network keeps its data. The default is in the package's directory, where npm runs us. */
+export function localDirectory(): string {
+  const { DATA_DIR } = process.env;
+  return DATA_DIR ? fromCaller(DATA_DIR) : resolve('.local');
+}
+
+/** The local network that runs on this computer; null where none does. */
+export function readLocalNetwork(): LocalNetwork | null {
+  const path = join(localDirectory(), 'demo.json');
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
 }

@@ -10,6 +10,7 @@ import { disputeCommands } from './commands/dispute.ts';
 import { executionCommands } from './commands/execution.ts';
 import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
+import { localCommands } from './commands/local.ts';
 import { refusalIn, UnknownOutcome } from './refusal.ts';
 
 const EXIT_FAILED = 1;
@@ -25,7 +26,8 @@ export function createProgram(): Command {
     .addCommand(agentsCommands())
     .addCommand(executionCommands())
     .addCommand(disputeCommands())
-    .addCommand(adminCommands());
+    .addCommand(adminCommands())
+    .addCommand(localCommands());
   prepare(program);
   return program;
 }

@@ -24,8 +24,11 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ensureMarketplace, type MarketplaceInput } from '../../migrations/deploy.ts';
+import { callRpc } from '../cli/surfpool.ts';
 import type { Config } from '../sdk/program.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
+
+export { callRpc, fundSol, isSurfpool } from '../cli/surfpool.ts';
 
 /** The program as committed, built by `npm run build:program`. */
 export const PROGRAM_ARTIFACT = join(
@@ -94,24 +97,6 @@ export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNo
   return { rpcUrl: ready.rpcUrl, wsUrl: ready.wsUrl, payer, stop, exited };
 }
 
-/** One JSON-RPC call, for the methods that web3.js does not know. Throws with the node's message. */
-export async function callRpc<T = unknown>(rpcUrl: string, method: string, params: unknown[] = []): Promise<T> {
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const answer = (await response.json()) as { result?: T; error?: { code: number; message: string } };
-  if (answer.error) throw new Error(`${method}: ${answer.error.message} (${answer.error.code})`);
-  return answer.result as T;
-}
-
-/** Whether the node is a Surfpool, which has cheat codes. */
-export async function isSurfpool(rpcUrl: string): Promise<boolean> {
-  const version = await callRpc<Record<string, unknown>>(rpcUrl, 'getVersion');
-  return 'surfnet-version' in version;
-}
-
 /** Puts a program on a Surfpool by its cheat codes and names who may upgrade it. */
 export async function deployProgram(
   rpcUrl: string,
@@ -124,11 +109,6 @@ export async function deployProgram(
     await callRpc(rpcUrl, 'surfnet_writeProgram', [programId, chunk, offset]);
   }
   await callRpc(rpcUrl, 'surfnet_setProgramAuthority', [programId, program.upgradeAuthority.toBase58()]);
-}
-
-/** Sets an account's lamports on a Surfpool. */
-export async function fundSol(rpcUrl: string, address: PublicKey, lamports: number): Promise<void> {
-  await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { lamports }]);
 }
 
 /** Creates a mint with USDC's six decimals, or returns the one that is there. */

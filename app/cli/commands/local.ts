@@ -1,0 +1,64 @@
+/** `local`: money and time on the local network that `npm start` runs, for trying things out. */
+import { Command, InvalidArgumentError } from 'commander';
+import type { CommonOptions } from '../config.ts';
+import { printResult } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+import { type Address, publicKeyOf, toAddress, toAmount } from './options.ts';
+
+const LAMPORTS_PER_SOL = 1_000_000_000;
+/** Far above what anything here costs, and exact as a number of lamports. */
+const MAX_SOL = 1_000_000;
+/** A year: every window of the marketplace is shorter. */
+const MAX_HOURS = 8_760;
+
+const HELP = `
+Only on the local network: the one whose demo.json lies in DATA_DIR (.local unless set), on a node with cheat codes.`;
+
+interface FundOptions extends CommonOptions {
+  /** Lamports. */
+  sol?: number;
+  /** Base units. */
+  usdc?: bigint;
+}
+
+export function localCommands(): Command {
+  const group = new Command('local').description('on the local network alone: fund wallets, let time pass');
+
+  group
+    .command('fund')
+    .description('add SOL and mock USDC to a wallet')
+    .argument('<wallet>', 'its address', toAddress)
+    .option('--sol <n>', `how much SOL, such as 1 or 0.5, at most ${MAX_SOL}`, toLamports)
+    .option('--usdc <n>', 'how much mock USDC, such as 100', toAmount)
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+    .action(async (wallet: Address, { sol, usdc, json }: FundOptions) => {
+      if (sol === undefined && usdc === undefined) throw new Refusal('Say how much: --sol N, --usdc N, or both.');
+      const { fund } = await import('../local.ts');
+      printResult(await fund(await publicKeyOf(wallet), { lamports: sol ?? 0, usdc: usdc ?? 0n }), json);
+    });
+
+  group
+    .command('travel')
+    .description("move the chain's clock on, past deadlines and windows; there is no way back")
+    .argument('<hours>', `how far, such as 73 or 0.5, at most ${MAX_HOURS}`, toHours)
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+    .action(async (hours: number, { json }: CommonOptions) => {
+      const { travel } = await import('../local.ts');
+      printResult(await travel(hours), json);
+    });
+  return group;
+}
+
+function toLamports(text: string): number {
+  const lamports = Math.round(Number(text) * LAMPORTS_PER_SOL);
+  if (/^\d+(\.\d{1,9})?$/.test(text) && lamports > 0 && Number(text) <= MAX_SOL) return lamports;
+  throw new InvalidArgumentError(`It must be above zero and at most ${MAX_SOL}, with at most 9 decimal places.`);
+}
+
+function toHours(text: string): number {
+  const hours = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && hours > 0 && hours <= MAX_HOURS) return hours;
+  throw new InvalidArgumentError(`It must be above zero and at most ${MAX_HOURS}.`);
+}

@@ -1,0 +1,111 @@
+/**
+ * What only the local network allows: money out of nothing, and time that passes at once. It takes a node with cheat
+ * codes and the mint's own key, which no real cluster has.
+ */
+import { join } from 'node:path';
+import { createAssociatedTokenAccountIdempotentInstruction, createMintToInstruction } from '@solana/spl-token';
+import { type Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { findTokenAccount } from '../sdk/program.ts';
+import { formatUsdc } from '../sdk/usdc.ts';
+import { connect, readClock, readTokens, sendTransaction } from './chain.ts';
+import { localDirectory, readLocalNetwork } from './config.ts';
+import { formatTime } from './output.ts';
+import { Refusal } from './refusal.ts';
+import { fundSol, isSurfpool, travelToSlot } from './surfpool.ts';
+import { readKeypair } from './wallet.ts';
+
+/** The mint authority pays for what it mints. */
+const MINTER_LAMPORTS = LAMPORTS_PER_SOL;
+/** The usual slot; how long this node's are is seen on the way. */
+const SLOT_SECONDS = 0.4;
+/** The first step of a journey is short, so that no node with longer slots goes too far by it. */
+const FIRST_STEP = 1 / 8;
+const MAX_STEPS = 8;
+
+interface LocalChain {
+  rpcUrl: string;
+  usdcMint: PublicKey;
+  connection: Connection;
+}
+
+/** The chain of the network that `npm start` runs. Throws Refusal where none runs, or on a node without cheat codes. */
+async function openLocalChain(): Promise<LocalChain> {
+  const network = readLocalNetwork();
+  if (!network) {
+    throw new Refusal(
+      `No local network runs on ${localDirectory()}: \`npm start\` runs one, DATA_DIR names its folder.`,
+    );
+  }
+  const rpcUrl = network.rpc_url;
+  const isLocal = await isSurfpool(rpcUrl).catch((error: Error) => {
+    throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
+  });
+  if (!isLocal) {
+    throw new Refusal(`The node at ${rpcUrl} is not a Surfpool. Only on one can money be made and time be moved.`);
+  }
+  return { rpcUrl, usdcMint: new PublicKey(network.usdc_mint), connection: connect(rpcUrl) };
+}
+
+/** Adds SOL and mock USDC to a wallet; amounts in lamports and base units. Returns what it holds then. */
+export async function fund(wallet: PublicKey, { lamports, usdc }: { lamports: number; usdc: bigint }) {
+  const chain = await openLocalChain();
+  const { connection, rpcUrl, usdcMint } = chain;
+  if (usdc > 0n) await mint(chain, wallet, usdc);
+  if (lamports > 0) await fundSol(rpcUrl, wallet, (await connection.getBalance(wallet)) + lamports);
+  return {
+    wallet: wallet.toBase58(),
+    sol: (await connection.getBalance(wallet)) / LAMPORTS_PER_SOL,
+    usdc: formatUsdc((await readTokens(connection, findTokenAccount(wallet, usdcMint))) ?? 0n),
+  };
+}
+
+/** By the mint's authority and not by a cheat code, which would leave the mint's supply and the accounts at odds. */
+async function mint({ connection, rpcUrl, usdcMint }: LocalChain, owner: PublicKey, amount: bigint): Promise<void> {
+  const authority = readKeypair(join(localDirectory(), 'demo', 'mint-authority.json'), "the mint authority's keypair");
+  const payer = authority.publicKey;
+  await fundSol(rpcUrl, payer, MINTER_LAMPORTS);
+  const account = findTokenAccount(owner, usdcMint);
+  const instructions = [
+    createAssociatedTokenAccountIdempotentInstruction(payer, account, owner, usdcMint),
+    createMintToInstruction(usdcMint, account, payer, amount),
+  ];
+  await sendTransaction(connection, instructions, [authority]);
+}
+
+/** Moves the chain's clock on by `hours`, in steps that learn how long this node's slots are. */
+export async function travel(hours: number) {
+  const { connection, rpcUrl } = await openLocalChain();
+  const from = await readChainTime(connection);
+  const target = from.seconds + hours * 3_600;
+  let now = from;
+  let slotSeconds = SLOT_SECONDS;
+  for (let step = 0; now.seconds < target && step < MAX_STEPS; step += 1) {
+    const share = step === 0 ? FIRST_STEP : 1;
+    const slots = Math.ceil(((target - now.seconds) / slotSeconds) * share);
+    await travelToSlot(rpcUrl, now.slot + slots);
+    const reached = await readChainTime(connection);
+    if (reached.seconds > now.seconds) slotSeconds = (reached.seconds - now.seconds) / (reached.slot - now.slot);
+    now = reached;
+  }
+  if (now.seconds < target) {
+    throw new Refusal(
+      `The node moved its clock to ${shownTime(now)} only; ${shownTime({ seconds: target })} was meant.`,
+    );
+  }
+  return { from: shownTime(from), now: shownTime(now), slot: now.slot };
+}
+
+interface ChainTime {
+  slot: number;
+  /** Unix time. */
+  seconds: number;
+}
+
+/** The slot is the newest, as the node counts: the clock's own is wrong for a moment after a step. */
+async function readChainTime(connection: Connection): Promise<ChainTime> {
+  return { slot: await connection.getSlot('processed'), seconds: Number(await readClock(connection)) };
+}
+
+function shownTime({ seconds }: Pick<ChainTime, 'seconds'>): string | null {
+  return formatTime(BigInt(Math.round(seconds)));
+}

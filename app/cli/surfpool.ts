@@ -1,0 +1,33 @@
+/**
+ * The cheat codes of a Surfpool, the node of the local network: JSON-RPC methods that no cluster has, and so none that
+ * web3.js knows.
+ */
+import type { PublicKey } from '@solana/web3.js';
+
+/** One JSON-RPC call, for the methods that web3.js does not know. Throws with the node's message. */
+export async function callRpc<T = unknown>(rpcUrl: string, method: string, params: unknown[] = []): Promise<T> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const answer = (await response.json()) as { result?: T; error?: { code: number; message: string } };
+  if (answer.error) throw new Error(`${method}: ${answer.error.message} (${answer.error.code})`);
+  return answer.result as T;
+}
+
+/** Whether the node is a Surfpool, which has cheat codes. */
+export async function isSurfpool(rpcUrl: string): Promise<boolean> {
+  const version = await callRpc<Record<string, unknown>>(rpcUrl, 'getVersion');
+  return 'surfnet-version' in version;
+}
+
+/** Sets an account's lamports on a Surfpool. */
+export async function fundSol(rpcUrl: string, address: PublicKey, lamports: number): Promise<void> {
+  await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { lamports }]);
+}
+
+/** Moves the chain to this slot. Its clock moves along; a node that is sent to a time instead loses count of its slots. */
+export async function travelToSlot(rpcUrl: string, slot: number): Promise<void> {
+  await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot }]);
+}

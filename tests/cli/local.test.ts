@@ -1,0 +1,125 @@
+/** Money and time on the local network, as a person trying it out asks for them; and nowhere else. */
+
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { getAccount, getMint } from '@solana/spl-token';
+import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { createClient } from '../../app/sdk/client.ts';
+import { findTokenAccount } from '../../app/sdk/program.ts';
+import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
+import { cli, type Run, runHere } from './run.ts';
+
+describe('the command line on the local network', function () {
+  this.timeout(120_000);
+  const dataDir = newDirectory();
+  let demo: DemoFile;
+  let connection: Connection;
+
+  const local = (...words: string[]): Promise<Run> => cli(['local', ...words, '--json'], { DATA_DIR: dataDir });
+  const done = async (...words: string[]) => {
+    const { code, stdout, stderr } = await local(...words);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+  const seconds = (time: string): number => Date.parse(time) / 1_000;
+
+  before(async () => {
+    demo = await startNetwork(dataDir).ready;
+    connection = new Connection(demo.rpc_url, 'confirmed');
+  });
+  after(cleanUp);
+
+  it('fund gives a new wallet SOL and USDC, and adds to what it has', async () => {
+    const wallet = Keypair.generate().publicKey.toBase58();
+    expect(await done('fund', wallet, '--sol', '2', '--usdc', '10.5')).to.deep.equal({ wallet, sol: 2, usdc: '10.5' });
+    expect(await done('fund', wallet, '--usdc', '0.000001')).to.deep.equal({ wallet, sol: 2, usdc: '10.500001' });
+    expect(await done('fund', wallet, '--sol', '0.000000001')).to.deep.equal({
+      ...{ wallet, sol: 2.000000001, usdc: '10.500001' },
+    });
+  });
+
+  it('fund leaves an allowance alone and the mint’s supply true', async () => {
+    const [caller] = demo.callers;
+    const mint = new PublicKey(demo.usdc_mint);
+    const account = findTokenAccount(new PublicKey(caller!.wallet), mint);
+    const allowance = async () => (await getAccount(connection, account)).delegatedAmount;
+    const [supply, allowed] = [(await getMint(connection, mint)).supply, await allowance()];
+    await done('fund', caller!.wallet, '--usdc', '7');
+    expect((await getMint(connection, mint)).supply).to.equal(supply + 7_000_000n);
+    expect(await allowance()).to.equal(allowed);
+  });
+
+  it('travel moves the clock by the hours that are named, and calls are paid and completed after each', async () => {
+    const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
+    const agentId = demo.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
+    for (const hours of [1.5, 73, 24]) {
+      const { from, now } = await done('travel', String(hours));
+      const travelled = seconds(now) - seconds(from);
+      // The clock itself runs on meanwhile, on a busy computer for a while.
+      expect(travelled).to.be.within(hours * 3_600, hours * 3_600 + 600);
+      const answer = await api.execute(agentId, { task: `after ${hours} hours` });
+      expect(answer.status).to.equal('completed');
+      const record = await api.getExecution(answer.execution_id);
+      expect(record.cost_usdc).to.equal(0.01);
+      expect(seconds(record.completed_at!)).to.be.at.least(seconds(now));
+      expect((await api.ready()).problems).to.deep.equal([]);
+    }
+  });
+
+  it('refuses amounts and hours that make no sense, as wrong usage', async () => {
+    const wallet = demo.callers[0]!.wallet;
+    for (const words of [
+      ['fund', 'nobody', '--sol', '1'],
+      ['fund', wallet, '--sol', '0'],
+      ['fund', wallet, '--sol', '1e3'],
+      ['fund', wallet, '--usdc', '-1'],
+      ['travel', '-1'],
+      ['travel', '0'],
+      ['travel', 'far'],
+    ]) {
+      expect((await runHere(['local', ...words])).code, words.join(' ')).to.equal(2);
+    }
+    const { code, stderr } = await local('fund', wallet);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Say how much: --sol N, --usdc N, or both.\n' });
+  });
+
+  it('refuses where no local network runs', async () => {
+    const empty = newDirectory();
+    const { code, stderr } = await cli(['local', 'travel', '1'], { DATA_DIR: empty });
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(`No local network runs on ${empty}: \`npm start\` runs one, DATA_DIR names its folder.\n`);
+  });
+
+  it('refuses a node that is no local one, and asks it for nothing but its version', async () => {
+    const methods: string[] = [];
+    const cluster = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
+      methods.push(method);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { 'feature-set': 1, 'solana-core': '3.1.0' } }));
+    });
+    cluster.listen(0, '127.0.0.1');
+    await once(cluster, 'listening');
+    const rpc_url = `http://127.0.0.1:${(cluster.address() as AddressInfo).port}`;
+    const elsewhere = newDirectory();
+    writeFileSync(join(elsewhere, 'demo.json'), JSON.stringify({ ...demo, rpc_url }));
+    for (const words of [
+      ['fund', demo.callers[0]!.wallet, '--sol', '1', '--usdc', '1'],
+      ['travel', '1'],
+    ]) {
+      const { code, stdout, stderr } = await cli(['local', ...words], { DATA_DIR: elsewhere });
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr).to.include(`The node at ${rpc_url} is not a Surfpool.`);
+    }
+    expect(methods).to.deep.equal(['getVersion', 'getVersion']);
+    cluster.close();
+    cluster.closeAllConnections();
+  });
+});
