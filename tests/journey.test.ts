@@ -148,7 +148,8 @@ describe('journey', function () {
     it('the listing’s figures follow: only the creator’s faults count against it', async () => {
       for (const [name, total, successful] of [
         ['sandbox-echo', 1, 1],
-        ['sandbox-slow', 2, 1],
+        // Its other one was given a second, which is less than the listing asks for.
+        ['sandbox-slow', 1, 1],
         ['sandbox-wrong-id', 1, 0],
       ] as const) {
         const path = `/v1/agents/${visitor.agent(name).agent_id}`;

@@ -3,11 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 50;
 
-/** Looks until the answer is true. Throws, saying what did not happen, after `limitMs`. */
-export async function until(what: string, look: () => Promise<boolean>, limitMs = 60_000): Promise<void> {
-  const end = performance.now() + limitMs;
+/**
+ * Looks until the answer is true. Throws, saying what did not happen, after `limitMs`; where `progress` is given, only
+ * once it has stayed the same for as long, because on a busy machine everything takes longer but goes on.
+ */
+export async function until(
+  what: string,
+  look: () => Promise<boolean>,
+  limitMs = 60_000,
+  progress: () => unknown = () => null,
+): Promise<void> {
+  let seen = progress();
+  let end = performance.now() + limitMs;
   while (!(await look())) {
-    if (performance.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`);
+    if (performance.now() > end) {
+      const now = progress();
+      if (now === seen) throw new Error(`not within ${limitMs} ms: ${what}`);
+      seen = now;
+      end = performance.now() + limitMs;
+    }
     await sleep(LOOK_MS);
   }
 }

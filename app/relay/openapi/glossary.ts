@@ -133,9 +133,10 @@ export const GLOSSARY: Record<string, string> = {
   to: 'Only executions initiated before this time; ISO 8601 with its zone.',
   tokens_used: 'LLM tokens, where the creator reports them; else null.',
   total: 'All that match, on all pages.',
-  total_executions: 'Finished executions: settled ones, and those that failed by the creator’s fault.',
   treasury: 'The token account that collects the fees.',
   usdc_mint: 'The token that prices are in.',
+  total_executions:
+    'Finished executions: settled ones, and those that failed by the creator’s fault. A timeout shorter than the listing’s own is not.',
   uptime_seconds: 'Since this process started.',
   use: 'What the key is for.',
   verified: 'Whether the creator’s identity was checked by hand.',

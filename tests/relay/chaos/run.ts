@@ -25,6 +25,14 @@ import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecut
 
 const RETRY_MS = 200;
 const SLOW_MS = 400;
+/**
+ * No row moves for so long: something hangs. An open that never lands stands still for its window of 60 s, and a relay
+ * that is killed then may take long to start on a busy machine.
+ */
+const QUIET_MS = 150_000;
+
+/** Waits as long as the run makes progress. */
+type Wait = (what: string, look: () => Promise<boolean>) => Promise<void>;
 
 /** One execution as its client has it at the end. */
 export interface Ended {
@@ -160,19 +168,22 @@ async function runSeed(
     }
     await faults;
   }
+  const progress = () =>
+    JSON.stringify([relay !== null, ...market.journal().map(({ execution_id, state }) => [execution_id, state])]);
+  const wait: Wait = (what, look) => until(what, look, QUIET_MS, progress);
   const trouble = makeTrouble();
   let completed = 0;
   try {
     const ended = await Promise.all(
       plan.executions.map(async (planned, n) => {
         await sleep(planned.atMs);
-        return execute(market, () => relay?.url ?? null, planned, seed, n);
+        return execute(market, () => relay?.url ?? null, wait, planned, seed, n);
       }),
     );
     completed = ended.filter(({ answer }) => answer.body?.status === 'completed').length;
     await trouble;
     const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
-    await until('every row ends', async () => market.journal().every(isOver));
+    await wait('every row ends', async () => market.journal().every(isOver));
     const after = await lookAt(market, relay!.url);
     violations.push(...(await findViolations(market, relay!.url, { ended, before, after, log })));
   } catch (error) {
@@ -188,6 +199,7 @@ async function runSeed(
 async function execute(
   market: TestMarketplace,
   url: () => string | null,
+  wait: Wait,
   planned: PlannedExecution,
   seed: number,
   n: number,
@@ -203,7 +215,7 @@ async function execute(
     const at = url();
     return at === null ? null : request(at, path, { apiKey, ...options }).catch(() => null);
   };
-  await until(`${task} has a last answer`, async () => {
+  await wait(`${task} has a last answer`, async () => {
     answer = await ask(`/v1/agents/${market.agentId}/execute`, { body, headers: { 'idempotency-key': key } });
     const code = answer?.body?.error?.code;
     const isOpenQuestion = !answer || code === 'request_in_progress' || code === 'service_unavailable';
@@ -211,7 +223,7 @@ async function execute(
     return !isOpenQuestion;
   });
   if (answer!.status < 300 && answer!.body.status !== 'completed') {
-    await until(`${task} ends`, async () => {
+    await wait(`${task} ends`, async () => {
       answer = await ask(`/v1/executions/${id}`, {});
       const status = answer?.body?.status;
       return status === 'completed' || (status === 'failed' && answer?.body.cost_usdc === 0);
