@@ -11,7 +11,7 @@ import type { KeyRow, KeyUse } from './auth.ts';
 import type { Agent } from './catalog.ts';
 import type { RelayConfig } from './config.ts';
 import type { Documents } from './documents.ts';
-import type { CreatorAnswer, CreatorRequest } from './execution/dispatch.ts';
+import type { CreatorAnswer, CreatorCall } from './execution/dispatch.ts';
 import type { Gate } from './gate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Sessions } from './sessions.ts';
@@ -120,7 +120,9 @@ export interface RelayDeps {
   keyDirectory: KeyDirectory;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
   /** One call to a creator's server, not repeated; `deadlineMs` is on performance.now()'s clock. */
-  callCreator(call: { endpoint: string; request: CreatorRequest; deadlineMs: number }): Promise<CreatorAnswer>;
+  callCreator(
+    call: Pick<CreatorCall, 'endpoint' | 'request' | 'purpose' | 'signingKey' | 'deadlineMs'>,
+  ): Promise<CreatorAnswer>;
   /** Unix milliseconds. */
   now(): number;
   log: Logger;

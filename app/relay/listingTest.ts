@@ -53,6 +53,8 @@ export async function testListing(
       user_pubkey: wallet,
       timeout_seconds: TIMEOUT_SECONDS,
     },
+    purpose: 'test',
+    signingKey: input.signing_key,
     deadlineMs: performance.now() + TIMEOUT_SECONDS * 1000,
   });
   if (answer.kind === 'timeout' || answer.kind === 'failed') {

@@ -66,6 +66,8 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
       user_pubkey: row.creator,
       timeout_seconds: timeoutSeconds,
     },
+    purpose: 'test',
+    signingKey: row.signing_key,
     deadlineMs: performance.now() + timeoutSeconds * 1_000,
   });
   if (answer.kind !== 'body') return answer.kind;

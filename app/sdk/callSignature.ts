@@ -1,9 +1,10 @@
 /**
  * The signature on the marketplace's calls to creators: HTTP Message Signatures (RFC 9421) by Ed25519 over method,
- * authority, path, content type and the digest of the body (RFC 9530). The relay signs with it, creators verify with it;
+ * authority, path, content type, the digest of the body (RFC 9530), and what the body of the specification has no place
+ * for: what the call is for, and by which key its answer will be checked. The relay signs with it, creators verify with it;
  * neither chooses what is covered, so that no part of a call can be left out.
  */
-import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
 
 /** Where a marketplace serves the keys that it signs calls with: `{"keys": [PublicJwk]}`. */
@@ -12,12 +13,28 @@ export const KEY_DIRECTORY_TYPE = 'application/http-message-signatures-directory
 
 /** Says what the signature is for, so that it is good for nothing else. */
 const TAG = 'agent-marketplace-call';
-const COVERED = ['@method', '@authority', '@path', 'content-type', 'content-digest'];
+/** The key, base58, that the answer's signature will be checked by: a record keeps the key of its open. */
+export const SIGNING_KEY_HEADER = 'marketplace-signing-key';
+/** Whether somebody pays for the answer. */
+export const PURPOSE_HEADER = 'marketplace-purpose';
+const COVERED = [
+  '@method',
+  '@authority',
+  '@path',
+  'content-type',
+  'content-digest',
+  SIGNING_KEY_HEADER,
+  PURPOSE_HEADER,
+];
 const PARAMETERS = ['created', 'expires', 'nonce', 'keyid', 'alg', 'tag'];
+const NONCE_BYTES = 16;
 /** How long a signature is good for; a retry is signed anew. */
 const LIFETIME_SECONDS = 60;
 /** How far the two clocks may be apart. */
 export const CLOCK_SKEW_SECONDS = 60;
+
+/** `execution` is paid for; `test` is the marketplace's own, to see whether a server answers, and is not. */
+export type CallPurpose = 'execution' | 'test';
 
 /** An Ed25519 public key as RFC 8037 writes it. Times are unix seconds. */
 export interface PublicJwk {
@@ -50,11 +67,15 @@ export interface SigningCall {
   /** The full URL that is posted to. */
   url: string;
   body: Uint8Array;
-  /** Becomes the nonce, for logs of proxies: what makes a replay useless is that its execution_id was answered already. */
-  executionId: string;
+  purpose: CallPurpose;
+  /** Base58. */
+  signingKey: string;
 }
 
-/** The headers of a signed call, Content-Type among them. */
+/**
+ * The headers of a signed call, Content-Type among them. Its nonce is new each time, so that whoever refuses nonces that
+ * were seen lets a retry in; that a retry is the same call is said by its execution_id.
+ */
 export async function signCall(
   key: { keyId: string; privateKey: KeyObject },
   call: SigningCall,
@@ -69,14 +90,19 @@ export async function signCall(
       paramValues: {
         created,
         expires: new Date(created.getTime() + LIFETIME_SECONDS * 1000),
-        nonce: call.executionId,
+        nonce: randomBytes(NONCE_BYTES).toString('base64url'),
         tag: TAG,
       },
     },
     {
       method: 'POST',
       url: call.url,
-      headers: { 'content-type': 'application/json', 'content-digest': contentDigest(call.body) },
+      headers: {
+        'content-type': 'application/json',
+        'content-digest': contentDigest(call.body),
+        [SIGNING_KEY_HEADER]: call.signingKey,
+        [PURPOSE_HEADER]: call.purpose,
+      },
     },
   );
   return signed.headers as Record<string, string>;

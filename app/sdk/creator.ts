@@ -3,30 +3,29 @@
  * time given, signs the result and answers in the shapes of the specification. A repeated execution_id gets the same
  * bytes, so a retry after a lost connection never runs, or pays for, the same work twice.
  *
+ * To change the signing key without losing a call: let the server hold the new one beside the old, rotate the listing's
+ * key, and take the old one away when the longest timeout has passed. Each call names the key that it needs.
+ *
  *     createCreatorServer({ signingKey: loadSigningKey('key.json'), execute: async ({ task }) => ({ result: task }) })
  *       .listen(8080);
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createAnswers } from './answers.ts';
 import { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
-import { executionMessage, hashResult, parseUuid, requestHash, signMessage, signResult } from './receipt.ts';
-import { signingKeyAddress } from './signingKey.ts';
+import {
+  type ExecutionRequest,
+  invalid,
+  methodNotAllowed,
+  RequestError,
+  readExecutionRequest,
+} from './creatorRequest.ts';
+import { executionMessage, hashResult, requestHash, signMessage, signResult } from './receipt.ts';
+import { findSigningKey, signingKeyAddress, signingKeysOf } from './signingKey.ts';
 
+export type { CallPurpose } from './callSignature.ts';
 export { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
+export { type ExecutionRequest, parseExecutionRequest, RequestError, readExecutionRequest } from './creatorRequest.ts';
 export { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from './signingKey.ts';
-
-/** One paid call, as the marketplace sends it. */
-export interface ExecutionRequest {
-  /** Lower-case UUID, unique in the whole program. */
-  executionId: string;
-  task: string;
-  /** Checked against the listing's input schema by the marketplace; `{}` when the caller gave none. */
-  parameters: Record<string, unknown>;
-  /** The caller's wallet address. Use no more than necessary; do not log or keep it. */
-  userPubkey: string;
-  /** Whole seconds left until the execution counts as failed. */
-  timeoutSeconds: number;
-}
 
 export interface ExecutionOutput {
   result: string;
@@ -42,8 +41,8 @@ export class ExecutionFailure extends Error {
 }
 
 export interface CreatorOptions {
-  /** 64 bytes, seed then public key: `loadSigningKey`. */
-  signingKey: Uint8Array;
+  /** 64 bytes, seed then public key: `loadSigningKey`. Several, newest first, while a listing's key changes. */
+  signingKey: Uint8Array | readonly Uint8Array[];
   /** Does the work. `signal` aborts shortly before the deadline; what is returned after that is not used. */
   execute: (request: ExecutionRequest, context: { signal: AbortSignal }) => ExecutionOutput | Promise<ExecutionOutput>;
   /** Base58 address of the marketplace's program. If given, answers also bind the result to the execution. */
@@ -86,26 +85,12 @@ export interface FailedAnswer {
   error: string;
 }
 
-/** A request that is answered by an HTTP status and `{"error": {"code", "message"}}` instead of an execution. */
-export class RequestError extends Error {
-  override name = 'RequestError';
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 const MEBIBYTE = 1024 * 1024;
-/** The program's own upper bound of a listing's timeout: one day. */
-const MAX_TIMEOUT_SECONDS = 86_400;
-
 /** A server with `POST /execute` and `GET /health`; the caller makes it listen and puts TLS in front of it. */
 export function createCreatorServer(options: CreatorOptions): Server {
   const handleExecution = createExecutionHandler(options);
-  const health = Buffer.from(JSON.stringify({ status: 'ok', signing_key: signingKeyAddress(options.signingKey) }));
+  const [newest] = signingKeysOf(options.signingKey);
+  const health = Buffer.from(JSON.stringify({ status: 'ok', signing_key: signingKeyAddress(newest) }));
   return createServer((request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/execute') return handleExecution(request, response);
@@ -127,11 +112,19 @@ export function createExecutionHandler(
   const { maxBodyBytes = 8 * MEBIBYTE, rememberMs = 7_200_000, rememberBytes = 64 * MEBIBYTE } = options;
   const answers = createAnswers(rememberMs, rememberBytes);
   const verify = typeof options.verify === 'object' ? createCallVerifier(options.verify) : options.verify;
+  const keys = signingKeysOf(options.signingKey);
   return (request, response) => {
     readExecutionRequest(request, maxBodyBytes, verify)
       .then((execution) => {
+        const { executionId, signingKey } = execution;
+        // Work that another key signs would never be paid, and silence would keep the caller waiting until its deadline:
+        // a failure said at once costs nobody anything. It is not remembered, for the key may come.
+        if (!findSigningKey(keys, signingKey)) {
+          const reason = `this server does not hold the signing key ${signingKey}`;
+          return Buffer.from(JSON.stringify(failedAnswer(executionId, reason)));
+        }
         const fingerprint = fingerprintOf(execution);
-        const answer = answers.once(execution.executionId, fingerprint, () => runExecution(options, execution));
+        const answer = answers.once(executionId, fingerprint, () => runExecution(options, execution));
         if (answer) return answer;
         throw new RequestError(409, 'execution_id_reused', 'this execution_id came with another task or parameters');
       })
@@ -146,47 +139,7 @@ export function createExecutionHandler(
   };
 }
 
-/** Reads and checks one execution request. Rejects with RequestError (400, 401, 405, 413, 415, 500, 503). */
-export async function readExecutionRequest(
-  request: IncomingMessage,
-  maxBodyBytes: number,
-  verify?: CallVerifier,
-): Promise<ExecutionRequest> {
-  if (request.method !== 'POST') throw methodNotAllowed('POST');
-  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/json') {
-    throw new RequestError(415, 'unsupported_media_type', 'the body must be application/json');
-  }
-  const parsed = (request as IncomingMessage & { body?: unknown }).body;
-  if (!verify) return parseExecutionRequest(parsed ?? parseJson(await readBody(request, maxBodyBytes)));
-  if (parsed) throw new RequestError(500, 'misconfigured', 'calls cannot be verified after their body was parsed');
-  const body = await readBody(request, maxBodyBytes);
-  const isSigned = await verify(request, body).catch(() => {
-    // 503 makes the marketplace try again until its deadline.
-    throw new RequestError(503, 'keys_unavailable', "the marketplace's keys cannot be read now");
-  });
-  if (isSigned) return parseExecutionRequest(parseJson(body));
-  throw new RequestError(401, 'unauthorized', 'the call bears no valid signature of the marketplace');
-}
-
-/** Checks the fields of the specification's request; unknown ones are ignored. Throws RequestError 400 naming a field. */
-export function parseExecutionRequest(body: unknown): ExecutionRequest {
-  if (!isObject(body)) throw invalid('the body must be a JSON object');
-  const { execution_id, task, parameters = {}, user_pubkey, timeout_seconds } = body;
-  if (typeof execution_id !== 'string' || !parseUuid(execution_id)) {
-    throw invalid('execution_id must be a UUID in lower case');
-  }
-  if (typeof task !== 'string' || task === '') throw invalid('task must be a string of at least one character');
-  if (!isObject(parameters)) throw invalid('parameters must be an object');
-  if (typeof user_pubkey !== 'string' || user_pubkey === '') throw invalid('user_pubkey must be a string');
-  const inRange = Number(timeout_seconds) >= 1 && Number(timeout_seconds) <= MAX_TIMEOUT_SECONDS;
-  if (typeof timeout_seconds !== 'number' || !Number.isInteger(timeout_seconds) || !inRange) {
-    throw invalid(`timeout_seconds must be an integer from 1 to ${MAX_TIMEOUT_SECONDS}`);
-  }
-  return { executionId: execution_id, task, parameters, userPubkey: user_pubkey, timeoutSeconds: timeout_seconds };
-}
-
-/** The signed answer to `request`. Lone surrogates, which UTF-8 cannot carry, become U+FFFD before hashing. */
+/** The signed answer to `request`, by the key that it names, else by the newest. Lone surrogates, which UTF-8 cannot carry, become U+FFFD before hashing. */
 export function completedAnswer(
   options: Pick<CreatorOptions, 'signingKey' | 'programId'>,
   request: ExecutionRequest,
@@ -195,16 +148,18 @@ export function completedAnswer(
   if (typeof output?.result !== 'string') throw new TypeError('execute must return { result: string }');
   const result = output.result.replace(/\p{Surrogate}/gu, '\uFFFD');
   const resultHash = hashResult(result);
+  const signingKey = findSigningKey(signingKeysOf(options.signingKey), request.signingKey);
+  if (!signingKey) throw new TypeError(`the signing key ${request.signingKey} is not held`);
   const answer: CompletedAnswer = {
     execution_id: request.executionId,
     status: 'completed',
     result,
     result_hash: resultHash,
-    signature: signResult(options.signingKey, resultHash),
+    signature: signResult(signingKey, resultHash),
   };
   if (options.programId !== undefined) {
     const message = executionMessage(options.programId, request.executionId, fingerprintOf(request), resultHash);
-    answer.execution_signature = signMessage(options.signingKey, message);
+    answer.execution_signature = signMessage(signingKey, message);
   }
   if (output.tokensUsed !== undefined) answer.tokens_used = output.tokensUsed;
   if (output.steps !== undefined) answer.steps = output.steps;
@@ -251,32 +206,6 @@ function fingerprintOf(request: ExecutionRequest): string {
   }
 }
 
-function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) chunks.push(chunk);
-      // The rest is read and dropped: a client that is cut off while it sends never sees the answer.
-      else chunks.length = 0;
-    });
-    request.on('end', () => {
-      if (bytes <= maxBytes) resolve(Buffer.concat(chunks));
-      else reject(new RequestError(413, 'payload_too_large', `the body must be at most ${maxBytes} bytes`));
-    });
-    request.on('error', reject);
-  });
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw invalid('the body must be valid JSON in UTF-8');
-  }
-}
-
 function sendJson(response: ServerResponse, status: number, body: Buffer, headers: Record<string, string> = {}): void {
   response.writeHead(status, {
     ...headers,
@@ -289,18 +218,6 @@ function sendJson(response: ServerResponse, status: number, body: Buffer, header
 function sendError(response: ServerResponse, error: RequestError, headers: Record<string, string> = {}): void {
   const body = { error: { code: error.code, message: error.message } };
   sendJson(response, error.status, Buffer.from(JSON.stringify(body)), headers);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function invalid(message: string): RequestError {
-  return new RequestError(400, 'invalid_request', message);
-}
-
-function methodNotAllowed(allowed: string): RequestError {
-  return new RequestError(405, 'method_not_allowed', `only ${allowed} is allowed here`);
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

@@ -17,6 +17,18 @@ export function signingKeyAddress(signingKey: Uint8Array): string {
   return bs58.encode(signingKey.subarray(32));
 }
 
+/** The keys that a server holds, newest first. Throws TypeError where it holds none. */
+export function signingKeysOf(signingKey: Uint8Array | readonly Uint8Array[]): [Uint8Array, ...Uint8Array[]] {
+  const [newest, ...older] = signingKey instanceof Uint8Array ? [signingKey] : signingKey;
+  if (!newest) throw new TypeError('signingKey must hold at least one key');
+  return [newest, ...older];
+}
+
+/** The key of that name, base58; the newest where none is named. */
+export function findSigningKey(keys: [Uint8Array, ...Uint8Array[]], named: string | null): Uint8Array | undefined {
+  return named === null ? keys[0] : keys.find((key) => signingKeyAddress(key) === named);
+}
+
 /**
  * Writes the key readable by its owner only (mode 0600). The file appears whole or not at all, and an existing file is
  * never replaced: that throws EEXIST, because a key once listed cannot be made again.

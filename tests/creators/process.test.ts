@@ -89,11 +89,11 @@ describe('demo creators: process', () => {
     await creators.ask({ type: 'trust', directoryUrl });
 
     for (const name of names) {
-      const { url } = agents.get(name)!;
+      const { url, signingKey } = agents.get(name)!;
       const send = async (call: object, signer?: typeof keys) => {
         const body = Buffer.from(JSON.stringify(call));
         const headers = signer
-          ? await signer.sign({ url, body, executionId: '1' })
+          ? await signer.sign({ url, body, purpose: 'execution', signingKey })
           : { 'content-type': 'application/json' };
         return (await fetch(url, { method: 'POST', headers, body })).status;
       };

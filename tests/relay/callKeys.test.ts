@@ -20,7 +20,7 @@ describe('keys for calls to creators', () => {
   /** Which of the directory's keys signed. */
   async function signerOf({ directory, sign }: ReturnType<typeof loadCallKeys>): Promise<string[]> {
     const body = Buffer.from('{}');
-    const headers = await sign({ url: 'https://a.example/execute', body, executionId: 'x' });
+    const headers = await sign({ url: 'https://a.example/execute', body, purpose: 'execution', signingKey: 'x' });
     const call = { method: 'POST', authority: 'a.example', path: '/execute', headers, body };
     const signers: string[] = [];
     for (const jwk of directory.keys) {

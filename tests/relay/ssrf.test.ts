@@ -181,6 +181,8 @@ describe('calls to creators: addresses', function () {
         user_pubkey: '11111111111111111111111111111111',
         timeout_seconds: 1,
       },
+      purpose: 'execution',
+      signingKey: 'x',
       deadlineMs: performance.now() + (options.ms ?? 5_000),
       once: options.once ?? false,
     });

@@ -6,7 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { httpbis } from 'http-message-signatures';
 import { callKeyId, KEY_DIRECTORY_PATH, type PublicJwk, signCall, verifyCall } from '../../app/sdk/callSignature.ts';
-import { createCreatorServer, createExecutionHandler, generateSigningKey } from '../../app/sdk/creator.ts';
+import {
+  createCreatorServer,
+  createExecutionHandler,
+  generateSigningKey,
+  signingKeyAddress,
+} from '../../app/sdk/creator.ts';
 
 interface Key {
   privateKey: KeyObject;
@@ -20,6 +25,10 @@ function newKey(): Key {
   return { privateKey, jwk, keyId: callKeyId(jwk) };
 }
 
+/** The results' key of the creators here. */
+const RESULTS = generateSigningKey();
+const KEY = signingKeyAddress(RESULTS);
+const MARKS = { purpose: 'execution' as const, signingKey: KEY };
 const ID = '00000000-0000-8000-8000-000000000001';
 
 function bodyOf(executionId = ID): Buffer {
@@ -48,15 +57,21 @@ describe('signed calls', () => {
     const headers = await signCall(signer, {
       url: 'https://a.example:8443/x/execute',
       body: bodyOf(),
-      executionId: ID,
+      ...MARKS,
     });
     const input = headers['Signature-Input']!;
-    expect(input).to.match(/^sig1=\("@method" "@authority" "@path" "content-type" "content-digest"\);/);
-    expect(input).to.include(`nonce="${ID}"`).and.include('alg="ed25519"').and.include('tag="agent-marketplace-call"');
+    const covered = '"@method" "@authority" "@path" "content-type" "content-digest"';
+    expect(input.startsWith(`sig1=(${covered} "marketplace-signing-key" "marketplace-purpose");`)).to.equal(true);
+    expect(headers).to.include({ 'marketplace-signing-key': KEY, 'marketplace-purpose': 'execution' });
+    expect(input).to.include('alg="ed25519"').and.include('tag="agent-marketplace-call"');
     expect(input).to.include(`keyid="${signer.keyId}"`);
     const [created, expires] = [/created=(\d+)/, /expires=(\d+)/].map((part) => Number(part.exec(input)![1]));
     expect(created).to.be.within(before, before + 5);
     expect(expires).to.equal(created! + 60);
+    const again = await signCall(signer, { url: 'https://a.example:8443/x/execute', body: bodyOf(), ...MARKS });
+    const nonces = [headers, again].map((sent) => /nonce="([^"]+)"/.exec(sent['Signature-Input']!)![1]!);
+    expect(new Set(nonces).size).to.equal(2);
+    for (const nonce of nonces) expect(Buffer.from(nonce, 'base64url')).to.have.length(16);
     const received = { method: 'POST', authority: 'a.example:8443', path: '/x/execute', headers, body: bodyOf() };
     const findKey = async (id: string) => (id === signer.keyId ? signer.privateKey : null);
     expect(await verifyCall(received, findKey)).to.equal(true);
@@ -71,7 +86,7 @@ describe('signed calls', () => {
     before(async () => {
       worked = [];
       creator = createCreatorServer({
-        signingKey: generateSigningKey(),
+        signingKey: RESULTS,
         verify: { keys: [signer.jwk] },
         execute: ({ task, executionId }) => {
           worked.push(executionId);
@@ -89,7 +104,7 @@ describe('signed calls', () => {
       const response = await fetch(to, { method: 'POST', headers, body });
       return { status: response.status, body: JSON.parse(await response.text()) };
     }
-    const sign = (key = signer, body = bodyOf(), to = url) => signCall(key, { url: to, body, executionId: ID });
+    const sign = (key = signer, body = bodyOf(), to = url) => signCall(key, { url: to, body, ...MARKS });
 
     it('answers a signed call', async () => {
       const answer = await post(await sign());
@@ -105,6 +120,11 @@ describe('signed calls', () => {
       expect(worked).to.deep.equal([id]);
     });
 
+    const all = [
+      ...['@method', '@authority', '@path', 'content-type', 'content-digest'],
+      ...['marketplace-signing-key', 'marketplace-purpose'],
+    ];
+
     /** A signature made by hand, for what `signCall` never does. */
     async function handmade(changes: {
       tag?: string;
@@ -113,7 +133,6 @@ describe('signed calls', () => {
       expires?: Date;
       params?: string[];
     }) {
-      const covered = ['@method', '@authority', '@path', 'content-type', 'content-digest'];
       const honest = await sign();
       const { created = new Date(), expires = new Date(created.getTime() + 60_000) } = changes;
       const { headers } = await httpbis.signMessage(
@@ -123,14 +142,19 @@ describe('signed calls', () => {
             alg: 'ed25519',
             sign: async (bytes) => (await import('node:crypto')).sign(null, bytes, signer.privateKey),
           },
-          fields: changes.fields ?? covered,
+          fields: changes.fields ?? all,
           params: changes.params ?? ['created', 'expires', 'nonce', 'keyid', 'alg', 'tag'],
           paramValues: { created, expires, nonce: ID, tag: changes.tag ?? 'agent-marketplace-call' },
         },
         {
           method: 'POST',
           url,
-          headers: { 'content-type': 'application/json', 'content-digest': honest['content-digest']! },
+          headers: {
+            'content-type': 'application/json',
+            'content-digest': honest['content-digest']!,
+            'marketplace-signing-key': KEY,
+            'marketplace-purpose': 'execution',
+          },
         },
       );
       return headers as Record<string, string>;
@@ -141,7 +165,6 @@ describe('signed calls', () => {
     });
 
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
-    const all = ['@method', '@authority', '@path', 'content-type', 'content-digest'];
     const refused: [string, () => Promise<{ headers: Record<string, string>; body?: Buffer }>][] = [
       ['no signature', async () => ({ headers: { 'content-type': 'application/json' } })],
       ['the signature of another key', async () => ({ headers: await sign(stranger) })],
@@ -180,6 +203,14 @@ describe('signed calls', () => {
         'another content type',
         async () => ({ headers: { ...(await sign()), 'content-type': 'application/json; charset=utf-8' } }),
       ],
+      [
+        'another signing key',
+        async () => {
+          const other = signingKeyAddress(generateSigningKey());
+          return { headers: { ...(await sign()), 'marketplace-signing-key': other } };
+        },
+      ],
+      ['another purpose', async () => ({ headers: { ...(await sign()), 'marketplace-purpose': 'test' } })],
       ['a signature for something else', async () => ({ headers: await handmade({ tag: 'web-bot-auth' }) })],
       ['an old signature', async () => ({ headers: await handmade({ created: minutesAgo(2.1) }) })],
       ['a signature of the future', async () => ({ headers: await handmade({ created: minutesAgo(-1.1) }) })],
@@ -221,7 +252,7 @@ describe('signed calls', () => {
     it('behind a proxy that rewrites Host, the listed authority counts', async () => {
       const verify = { keys: [signer.jwk], authority: 'agents.example.com' };
       const hidden = createServer(
-        createExecutionHandler({ signingKey: generateSigningKey(), verify, execute: ({ task }) => ({ result: task }) }),
+        createExecutionHandler({ signingKey: RESULTS, verify, execute: ({ task }) => ({ result: task }) }),
       );
       const inside = `${await listen(hidden)}/execute`;
       const headers = await sign(signer, bodyOf(), 'https://agents.example.com/execute');
@@ -232,7 +263,7 @@ describe('signed calls', () => {
 
     it('says so when its body was parsed before it could be verified', async () => {
       const handler = createExecutionHandler({
-        signingKey: generateSigningKey(),
+        signingKey: RESULTS,
         verify: { keys: [signer.jwk] },
         execute: ({ task }) => ({ result: task }),
       });
@@ -263,7 +294,7 @@ describe('signed calls', () => {
       });
       const directoryUrl = `${await listen(directory)}${KEY_DIRECTORY_PATH}`;
       creator = createCreatorServer({
-        signingKey: generateSigningKey(),
+        signingKey: RESULTS,
         verify: { directoryUrl },
         execute: ({ task }) => ({ result: task }),
       });
@@ -275,7 +306,7 @@ describe('signed calls', () => {
     });
 
     async function call(key: Key): Promise<number> {
-      const headers = await signCall(key, { url, body: bodyOf(), executionId: ID });
+      const headers = await signCall(key, { url, body: bodyOf(), ...MARKS });
       return (await fetch(url, { method: 'POST', headers, body: bodyOf() })).status;
     }
 

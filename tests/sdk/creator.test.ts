@@ -85,6 +85,65 @@ describe('sdk/creator', () => {
     }
   });
 
+  describe('beside the body', () => {
+    const older = generateSigningKey();
+    const marked = (marks: Record<string, string>) => ({
+      headers: { 'content-type': 'application/json', ...marks },
+    });
+    const isBy = (reply: Reply, key: Uint8Array) =>
+      nacl.sign.detached.verify(
+        Buffer.from(String(reply.json.result_hash)),
+        parseSignature(String(reply.json.signature))!,
+        key.subarray(32),
+      );
+
+    it('a call names the key that signs; without a name it is the newest', async () => {
+      const base = await serve({ signingKey: [signingKey, older] });
+      for (const [key, marks] of [
+        [signingKey, {}],
+        [signingKey, { 'marketplace-signing-key': signingKeyAddress(signingKey) }],
+        [older, { 'marketplace-signing-key': signingKeyAddress(older) }],
+      ] as const) {
+        const reply = await post(base, execution(), marked(marks));
+        expect(reply.json.status).to.equal('completed');
+        expect(isBy(reply, key)).to.equal(true);
+      }
+      const health = await fetch(`${base}/health`);
+      expect(await health.json()).to.deep.equal({ status: 'ok', signing_key: signingKeyAddress(signingKey) });
+    });
+
+    it('a key that is not held: a failure that names it, without any work, and nothing is remembered', async () => {
+      let worked = 0;
+      const base = await serve({
+        execute: ({ task }) => {
+          worked += 1;
+          return { result: task };
+        },
+      });
+      const request = execution();
+      const name = signingKeyAddress(older);
+      const reply = await post(base, request, marked({ 'marketplace-signing-key': name }));
+      const reason = `this server does not hold the signing key ${name}`;
+      expect(reply.json).to.deep.equal(failure(request.execution_id, reason));
+      expect(worked).to.equal(0);
+      expect((await post(base, request)).json.status).to.equal('completed');
+    });
+
+    it('a call says what it is for', async () => {
+      const base = await serve({ execute: ({ purpose }) => ({ result: purpose }) });
+      const results = await Promise.all(
+        [{}, { 'marketplace-purpose': 'execution' }, { 'marketplace-purpose': 'test' }].map(
+          async (marks) => (await post(base, execution(), marked(marks as Record<string, string>))).json.result,
+        ),
+      );
+      expect(results).to.deep.equal(['execution', 'execution', 'test']);
+    });
+
+    it('rejects: a server without any key', () => {
+      expect(() => createExecutionHandler({ signingKey: [], execute: () => ({ result: '' }) })).to.throw(TypeError);
+    });
+  });
+
   describe('a completed execution', () => {
     it('answers exactly the specified fields, signed over the UTF-8 bytes of result_hash', async () => {
       const base = await serve({ execute: ({ task }) => ({ result: `Grüße, ${task} 🌍` }) });
@@ -121,6 +180,8 @@ describe('sdk/creator', () => {
         parameters: { a: [1] },
         userPubkey: '11111111111111111111111111111111',
         timeoutSeconds: 7,
+        purpose: 'execution',
+        signingKey: null,
       });
     });
 

@@ -101,7 +101,9 @@ export function listingCommands(): Command {
   }
 
   withWallet(group.command('rotate-key'))
-    .description("sign with another key from now on; executions opened before keep theirs, so keep the old key's file")
+    .description(
+      'sign with another key from now on. Let your server hold it beside the old one first; take the old one away when the longest timeout has passed',
+    )
     .argument('<agent_id>', 'the agent', toAddress)
     .requiredOption('--signing-key <path>', "the new key's file; it must never have signed for another agent")
     .action(async (agent: Address, options: CommonOptions & { signingKey: string }) => {

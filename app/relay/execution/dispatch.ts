@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
-import type { SigningCall } from '../../sdk/callSignature.ts';
+import type { CallPurpose, SigningCall } from '../../sdk/callSignature.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 import { createTurnsByServer, type Turns } from './turns.ts';
@@ -45,6 +45,9 @@ export type CreatorAnswer =
 export interface CreatorCall {
   endpoint: string;
   request: CreatorRequest;
+  purpose: CallPurpose;
+  /** The key that the answer will be checked by, base58. */
+  signingKey: string;
   /** On performance.now()'s clock. */
   deadlineMs: number;
   /** Gives up at the first connection error. */
@@ -107,12 +110,12 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
 /** One attempt. Returns null where it may be tried again. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
-  { endpoint, request }: CreatorCall,
+  { endpoint, request, purpose, signingKey }: CreatorCall,
   secondsLeft: number,
   signal: AbortSignal,
 ): Promise<CreatorAnswer | null> {
   const body = Buffer.from(JSON.stringify({ ...request, timeout_seconds: secondsLeft }));
-  const signature = await pool.sign({ url: endpoint, body, executionId: request.execution_id });
+  const signature = await pool.sign({ url: endpoint, body, purpose, signingKey });
   const response = await httpRequest(endpoint, {
     dispatcher: pool.agent,
     method: 'POST',

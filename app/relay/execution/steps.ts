@@ -10,7 +10,7 @@ import { type ApiError, openRefused } from '../errors.ts';
 import type { Journal } from '../journal.ts';
 import type { Leases } from '../leases.ts';
 import type { ExecutionRow, ResultRow } from '../tables.ts';
-import { type CreatorAnswer, type CreatorPool, callCreator } from './dispatch.ts';
+import { type CreatorAnswer, type CreatorCall, type CreatorPool, callCreator } from './dispatch.ts';
 import { createEnding, hasTimeToServe, storedOpen } from './ending.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './escrow.ts';
 import { reused } from './idempotency.ts';
@@ -144,8 +144,16 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
       user_pubkey: row.wallet,
       timeout_seconds: Number(row.timeout_seconds),
     };
-    const late = (json: unknown) => void deps.keepLate(row, snapshot.record!.signingKey.toBytes(), json);
-    const call = { endpoint, request, deadlineMs: live.deadlineMs, stop: stopping, late };
+    const { signingKey } = snapshot.record!;
+    const call: CreatorCall = {
+      endpoint,
+      request,
+      purpose: 'execution',
+      signingKey: signingKey.toBase58(),
+      deadlineMs: live.deadlineMs,
+      stop: stopping,
+      late: (json) => void deps.keepLate(row, signingKey.toBytes(), json),
+    };
     // An answer is not asked for again because the node could not be asked what it is worth.
     live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
     const { answer } = live;

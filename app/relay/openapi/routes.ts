@@ -236,7 +236,7 @@ export const ROUTES = {
     tag: 'Creators',
     summary: 'Fetch the keys that sign calls to creators',
     about:
-      'Every call to a creator bears an HTTP Message Signature (RFC 9421) by one of these Ed25519 keys over method, authority, path, content type and body digest. `kid` is the RFC 7638 thumbprint, the `keyid` of signatures.',
+      'Every call to a creator bears an HTTP Message Signature (RFC 9421) by one of these Ed25519 keys over method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, the `keyid` of signatures.',
     access: 'public',
     answers: { 200: { about: 'The keys, the signing one first.', schema: KeyDirectory } },
     errors: [],

@@ -36,6 +36,8 @@ describe('long answers', function () {
     callCreator(pool, {
       endpoint,
       request: { execution_id: 'x', task: 'x', parameters: {}, user_pubkey: 'x', timeout_seconds: 20 },
+      purpose: 'execution',
+      signingKey: 'x',
       deadlineMs: performance.now() + ms,
     });
 
