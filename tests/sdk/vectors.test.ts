@@ -1,0 +1,161 @@
+/**
+ * examples/vectors.json, which people compare their own code with: each value is worked out here a second time from the
+ * specification, by Node and tweetnacl alone, and then once more by the SDK, which must say the same.
+ */
+import { createHash, createPrivateKey } from 'node:crypto';
+import { PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import nacl from 'tweetnacl';
+import { verifyAnswer } from '../../app/relay/execution/verify.ts';
+import { callKeyId, type PublicJwk, readPublicJwk, signCall } from '../../app/sdk/callSignature.ts';
+import { parseExecutionRequest } from '../../app/sdk/creator.ts';
+import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import {
+  deriveExecutionId,
+  executionMessage,
+  formatUuid,
+  hashResult,
+  requestHash,
+  signMessage,
+  signResult,
+  startMessage,
+} from '../../app/sdk/receipt.ts';
+import vectors from '../../examples/vectors.json' with { type: 'json' };
+
+const { keys, results, requests, execution, start, call, answers } = vectors;
+const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
+const pairOf = ({ seed_hex }: { seed_hex: string }) => nacl.sign.keyPair.fromSeed(Buffer.from(seed_hex, 'hex'));
+const creator = pairOf(keys.creator);
+const caller = pairOf(keys.caller);
+const marketplace = pairOf(keys.marketplace);
+
+function signed(message: string, pair: nacl.SignKeyPair): string {
+  return `ed25519:${bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), pair.secretKey))}`;
+}
+
+/** RFC 8785: names in the order of their UTF-16 units, no space; numbers and strings are JavaScript's own. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join()}}`;
+}
+
+/** RFC 9421, 2.5: a line for each covered component, then the parameters. */
+function signatureBase(url: string, headers: Record<string, string>): string {
+  const { host, pathname } = new URL(url);
+  const parameters = headers['signature-input']!.replace(/^sig1=/, '');
+  const covered = /^\(([^)]*)\)/
+    .exec(parameters)![1]!
+    .split(' ')
+    .map((name) => name.slice(1, -1));
+  const own: Record<string, string> = { '@method': 'POST', '@authority': host, '@path': pathname };
+  const lines = covered.map((name) => `"${name}": ${own[name] ?? headers[name]}`);
+  return [...lines, `"@signature-params": ${parameters}`].join('\n');
+}
+
+describe('examples/vectors.json', () => {
+  it('keys', () => {
+    expect(bs58.encode(creator.publicKey)).to.equal(keys.creator.public_key);
+    expect(bs58.encode(caller.publicKey)).to.equal(keys.caller.public_key);
+    const { jwk, keyid } = keys.marketplace;
+    expect(Buffer.from(marketplace.publicKey).toString('base64url')).to.equal(jwk.x);
+    const thumbprint = sha256(`{"crv":"Ed25519","kty":"OKP","x":"${jwk.x}"}`).toString('base64url');
+    expect([thumbprint, callKeyId(jwk as PublicJwk)]).to.deep.equal([keyid, keyid]);
+  });
+
+  for (const { result, utf8_hex, result_hash, signature } of results.vectors) {
+    it(`the result ${JSON.stringify(result)}`, () => {
+      const bytes = Buffer.from(utf8_hex, 'hex');
+      expect(bytes.toString('utf8')).to.equal(result);
+      expect(`sha256:${sha256(bytes).toString('hex')}`).to.equal(result_hash);
+      expect(signed(result_hash, creator)).to.equal(signature);
+      expect([hashResult(result), signResult(creator.secretKey, result_hash)]).to.deep.equal([result_hash, signature]);
+    });
+  }
+
+  for (const { task, parameters, canonical_json, request_hash } of requests.vectors) {
+    it(`the request ${JSON.stringify(task)}`, () => {
+      expect(canonical({ task, parameters })).to.equal(canonical_json);
+      expect(sha256(canonical_json).toString('hex')).to.equal(request_hash);
+      expect(Buffer.from(requestHash(task, parameters)).toString('hex')).to.equal(request_hash);
+    });
+  }
+
+  it('the execution', () => {
+    const wallet = bs58.decode(execution.caller);
+    const nonce = Buffer.from(execution.nonce_hex, 'hex');
+    const id = sha256(execution.domain, wallet, nonce).subarray(0, 16);
+    id[6] = (id[6]! & 0x0f) | 0x80;
+    id[8] = (id[8]! & 0x3f) | 0x80;
+    expect(id.toString('hex')).to.equal(execution.execution_id.replaceAll('-', ''));
+    expect(formatUuid(deriveExecutionId(wallet, nonce))).to.equal(execution.execution_id);
+    const seeds = [Buffer.from('execution'), id];
+    const [record] = PublicKey.findProgramAddressSync(seeds, new PublicKey(execution.program_id));
+    expect(record.toBase58()).to.equal(execution.record);
+  });
+
+  it('the start message', () => {
+    expect(`agent-marketplace:start:v1:${execution.record}:${start.request_hash}`).to.equal(start.message);
+    expect(startMessage(execution.record, start.request_hash)).to.equal(start.message);
+    expect(signed(start.message, caller)).to.equal(start.wallet_signature);
+    expect(signMessage(caller.secretKey, start.message)).to.equal(start.wallet_signature);
+  });
+
+  it('the execution signature', () => {
+    const { request_hash, result_hash, message, signature } = vectors.execution_signature;
+    const { program_id, execution_id } = execution;
+    expect(['agent-marketplace:v1', program_id, execution_id, request_hash, result_hash].join(':')).to.equal(message);
+    expect(executionMessage(program_id, execution_id, request_hash, result_hash)).to.equal(message);
+    expect(signed(message, creator)).to.equal(signature);
+  });
+
+  it('the signed call', async () => {
+    const { headers, body, url, signature_base } = call;
+    expect(`sha-256=:${sha256(body).toString('base64')}:`).to.equal(headers['content-digest']);
+    expect(signatureBase(url, headers)).to.equal(signature_base);
+    const signature = Buffer.from(/^sig1=:(.*):$/.exec(headers.signature)![1]!, 'base64');
+    expect(nacl.sign.detached.verify(Buffer.from(signature_base), signature, marketplace.publicKey)).to.equal(true);
+    expect(headers['signature-input']).to.include(`;created=${call.created};expires=${call.created + 60};`);
+    const parsed = parseExecutionRequest(JSON.parse(body), headers);
+    const { execution_id } = execution;
+    expect(parsed).to.include({ executionId: execution_id, signingKey: keys.creator.public_key, purpose: 'execution' });
+  });
+
+  it('a call that is signed now has the same form', async () => {
+    const { jwk, keyid, seed_hex } = keys.marketplace;
+    const d = Buffer.from(seed_hex, 'hex').toString('base64url');
+    const privateKey = createPrivateKey({ key: { ...jwk, d }, format: 'jwk' });
+    const { url, body } = call;
+    const sent = await signCall(
+      { keyId: keyid, privateKey },
+      { url, body: Buffer.from(body), purpose: 'execution', signingKey: keys.creator.public_key },
+    );
+    const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value]));
+    const form = (base: string) => base.replaceAll(/(created|expires)=\d+|nonce="[^"]*"/g, '$1');
+    const base = signatureBase(url, headers);
+    expect(form(base)).to.equal(form(call.signature_base));
+    const signature = Buffer.from(/^sig1=:(.*):$/.exec(headers.signature!)![1]!, 'base64');
+    expect(nacl.sign.detached.verify(Buffer.from(base), signature, marketplace.publicKey)).to.equal(true);
+    expect(readPublicJwk(jwk as PublicJwk).asymmetricKeyType).to.equal('ed25519');
+  });
+
+  it('the answers', () => {
+    const expected = {
+      executionId: execution.execution_id,
+      signingKey: creator.publicKey,
+      requestHash: vectors.execution_signature.request_hash,
+    };
+    expect(verifyAnswer(answers.failed, expected)).to.deep.equal({ kind: 'failed', message: 'no such city' });
+    const verdict = verifyAnswer(answers.completed, expected);
+    expect(verdict).to.include({ kind: 'completed', result: answers.completed.result, tokensUsed: 7, steps: '[]' });
+    // The relay takes the signature that names the execution only for its own program.
+    const isOurs = execution.program_id === PROGRAM_ID.toBase58();
+    expect(verdict).to.include({ executionSignature: isOurs ? answers.completed.execution_signature : null });
+  });
+});
