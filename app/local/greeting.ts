@@ -45,6 +45,7 @@ Read the newest record back. Its ipfs_url, fetched with curl and piped to sha256
 
   curl -s ${baseUrl}/v1/executions/${newest} ${key}
 
+The guide to all of it: ${baseUrl}/docs
 For programs: ${files.demoFile}
 Stop with Ctrl-C.
 `;

@@ -102,6 +102,7 @@ describe('npm start on the embedded node', function () {
 
   it('prints a curl that executes an agent, one that reads the record back, and all agents with their prices', () => {
     const [execute = '', read = ''] = commandsOf(first);
+    expect(first.output()).to.include(`${demo.base_url}/docs\n`);
     const answer = JSON.parse(paste(execute));
     expect(answer.status, JSON.stringify(answer)).to.equal('completed');
     expect(answer.result_hash).to.equal(`sha256:${createHash('sha256').update(answer.result).digest('hex')}`);

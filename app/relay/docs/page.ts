@@ -43,8 +43,7 @@ export function createPage(document: OpenApi, deployment: { environment: 'live' 
     max_body: String(MAX_BODY_BYTES),
     max_metadata: String(MAX_METADATA_BYTES),
     result_hash_offset: String(RESULT_HASH_OFFSET),
-    // What tail counts from 1.
-    result_hash_start: String(RESULT_HASH_OFFSET + 1),
+    result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };
   const guide = GUIDE.replace('{{error_table}}', errorTable()).replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const value = values[name];
