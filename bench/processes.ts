@@ -9,6 +9,7 @@ export const RELAY_SETTINGS = {
   ALLOW_PRIVATE_ENDPOINTS: 'true',
   LOG_LEVEL: 'error',
   MIN_RUNWAY_HOURS: '0',
+  PUBLIC_RATE_PER_SECOND: '0',
 } as const;
 
 export interface Child<Ready> {

@@ -41,7 +41,7 @@ const SUITES: Suite[] = [
   { name: 'api', about: 'the API over real tables', files: ['tests/relay/api/**/*.test.ts'] },
   {
     name: 'contract',
-    about: 'the published document, and the API against it by schemathesis',
+    about: 'the published document: the API against it by schemathesis, clients generated from it, linters',
     files: ['tests/contract/**/*.test.ts'],
   },
   {

@@ -31,6 +31,7 @@ export interface PublicLimit {
 
 type LimitDeps = Pick<RelayDeps, 'config' | 'findKey' | 'now' | 'sessions'>;
 
+/** Counts in memory, each process for itself. */
 export function createPublicLimit(deps: LimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
   const consume = createCounter(publicRate);

@@ -173,6 +173,8 @@ export async function startMarketplace(
         DATA_DIR: dataDir,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',
+        // They ask for hundreds of things without a key, all from one address.
+        PUBLIC_RATE_PER_SECOND: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
         ...options.environment,
         ...environment,

@@ -9,9 +9,10 @@ import { keysCommands } from '../../../app/cli/commands/keys.ts';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { RESULT_HASH_OFFSET } from '../../../app/relay/docs/page.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/openapi/routes.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/errorCodes.ts';
 import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program.ts';
-import { startWorld, type World } from './world.ts';
+import { grantAccount, newAddress, startWorld, type World } from './world.ts';
 
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'idl', 'marketplace.json');
 const GROUPS = {
@@ -109,6 +110,19 @@ describe('/docs', () => {
         ).to.include(option);
       }
     }
+  });
+
+  it('registers a key by the request that it gives', async () => {
+    const wallet = newAddress();
+    const apiKey = createApiKey('test');
+    const keyHash = hashApiKey(apiKey);
+    const keyId = keyIdOfHash(keyHash);
+    world.state.grants.set(`${wallet}:${keyId}`, grantAccount({ wallet, apiKey, keyHash, keyId }));
+    const [, body = '', answer = ''] =
+      /\/trpc\/keys\.register[\s\S]*?-d '(.*)'\n(.*)<\/code>/.exec(page.replaceAll('&quot;', '"')) ?? [];
+    const filled = body.replace('BASE58 ADDRESS', wallet).replace('64 HEX DIGITS', keyHash);
+    const { json } = await world.post('/trpc/keys.register', filled);
+    expect(json).to.deep.equal(JSON.parse(answer.replace('32 HEX DIGITS', keyId)));
   });
 
   it('tells where a record holds the hash of its result', () => {
