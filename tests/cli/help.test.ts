@@ -15,6 +15,8 @@ function leavesOf(command: Command, words: string[] = []): string[][] {
   return command.commands.flatMap((child) => leavesOf(child, [...words, child.name()]));
 }
 
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
 const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 
 /** Notes every module that is asked for by name, in the file that LOADED names. */
@@ -61,6 +63,28 @@ describe('the command line before a command runs', function () {
       const { code, stdout } = await runHere([group.name(), '--help']);
       expect(code).to.equal(0);
       expect(stdout).to.include(`Usage: npm run cli -- ${group.name()} [options] [command]`);
+    }
+  });
+
+  it('the README names every command, and in its examples only options that exist', () => {
+    const program = createProgram();
+    const start = README.indexOf('| `npm run cli --` |');
+    const table = README.slice(start, README.indexOf('\n\n', start));
+    for (const [group, name] of leavesOf(program)) {
+      // A group's rows begin with its name; the ones after it have an empty first cell.
+      const rows = new RegExp(`\\| \`${group}\` \\|.*\\n(?:\\| \\|.*\\n?)*`).exec(table)?.[0] ?? '';
+      expect(rows, `${group} ${name}`).to.match(new RegExp(`\`${name}[ \`]`));
+    }
+    const examples = [...README.matchAll(/^npm run cli -- (.+)$/gm)].map((match) => match[1]!.split(/\s+/));
+    expect(examples.length).to.be.greaterThan(5);
+    for (const words of examples) {
+      const group = program.commands.find((command) => command.name() === words[0]);
+      const command = group?.commands.find((child) => child.name() === words[1]);
+      const options = words.filter((word) => word.startsWith('--'));
+      expect(
+        command?.options.map(({ long }) => long),
+        words.join(' '),
+      ).to.include.members(options);
     }
   });
 
