@@ -1,22 +1,40 @@
 /**
  * JSON from strangers, read so that it means one thing to everybody: valid UTF-8, bounded depth, no repeated name, no
- * `__proto__`, no lone surrogate, no number beyond a double. What passes has RFC 8785 bytes and is safe to store.
+ * `__proto__`, no lone surrogate, no number that a double cannot carry. What passes has RFC 8785 bytes and is safe to store.
  */
 
-/** What is wrong with the text, in words for whoever sent it. */
+/** What is wrong with the text, in words for whoever sent it; `path` leads to the value where it is one value. */
 export class JsonError extends Error {
   override name = 'JsonError';
+  readonly path: string;
+
+  constructor(message: string, path = '') {
+    super(message);
+    this.path = path;
+  }
 }
 
 const DEFAULT_DEPTH = 64;
 const SURROGATE = /\p{Surrogate}/u;
 
-/** The JSON value in these bytes. Throws JsonError. Depth counts nested arrays and objects, values all but the first of each. */
-export function parseJson(bytes: Uint8Array, options: { maxDepth?: number; maxValues?: number } = {}): unknown {
+export interface JsonLimits {
+  /** Nested arrays and objects. */
+  maxDepth?: number;
+  /** All values but the first of each array and object. */
+  maxValues?: number;
+  /**
+   * Whether whole numbers beyond 2^53 - 1 are taken, changed to the nearest that a double can carry. Not in requests:
+   * what is passed on and paid for would be another number than the one that was sent.
+   */
+  roundNumbers?: boolean;
+}
+
+/** The JSON value in these bytes. Throws JsonError. */
+export function parseJson(bytes: Uint8Array, options: JsonLimits = {}): unknown {
   const text = decodeUtf8(bytes);
   if (text.trim() === '') throw new JsonError('there is no JSON in it');
   // The scan comes first: what nests too deep is not even parsed.
-  scan(text, options.maxDepth ?? DEFAULT_DEPTH, options.maxValues ?? Number.POSITIVE_INFINITY);
+  scan(text, options);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -43,29 +61,79 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+/** An array or object that is open while the text is walked, and where in it the walk is. */
+interface Frame {
+  names: Set<string>;
+  /** The last name; null in an array. */
+  name: string | null;
+  index: number;
+}
+
 /**
- * Walks the brackets and strings. A string is a name when a colon follows it. Broken syntax may be misread here, which
- * does no harm: JSON.parse refuses it afterwards.
+ * Walks the brackets, strings and numbers. A string is a name when a colon follows it. Broken syntax may be misread here,
+ * which does no harm: JSON.parse refuses it afterwards.
  */
-function scan(text: string, maxDepth: number, maxValues: number): void {
-  const names: Set<string>[] = [];
+function scan(text: string, options: JsonLimits): void {
+  const { maxDepth = DEFAULT_DEPTH, maxValues = Number.POSITIVE_INFINITY, roundNumbers = false } = options;
+  const frames: Frame[] = [];
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '{' || character === '[') {
-      if (names.push(new Set()) > maxDepth) throw new JsonError(`it is nested deeper than ${maxDepth} levels`);
+      if (frames.push({ names: new Set(), name: null, index: 0 }) > maxDepth) {
+        throw new JsonError(`it is nested deeper than ${maxDepth} levels`);
+      }
     } else if (character === ',') {
+      const frame = frames.at(-1);
+      if (frame) frame.index += 1;
       values += 1;
       if (values > maxValues) throw new JsonError(`it holds more than ${maxValues} values`);
     } else if (character === '}' || character === ']') {
-      names.pop();
+      frames.pop();
     } else if (character === '"') {
       const end = endOfString(text, at);
       const content = readString(text.slice(at, end + 1));
       at = end;
-      if (content !== null && isColonNext(text, end + 1)) claimName(names.at(-1), content);
+      if (content !== null && isColonNext(text, end + 1)) claimName(frames.at(-1), content);
+    } else if (isDigit(text, at)) {
+      const end = endOfNumber(text, at);
+      if (!roundNumbers) requireExact(text[at - 1] === '-' ? text.slice(at - 1, end) : text.slice(at, end), frames);
+      at = end - 1;
     }
   }
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 48 && code <= 57;
+}
+
+/** Index after the last character that a number can hold. */
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1;
+  while (isDigit(text, at) || text[at] === '.' || text[at] === 'e' || text[at] === 'E') {
+    const isExponent = text[at] === 'e' || text[at] === 'E';
+    at += isExponent && (text[at + 1] === '+' || text[at + 1] === '-') ? 2 : 1;
+  }
+  return at;
+}
+
+/**
+ * A whole number must be one that a double carries exactly; with fraction or exponent it need only be finite, because
+ * who writes 0.1 or 1e21 expects the nearest double.
+ */
+function requireExact(literal: string, frames: Frame[]): void {
+  // Fifteen digits always fit.
+  if (literal.length <= 15 && !/e/i.test(literal)) return;
+  const value = Number(literal);
+  if (Number.isNaN(value)) return;
+  const isWhole = !/[.e]/i.test(literal);
+  if (isWhole ? Number.isSafeInteger(value) : Number.isFinite(value)) return;
+  const path = frames.map(({ name, index }) => name ?? String(index)).join('.');
+  const rule = isWhole
+    ? 'must be from -(2^53 - 1) to 2^53 - 1, or be sent as a string'
+    : 'must be a number that a double can carry, or be sent as a string';
+  throw new JsonError(`the number at ${JSON.stringify(path)} ${rule}`, path);
 }
 
 /** Index of the closing quote. */
@@ -97,10 +165,14 @@ function isColonNext(text: string, from: number): boolean {
   return text[at] === ':';
 }
 
-function claimName(names: Set<string> | undefined, name: string): void {
+function claimName(frame: Frame | undefined, name: string): void {
   if (name === '__proto__') throw new JsonError('it uses the name __proto__');
-  if (names?.has(name)) throw new JsonError(`it has the name ${JSON.stringify(name.slice(0, 40))} twice in one object`);
-  names?.add(name);
+  if (!frame) return;
+  if (frame.names.has(name)) {
+    throw new JsonError(`it has the name ${JSON.stringify(name.slice(0, 40))} twice in one object`);
+  }
+  frame.names.add(name);
+  frame.name = name;
 }
 
 /** JSON.parse turns 1e400 into Infinity, which no JSON can say again. */

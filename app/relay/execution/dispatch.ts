@@ -150,7 +150,7 @@ async function attempt(
   try {
     return {
       kind: 'body',
-      json: parseJson(bytes, { maxDepth: MAX_ANSWER_DEPTH, maxValues: MAX_ANSWER_VALUES }),
+      json: parseJson(bytes, { maxDepth: MAX_ANSWER_DEPTH, maxValues: MAX_ANSWER_VALUES, roundNumbers: true }),
     };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;

@@ -1,0 +1,99 @@
+/** Numbers that a double cannot carry: refused with their path, because a changed one would be paid for. */
+import { expect } from 'chai';
+import { type JsonError, parseJson } from '../../../app/relay/json.ts';
+import { encodeMetadata } from '../../../app/sdk/metadata.ts';
+import { metadataOf, startWorld, type TestKey, type World } from './world.ts';
+
+const bytes = (text: string) => Buffer.from(text, 'utf8');
+
+describe('numbers in requests', () => {
+  const TAKEN = [
+    '9007199254740991',
+    '-9007199254740991',
+    '0.1',
+    '-0.30000000000000004',
+    '1e21',
+    '1E-400',
+    '1.7976931348623157e308',
+    '123456789012345.678901234567890',
+    '"12345678901234567890"',
+    '{"12345678901234567890": 1}',
+  ];
+  for (const text of TAKEN) {
+    it(`takes ${text}`, () => expect(parseJson(bytes(text))).to.deep.equal(JSON.parse(text)));
+  }
+
+  const REFUSED: [text: string, path: string][] = [
+    ['{"n":12345678901234567890}', 'n'],
+    ['{"n":9007199254740992}', 'n'],
+    ['{"n":-9007199254740992}', 'n'],
+    ['{"a":{"b":[1,{"c":2},[3,1e400]]}}', 'a.b.2.1'],
+    ['{"a":1,"b":{"d":"x"},"c":-1e400}', 'c'],
+    [`{"long":${'1'.repeat(400)}}`, 'long'],
+    [`{"long":${'1'.repeat(400)}.5}`, 'long'],
+    ['[0, 0, 10000000000000000000]', '2'],
+  ];
+  for (const [text, path] of REFUSED) {
+    it(`refuses ${text.slice(0, 40)}, naming ${path}`, () => {
+      expect(() => parseJson(bytes(text)))
+        .to.throw(`"${path}"`)
+        .that.satisfies((error: JsonError) => error.path === path);
+    });
+  }
+
+  it("rounds those of a creator's answer, which are its own", () => {
+    const text = '{"steps":[12345678901234567890]}';
+    expect(parseJson(bytes(text), { roundNumbers: true })).to.deep.equal(JSON.parse(text));
+    expect(() => parseJson(bytes('[1e400]'), { roundNumbers: true })).to.throw('too large');
+  });
+
+  it('walks a body of numbers once, however they are written', () => {
+    for (const item of ['1', '-1.5e3', '12345678901234.5', '1e']) {
+      const text = `[${Array(Math.floor(1_000_000 / (item.length + 1))).fill(item)}]`;
+      const begun = process.cpuUsage();
+      try {
+        parseJson(bytes(text));
+      } catch (error) {
+        expect(item, String(error)).to.equal('1e');
+      }
+      // Own processor time, so that a busy machine does not matter; a walk that is not linear takes minutes.
+      expect(process.cpuUsage(begun).user / 1_000).to.be.lessThan(5_000);
+    }
+  });
+
+  describe('over HTTP', () => {
+    let world: World;
+    let key: TestKey;
+    before(async () => {
+      world = await startWorld();
+      key = await world.addKey();
+    });
+    after(() => world.stop());
+
+    it('are refused with 400 before anything is paid, wherever bodies are read', async () => {
+      const agent = await world.addListing();
+      const metadata = encodeMetadata(metadataOf({ output_schema: { maximum: 7 } }))
+        .toString()
+        .replace('7', '1e999');
+      const bodies: [path: string, body: string, at: string][] = [
+        [`/v1/agents/${agent}/execute`, '{"task":"t","parameters":{"n":[12345678901234567890]}}', 'parameters.n.0'],
+        [
+          `/v1/executions/${'0'.repeat(8)}-0000-8000-8000-${'0'.repeat(12)}/start`,
+          '{"task":"t","parameters":{"n":1e400}}',
+          'parameters.n',
+        ],
+        ['/v1/metadata', metadata, 'output_schema.maximum'],
+        ['/trpc/listings.test', '{"parameters":{"n":12345678901234567890}}', 'parameters.n'],
+      ];
+      for (const [path, body, at] of bodies) {
+        const isStart = path.endsWith('/start');
+        const answer = await world.post(path, body, isStart || path.startsWith('/trpc') ? {} : { key: key.apiKey });
+        expect(answer.status, path).to.equal(400);
+        expect(answer.text, path).to.include(`\\"${at}\\"`);
+        const { details } = answer.json.error.data ?? answer.json.error;
+        expect(details.issues[0].path, path).to.equal(at);
+      }
+      expect(world.state.executed).to.deep.equal([]);
+    });
+  });
+});
