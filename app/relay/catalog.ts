@@ -41,12 +41,12 @@ export async function requireAgent(deps: CatalogDeps, agentId: string): Promise<
   return toAgent(row, (await requireDocument(deps, row)).metadata);
 }
 
-/** What is wrong with parameters for this agent; null where they fit. */
-export async function findParameterFault(
+/** What is wrong with parameters for this agent; empty where they fit. */
+export async function findParameterFaults(
   deps: CatalogDeps,
   agent: Agent,
   parameters: Record<string, unknown>,
-): Promise<ParameterFault | null> {
+): Promise<ParameterFault[]> {
   const document = await deps.documents.get(agent.metadataHash);
   if (!document) throw metadataMissing();
   return document.checkParameters(parameters);

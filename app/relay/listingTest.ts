@@ -39,9 +39,9 @@ export async function testListing(
     check('metadata', false, 'no document of this hash is stored; send it to POST /v1/metadata first');
     return end();
   }
-  const fault = document.checkParameters(input.parameters);
-  if (!check('metadata', fault === null, fault?.message ?? 'stored, and the parameters fit its input schema'))
-    return end();
+  const faults = document.checkParameters(input.parameters).map(({ message }) => message);
+  const fit = 'stored, and the parameters fit its input schema';
+  if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
 
   const executionId = randomUUID();
   const answer = await deps.callCreator({

@@ -2,14 +2,14 @@
  * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one; it is shown only for listings that
  * carry its hash, so a stranger's document changes nothing. Those that no listing carries are kept for a day.
  */
-import canonicalize from 'canonicalize';
 import { sql } from 'kysely';
 import { AgentMetadata, hashMetadata } from '../sdk/metadata.ts';
 import type { RelayDeps } from './deps.ts';
 import type { ApiError } from './errors.ts';
 import { findEndpointFault } from './execution/egress.ts';
-import { compileParameterCheck, findInputSchemaFault, findSchemaFault } from './parameters.ts';
-import { invalid, parse, readObject } from './parse.ts';
+import { compileParameterCheck } from './parameters.ts';
+import { invalid, parse, readObject, show } from './parse.ts';
+import { describeFaults, findInputSchemaFaults, findSchemaFaults, type SchemaFault } from './schemaFaults.ts';
 
 type MetadataDeps = Pick<RelayDeps, 'config' | 'ledger' | 'views' | 'now' | 'log'>;
 
@@ -34,33 +34,30 @@ export async function acceptMetadata(deps: MetadataDeps, bytes: Buffer): Promise
 
 function checkMetadata(bytes: Buffer, allowPrivateEndpoints: boolean): void {
   const value = readObject(bytes);
-  // Other bytes of the same value would have another hash, which no listing could find.
-  if (canonicalize(value) !== bytes.toString('utf8')) {
-    const expected = 'must be canonical JSON (RFC 8785): sorted names, no white space';
-    throw invalid(`The body ${expected}`, { in: 'body', path: '', expected, got: 'other bytes of the same value' });
-  }
   const metadata = parse(AgentMetadata, value, 'body');
   const endpointFault = allowPrivateEndpoints ? null : findEndpointFault(metadata.endpoint);
   if (endpointFault) {
     const issue = { in: 'body', path: 'endpoint', expected: endpointFault, got: 'another URL' } as const;
     throw invalid(`The field "endpoint" ${endpointFault}`, issue);
   }
-  const fault =
-    findInputSchemaFault(metadata.input_schema, 'input_schema') ??
-    findSchemaFault(metadata.output_schema, 'output_schema');
-  if (fault) throw schemaFault(fault);
+  const faults = [
+    ...findInputSchemaFaults(metadata.input_schema, 'input_schema'),
+    ...findSchemaFaults(metadata.output_schema, 'output_schema'),
+  ];
+  if (faults.length > 0) throw schemaFault(faults);
   try {
     compileParameterCheck(metadata.input_schema);
   } catch (error) {
-    throw schemaFault(`input_schema cannot be used: ${(error as Error).message}`);
+    const expected = `cannot be used: ${(error as Error).message}`;
+    throw schemaFault([{ path: 'input_schema', expected, got: metadata.input_schema }]);
   }
 }
 
-/** `fault` begins with where it is. */
-function schemaFault(fault: string): ApiError {
-  const [path = '', ...words] = fault.split(' ');
-  const issue = { in: 'body', path: path.slice(0, 200), expected: words.join(' '), got: 'another schema' } as const;
-  return invalid(`The schema ${fault}`, issue);
+function schemaFault(faults: SchemaFault[]): ApiError {
+  const issues = faults.map(({ path, expected, got }) => {
+    return { in: 'body' as const, path: path.slice(0, 200), expected, got: show(got) };
+  });
+  return invalid(`The schema cannot be listed: ${describeFaults(faults)}`, ...issues);
 }
 
 /** Drops documents that no listing carries and no unfinished execution needs: the expired, and the oldest of too many. */

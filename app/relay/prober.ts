@@ -57,12 +57,14 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
   if (!document) return 'unknown listing';
   const executionId = randomUUID();
   const timeoutSeconds = Math.min(Number(row.timeout_seconds), MAX_TIMEOUT_SECONDS);
+  const { parameters, fits } = sampleParameters(document.metadata.input_schema, document.checkParameters);
+  if (!fits) deps.log.warn({ listing }, 'no sample fits the input schema, so the probe asks with one that does not');
   const answer = await deps.callCreator({
     endpoint: document.metadata.endpoint,
     request: {
       execution_id: executionId,
       task: TASK,
-      parameters: sampleParameters(document.metadata.input_schema),
+      parameters,
       user_pubkey: row.creator,
       timeout_seconds: timeoutSeconds,
     },

@@ -9,7 +9,7 @@ import type { Request } from 'express';
 import { MAX_METADATA_BYTES } from '../sdk/metadata.ts';
 import { AgentsQuery, ExecuteBody, ExecutionsQuery, MAX_BODY_BYTES, StartBody } from '../sdk/wire.ts';
 import { authenticate, authenticateReader } from './auth.ts';
-import { type Agent, findParameterFault, getAgent, listAgents, requireAgent } from './catalog.ts';
+import { type Agent, findParameterFaults, getAgent, listAgents, requireAgent } from './catalog.ts';
 import type { RelayDeps } from './deps.ts';
 import { createPage, createRootPage, DOCS_POLICY } from './docs/page.ts';
 import { ApiError } from './errors.ts';
@@ -165,11 +165,11 @@ async function readExecuteBody(deps: RelayDeps, agent: Agent, bytes: Buffer) {
 }
 
 async function requireParameters(deps: RelayDeps, agent: Agent, parameters: Record<string, unknown>): Promise<void> {
-  const fault = await findParameterFault(deps, agent, parameters);
-  if (!fault) return;
-  const { path, expected, got, message } = fault;
-  const issue = { in: 'body', path, expected, got: show(got) } as const;
-  throw invalid(`The field "parameters" does not fit the agent's schema: ${message}`, issue);
+  const faults = await findParameterFaults(deps, agent, parameters);
+  const [first] = faults;
+  if (!first) return;
+  const issues = faults.map(({ path, expected, got }) => ({ in: 'body' as const, path, expected, got: show(got) }));
+  throw invalid(`The field "parameters" does not fit the agent's schema: ${first.message}`, ...issues);
 }
 
 /** What a request with an Idempotency-Key is known by; null without one, and for a body that no request can have. */

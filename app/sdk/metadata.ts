@@ -1,9 +1,9 @@
 /**
- * A listing's metadata: one JSON document that describes the agent, kept off the chain. Its exact bytes are RFC 8785
- * (canonical JSON), and their SHA-256 is the listing's metadata_hash. Creators make it here, the relay checks it here.
+ * A listing's metadata: one JSON document that describes the agent, kept off the chain. The SHA-256 of its bytes as the
+ * creator wrote them is the listing's metadata_hash, so that the order of a schema's properties is kept. Creators make
+ * it here, the relay checks it here.
  */
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import { z } from 'zod';
 
 /** The standard taxonomy in the order of the bits of a listing's tag_mask. */
@@ -92,11 +92,9 @@ export const AgentMetadata = z.strictObject({
 });
 export type AgentMetadata = z.infer<typeof AgentMetadata>;
 
-/** The document's exact bytes. Throws on what has no canonical form. */
+/** The document's bytes, names in the order in which they stand in `metadata`. Other bytes of it are as good. */
 export function encodeMetadata(metadata: AgentMetadata): Buffer {
-  const text = canonicalize(metadata);
-  if (text === undefined) throw new TypeError('the metadata has no canonical JSON form');
-  return Buffer.from(text, 'utf8');
+  return Buffer.from(JSON.stringify(metadata), 'utf8');
 }
 
 /** Lower-case hex SHA-256 of a document's bytes: the listing's metadata_hash. */

@@ -1,7 +1,8 @@
 /** Every sandbox agent over HTTP: honest before it is listed, as documented from then on, the same bytes on repeat. */
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
-import { compileParameterCheck, findInputSchemaFault, findSchemaFault } from '../../app/relay/parameters.ts';
+import { compileParameterCheck } from '../../app/relay/parameters.ts';
+import { findInputSchemaFaults, findSchemaFaults } from '../../app/relay/schemaFaults.ts';
 import { AgentMetadata, isStandardTag } from '../../app/sdk/metadata.ts';
 import { parseUsdc } from '../../app/sdk/usdc.ts';
 import {
@@ -52,9 +53,9 @@ describe('demo creators: definitions', () => {
         output_schema: agent.outputSchema,
         endpoint: 'http://127.0.0.1:1/execute',
       });
-      expect(findInputSchemaFault(metadata.input_schema, 'input_schema')).to.equal(null);
-      expect(findSchemaFault(metadata.output_schema, 'output_schema')).to.equal(null);
-      expect(compileParameterCheck(metadata.input_schema)(agent.example.parameters)).to.equal(null);
+      expect(findInputSchemaFaults(metadata.input_schema, 'input_schema')).to.deep.equal([]);
+      expect(findSchemaFaults(metadata.output_schema, 'output_schema')).to.deep.equal([]);
+      expect(compileParameterCheck(metadata.input_schema)(agent.example.parameters)).to.deep.equal([]);
       expect(Number(parseUsdc(agent.price))).to.be.within(10_000, 5_000_000);
       expect([agent.timeoutSeconds, agent.minTimeoutSeconds]).to.deep.equal([60, 1]);
     });

@@ -1,5 +1,6 @@
 /** `listing`: a creator's agents. */
 import { Command } from 'commander';
+import { describeSchemaRules } from '../../sdk/schemaKeywords.ts';
 import { type CommonOptions, fromCaller } from '../config.ts';
 import { printResult, report } from '../output.ts';
 import { Refusal } from '../refusal.ts';
@@ -27,7 +28,9 @@ FILE.json describes the agent; examples/agent.json has every field:
   signing_key                                optional: the key file, instead of --signing-key;
                                              \`npm run cli -- keys new FILE\` makes one
   test                                       optional: {task, parameters} that your agent completes, for the test
-  metadata_uri                               optional: where else this description can be found`;
+  metadata_uri                               optional: where else this description can be found
+
+${describeSchemaRules().join('\n').replaceAll('`', '')}`;
 
 interface ListingOptions extends CommonOptions {
   signingKey?: string;

@@ -10,6 +10,7 @@ import { keyPrefix } from '../../sdk/apiKey.ts';
 import { ERROR_CODES } from '../../sdk/errorCodes.ts';
 import { MAX_METADATA_BYTES } from '../../sdk/metadata.ts';
 import { PROGRAM_ID } from '../../sdk/program.ts';
+import { describeSchemaRules } from '../../sdk/schemaKeywords.ts';
 import { type Directory, ERRORS, MAX_BODY_BYTES } from '../../sdk/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
 import { escapeHtml, inline, reference } from './reference.ts';
@@ -45,11 +46,13 @@ export function createPage(document: OpenApi, deployment: { environment: 'live' 
     result_hash_offset: String(RESULT_HASH_OFFSET),
     result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };
-  const guide = GUIDE.replace('{{error_table}}', errorTable()).replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`the guide names ${name}, which nobody knows`);
-    return escapeHtml(value);
-  });
+  const guide = GUIDE.replace('{{error_table}}', errorTable())
+    .replace('{{schema_rules}}', schemaRules())
+    .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`the guide names ${name}, which nobody knows`);
+      return escapeHtml(value);
+    });
   const sections = [...NAVIGATION.map(([, id, title]) => [id, title]), ['reference', 'Reference']];
   return `<!doctype html>
 <html lang="en">
@@ -105,6 +108,12 @@ ${rows.map(([url, about]) => `<li><a href="${new URL(url).pathname}">${escapeHtm
 </body>
 </html>
 `;
+}
+
+function schemaRules(): string {
+  return `<ul>\n${describeSchemaRules()
+    .map((line) => `<li>${inline(line.replace(/^- /, ''))}</li>`)
+    .join('\n')}\n</ul>`;
 }
 
 function errorTable(): string {

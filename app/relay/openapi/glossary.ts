@@ -1,3 +1,5 @@
+import { describeSchemaRules } from '../../sdk/schemaKeywords.ts';
+
 /**
  * What each field and query parameter means, in one place: a name means the same wherever it stands, unless it is listed
  * with its owner. A test finds fields that are missing here, and entries that nothing uses.
@@ -56,6 +58,7 @@ export const GLOSSARY: Record<string, string> = {
   indexer: 'How far the chain has been read.',
   initiated_at: 'When the escrow was funded, by the chain’s clock.',
   input_schema: 'JSON Schema of `parameters`.',
+  'AgentMetadata.input_schema': `JSON Schema of \`parameters\`. ${describeSchemaRules().join('\n')}`,
   ipfs_url: 'Where the exact bytes of the result are, for whoever has the address; null where there is no result.',
   issues: 'Everything that is wrong, at most 20.',
   keys: 'The public keys that calls to creators are signed with, as JSON Web Keys (RFC 8037).',

@@ -55,7 +55,7 @@ describe('POST /v1/metadata', () => {
   it('takes a document at every limit', async () => {
     const deepest = { type: 'object', properties: { a: {} as object } };
     let inner = deepest;
-    for (let depth = 2; depth < 8; depth += 1) {
+    for (let depth = 2; depth < 30; depth += 1) {
       const next = { type: 'object', properties: { a: {} as object } };
       inner.properties.a = next;
       inner = next;
@@ -79,21 +79,30 @@ describe('POST /v1/metadata', () => {
     expect((await post(encodeMetadata(metadata))).status).to.equal(200);
   });
 
-  const text = canonicalize(metadataOf()) ?? '';
-  const NOT_CANONICAL: [name: string, body: string][] = [
-    ['white space', text.replace(':', ': ')],
+  const text = JSON.stringify(metadataOf());
+  const OTHER_BYTES: [name: string, body: string][] = [
+    ['sorted names', canonicalize(metadataOf()) ?? ''],
+    ['white space', JSON.stringify(metadataOf({ name: 'spaced' }), null, 2)],
     ['a line break at the end', `${text}\n`],
-    ['unsorted names', JSON.stringify(metadataOf())],
     ['a needless escape', text.replace('csv', '\\u0063sv')],
     ['a number written otherwise', text.replace('"properties":{}', '"maxProperties":1.0,"properties":{}')],
   ];
-  for (const [name, body] of NOT_CANONICAL) {
-    it(`rejects: ${name}, because it is not canonical, saying so`, async () => {
+  for (const [name, body] of OTHER_BYTES) {
+    it(`takes ${name}: the hash is that of the bytes as they came`, async () => {
       const { status, json } = await post(body);
-      expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
-      expect(json.error.message).to.include('canonical JSON (RFC 8785)');
+      expect(status, JSON.stringify(json)).to.equal(200);
+      expect(json.metadata_hash).to.equal(createHash('sha256').update(body).digest('hex'));
     });
   }
+
+  it('shows the properties of a schema in the order in which they were written', async () => {
+    const properties = { zeta: {}, alpha: {}, Mid: { type: 'object', properties: { b: {}, a: {} } } };
+    const bytes = encodeMetadata(metadataOf({ input_schema: { type: 'object', properties, required: ['zeta'] } }));
+    await post(bytes);
+    const listing = await world.addListing({ metadata_hash: hashMetadata(bytes) }, null);
+    const { input_schema } = (await world.get(`/v1/agents/${listing}`)).json;
+    expect(JSON.stringify(input_schema)).to.equal(JSON.stringify({ type: 'object', properties, required: ['zeta'] }));
+  });
 
   const string = { type: 'string' };
   const withInput = (properties: object): Record<string, unknown> => ({ input_schema: { type: 'object', properties } });
@@ -128,14 +137,19 @@ describe('POST /v1/metadata', () => {
     ['no input schema', { input_schema: undefined }, '"input_schema" is missing'],
     ['an input schema that is an array', { input_schema: [] }, '"input_schema" must be a JSON Schema object'],
     ['an input schema of no object', { input_schema: string }, 'input_schema.type must be "object"'],
-    ['an input schema without properties', { input_schema: { type: 'object' } }, 'input_schema.properties is missing'],
-    ['$ref', withInput({ a: { $ref: '#' } }), 'input_schema.properties.a.$ref is not allowed'],
-    ['pattern', withInput({ a: { ...string, pattern: '^(a|a)*$' } }), 'properties.a.pattern is not allowed'],
-    ['anyOf', withInput({ a: { anyOf: [string] } }), 'properties.a.anyOf is not allowed'],
-    ['a keyword named as a method', withInput({ a: { constructor: 1 } }), 'properties.a.constructor is not allowed'],
+    ['a circle', withInput({ a: { $ref: '#' } }), 'input_schema.properties.a.$ref must not lead back to itself'],
+    [
+      'lookahead',
+      withInput({ a: { ...string, pattern: '^(?=a)' } }),
+      'properties.a.pattern must be a regular expression',
+    ],
+    [
+      'a keyword named as a method',
+      withInput({ a: { constructor: 1 } }),
+      'properties.a.constructor is not among the keywords',
+    ],
     ['an unknown type', withInput({ a: { type: 'text' } }), 'properties.a.type must be one or several of'],
     ['no type of several', withInput({ a: { type: [] } }), 'properties.a.type must be one or several of'],
-    ['an unknown format', withInput({ a: { ...string, format: 'regex' } }), 'properties.a.format must be one of'],
     ['an empty enum', withInput({ a: { enum: [] } }), 'properties.a.enum must be an array'],
     ['a negative length', withInput({ a: { minLength: -1 } }), 'properties.a.minLength must be a whole number'],
     ['a bound that is text', withInput({ a: { minimum: '1' } }), 'properties.a.minimum must be a number'],
@@ -144,18 +158,17 @@ describe('POST /v1/metadata', () => {
       { input_schema: { type: 'object', properties: {}, required: ['a', 'a'] } },
       'input_schema.required must',
     ],
-    ['a property that is no schema', withInput({ a: true }), 'properties.a must be a schema'],
+    ['a property that is no schema', withInput({ a: 1 }), 'properties.a must be a schema'],
     [
       'items that are a list',
       withInput({ a: { type: 'array', items: [string] } }),
       'properties.a.items must be a schema',
     ],
     [
-      'additional properties by schema',
-      withInput({ a: { additionalProperties: {} } }),
-      'additionalProperties must be true',
+      'an output schema that names nothing',
+      { output_schema: { $ref: '#/x' } },
+      'output_schema.$ref must name a schema',
     ],
-    ['an output schema with $ref', { output_schema: { $ref: '#' } }, 'output_schema.$ref is not allowed'],
     [
       'a schema over 32 KiB',
       { output_schema: { description: 'd'.repeat(32 * 1024) } },
@@ -165,7 +178,7 @@ describe('POST /v1/metadata', () => {
   for (const [name, changes, says] of REFUSED) {
     it(`rejects: ${name}`, async () => {
       const document = JSON.parse(JSON.stringify({ ...metadataOf(), ...changes }));
-      const bytes = Buffer.from(canonicalize(document) ?? '', 'utf8');
+      const bytes = Buffer.from(JSON.stringify(document), 'utf8');
       const { status, json } = await post(bytes);
       expect(status, JSON.stringify(json)).to.equal(400);
       expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
@@ -173,16 +186,6 @@ describe('POST /v1/metadata', () => {
       expect(await isStored(hashMetadata(bytes))).to.equal(false);
     });
   }
-
-  it('rejects: schemas nested deeper than 8', async () => {
-    let schema: object = string;
-    for (let depth = 0; depth < 8; depth += 1) schema = { type: 'array', items: schema };
-    const { status, json } = await post(
-      encodeMetadata(metadataOf({ output_schema: schema as Record<string, unknown> })),
-    );
-    expect(status).to.equal(400);
-    expect(json.error.message).to.include('nested deeper than 8');
-  });
 
   it('rejects: what is not JSON, not UTF-8, too large or of another media type', async () => {
     const deep = `{"a":${'['.repeat(70)}${']'.repeat(70)}}`;

@@ -1,0 +1,82 @@
+/**
+ * Which JSON Schema a listing's input_schema and output_schema may be written in: what pydantic 2, zod 4 and OpenAI's
+ * function schemas emit. The list stands here alone; the relay checks by it, and /docs, the OpenAPI document and the
+ * command line show it.
+ */
+
+/** Every keyword, by what it speaks of. Those that are checked come first. */
+export const SCHEMA_KEYWORDS = {
+  'any value': ['type', 'enum', 'const'],
+  combinations: ['anyOf', 'oneOf', 'allOf', 'not', '$ref', '$defs', 'definitions'],
+  objects: [
+    'properties',
+    'required',
+    'additionalProperties',
+    'patternProperties',
+    'propertyNames',
+    'minProperties',
+    'maxProperties',
+  ],
+  arrays: ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'],
+  strings: ['minLength', 'maxLength', 'pattern', 'format'],
+  numbers: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  annotations: [
+    'title',
+    'description',
+    'default',
+    'examples',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+    'discriminator',
+    'contentEncoding',
+    'contentMediaType',
+    'contentSchema',
+    '$schema',
+    '$id',
+    '$comment',
+    'id',
+  ],
+} as const;
+export type SchemaKeyword = (typeof SCHEMA_KEYWORDS)[keyof typeof SCHEMA_KEYWORDS][number];
+
+/** Formats that are checked; every other one is an annotation. */
+export const CHECKED_FORMATS = [
+  'date',
+  'time',
+  'date-time',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uuid',
+] as const;
+
+/** Bytes of one schema as JSON. */
+export const MAX_SCHEMA_BYTES = 32 * 1024;
+/** Schemas within each other, `$ref` followed. Hand-written ones have 3 to 8. */
+export const MAX_SCHEMA_DEPTH = 32;
+/** Schemas in one as it is written, which bounds the time to compile it: half a second. A model of 100 fields has about 200. */
+export const MAX_SCHEMAS = 1_000;
+/** The same with each `$ref` counted as what it names: unions of unions would grow without bound. */
+export const MAX_SCHEMAS_FOLLOWED = 10_000;
+/** Schemas in one `anyOf`, `oneOf`, `allOf` or `prefixItems`. */
+export const MAX_FORMS = 200;
+
+/** The list and its limits in sentences, one a line; keywords stand between backticks. */
+export function describeSchemaRules(): string[] {
+  const list = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ');
+  const groups = Object.entries(SCHEMA_KEYWORDS).map(([group, keywords]) => `${group}: ${list(keywords)}`);
+  return [
+    'Schemas are JSON Schema as pydantic 2, zod 4 and OpenAI function schemas emit it. Keywords:',
+    ...groups.map((group) => `- ${group}`),
+    'Annotations, and names that begin with `x-`, are kept and not checked. Any other keyword is refused.',
+    `Formats that are checked: ${list(CHECKED_FORMATS)}; any other \`format\` is an annotation.`,
+    '`$ref` names a schema of the same document, such as `#/$defs/Name`, and must not lead back to itself.',
+    '`pattern` is read in the syntax of RE2: without lookahead and backreferences. Beside a checked format, a pattern that RE2 cannot read is ignored.',
+    `A schema has at most ${MAX_SCHEMA_BYTES} bytes, ${MAX_SCHEMAS} schemas within it (${MAX_SCHEMAS_FOLLOWED} and ${MAX_SCHEMA_DEPTH} levels with each \`$ref\` counted as what it names), and ${MAX_FORMS} in one union.`,
+    'input_schema describes an object and is enforced before any money moves; output_schema describes the result and is not enforced.',
+  ];
+}
