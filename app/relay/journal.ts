@@ -330,12 +330,15 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
      * What was signed for it is proven at finality once more.
      */
     void(
-      row: Moving & Pick<ExecutionRow, 'open_transaction' | 'lost_fees'>,
+      row: Moving & Pick<ExecutionRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
       code: string,
       message: string,
       lost = 0n,
     ): Promise<void> {
+      // No record tells when; and the chain's clock may be ahead of ours.
+      const now = BigInt(Math.floor(Date.now() / 1_000));
       return note(row, 'void', {
+        settled_at: now > row.accepted_at ? now : row.accepted_at,
         error_code: code,
         error_message: message,
         lost_fees: row.lost_fees + lost,
@@ -411,7 +414,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
         .selectFrom('executions')
         .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
         .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
-        .where(sql<boolean>`coalesce(settled_at, open_before, 0) < ${finalizedNow}`)
+        .where(sql<boolean>`max(ifnull(settled_at, 0), ifnull(open_before, 0)) < ${finalizedNow}`)
         .where(
           sql<boolean>`max(ifnull(open_last_valid_height, 0), ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
         )
