@@ -158,6 +158,16 @@ describe('/openapi.json', () => {
     }
   });
 
+  it('tells of every operation that its address can refuse a method, and too many requests', () => {
+    for (const operations of Object.values(document.paths)) {
+      for (const { operationId, responses } of Object.values(operations)) {
+        expect(Object.keys(responses[405]!.headers), operationId).to.include('Allow');
+        if (operationId === 'getHealth') expect(responses).to.not.have.property('429');
+        else expect(Object.keys(responses[429]!.headers), operationId).to.include('Retry-After');
+      }
+    }
+  });
+
   it('demands of a caller nothing that may be left out', () => {
     const { ExecuteBody, StartBody } = document.components.schemas;
     expect(ExecuteBody!.required).to.deep.equal(['task']);
