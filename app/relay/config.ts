@@ -74,7 +74,7 @@ const settings = z.object({
     .int()
     .min(0)
     .default(50)
-    .describe('requests without an API key that one address may send every second; 0 for no limit'),
+    .describe('requests without an API key that one address (see TRUST_PROXY) may send every second; 0 for no limit'),
   PUBLIC_RATE_BURST: z.coerce
     .number()
     .int()

@@ -1,6 +1,7 @@
 /** The part of /docs that is the OpenAPI document in words: every route with its parameters, answers and errors. */
 import { ERRORS, type ErrorCode } from '../../sdk/wire.ts';
-import type { Json, OpenApi, Operation } from '../openapi/document.ts';
+import type { OpenApi, Operation } from '../openapi/document.ts';
+import type { Json } from '../openapi/schemas.ts';
 
 /** Text as HTML. */
 export function escapeHtml(text: string): string {
