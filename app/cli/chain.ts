@@ -17,6 +17,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Accounts, decodeAccount, errorFromCode, PROGRAM_ID } from '../sdk/program.ts';
+import { fundingAdvice } from './config.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
@@ -96,7 +97,7 @@ export async function sendTransaction(
     await connection.sendRawTransaction(transaction.serialize(), { preflightCommitment: COMMITMENT });
   } catch (error) {
     // The node's own refusal is an answer. Any other error leaves open whether it took the transaction: we ask.
-    if (error instanceof SendTransactionError) throw refusalOf(error, signers[0], facts);
+    if (error instanceof SendTransactionError) throw refusalOf(error, connection, signers[0], facts);
   }
   await confirm(connection, signature, lastValidBlockHeight, facts);
   return signature;
@@ -143,10 +144,11 @@ function describe(error: TransactionError | string, facts: Facts): string {
   return `${known.msg} (${known.name}).${fact === undefined ? '' : ` ${fact}`}`;
 }
 
-function refusalOf(error: SendTransactionError, payer: Keypair, facts: Facts): Refusal {
+function refusalOf(error: SendTransactionError, connection: Connection, payer: Keypair, facts: Facts): Refusal {
   const { message } = error.transactionError;
   if (/no record of a prior credit|insufficient (lamports|funds for rent)/i.test(error.message)) {
-    return new Refusal(`The wallet ${payer.publicKey} has too little SOL for fees and rent.`);
+    const advice = fundingAdvice(connection.rpcEndpoint, payer.publicKey);
+    return new Refusal(`The wallet ${payer.publicKey} has too little SOL for fees and rent.${advice}`);
   }
   return new Refusal(`The chain refuses the transaction: ${describe(message, facts)}`);
 }

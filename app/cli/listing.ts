@@ -9,6 +9,7 @@ import { encodeMetadata, hashMetadata } from '../sdk/metadata.ts';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../sdk/program.ts';
 import { formatUsdc } from '../sdk/usdc.ts';
 import { sendTransaction } from './chain.ts';
+import { fundingAdvice } from './config.ts';
 import { depositFor, type ListingFile } from './listingFile.ts';
 import {
   ask,
@@ -62,7 +63,7 @@ export async function createListing(
   if (source.amount < deposit) {
     throw new Refusal(
       `A price of ${formatUsdc(file.price)} USDC takes ${formatUsdc(deposit)} USDC of collateral; ` +
-        `${source.address} of wallet ${creator} holds ${formatUsdc(source.amount)} USDC.`,
+        `${source.address} of wallet ${creator} holds ${formatUsdc(source.amount)} USDC.${fundingAdvice(connection.rpcEndpoint, creator)}`,
     );
   }
   const publicKey = signingKey.subarray(32);

@@ -11,6 +11,7 @@ import type { Environment } from '../sdk/apiKey.ts';
 import { createClient, createManagementClient, MarketplaceError, type Patience, repeat } from '../sdk/client.ts';
 import { type Config, findConfig, findTokenAccount, PROGRAM_ID } from '../sdk/program.ts';
 import { connect, readAccount } from './chain.ts';
+import { fundingAdvice } from './config.ts';
 import { report } from './output.ts';
 import { Refusal } from './refusal.ts';
 
@@ -142,7 +143,7 @@ export async function readUsdcAccount({ connection, config }: Chain, wallet: Pub
     if (!(error instanceof TokenAccountNotFoundError)) throw error;
     throw new Refusal(
       `The wallet ${wallet} has no USDC account. Send USDC (mint ${config.usdcMint}) to its associated token account ` +
-        `${address} first.`,
+        `${address} first.${fundingAdvice(connection.rpcEndpoint, wallet)}`,
     );
   }
 }

@@ -43,6 +43,22 @@ describe('the command line on the local network', function () {
     });
   });
 
+  it('is named to a wallet that has no money here', async () => {
+    const path = join(dataDir, 'poor.json');
+    const { address } = JSON.parse((await cli(['keys', 'new', path, '--json'])).stdout);
+    const advice = `On this local network: \`npm run cli -- local fund ${address} --sol 1 --usdc 100\`.\n`;
+    const create = () => cli(['keys', 'create', '--name', 'x', '--keypair', path], { DATA_DIR: dataDir });
+    expect((await create()).stderr)
+      .to.include('has no USDC account')
+      .and.include(advice);
+    await done('fund', address, '--usdc', '1');
+    expect((await create()).stderr)
+      .to.include('has too little SOL for fees and rent.')
+      .and.include(advice);
+    await done('fund', address, '--sol', '1');
+    expect((await create()).code).to.equal(0);
+  });
+
   it('fund leaves an allowance alone and the mint’s supply true', async () => {
     const [caller] = demo.callers;
     const mint = new PublicKey(demo.usdc_mint);
