@@ -11,10 +11,10 @@ import { decodeAccount, findConfig } from '../../app/sdk/program.ts';
 import { startNode, type TestNode } from '../harness/node.ts';
 import { newDirectory, ROOT } from './start.ts';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 describe('migration, indexer and relay apart', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   const directory = newDirectory();
   const relayAuthority = Keypair.generate();
   const children: ChildProcess[] = [];
