@@ -26,6 +26,8 @@ import { provePossession, readOwnListing, SIGNING_KEY_FACTS } from './upkeep.ts'
 /** How long the service may take to show what is confirmed, and how often it is asked. */
 const SHOWN_WITHIN_MS = 10_000;
 const LOOK_MS = 100;
+/** What is sent where the file has no test of its own. */
+const NO_TEST = { task: 'test', parameters: {} };
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
@@ -147,22 +149,27 @@ async function publishMetadata(
         `they are ${file.minTimeoutSeconds} and ${file.timeoutSeconds}.`,
     );
   }
-  await ask(marketplace.baseUrl, () => restClient(marketplace).postMetadata(bytes));
-  report(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
   const session = await openSession(marketplace, wallet);
+  await ask(marketplace.baseUrl, () => restClient(marketplace).postMetadata(bytes, session.token));
+  report(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
   report(`Testing ${file.metadata.endpoint} ...`);
   // Not repeated: it has the endpoint work.
   const { ok, checks } = await askOnce(marketplace.baseUrl, () =>
     session.call('listings.test', {
       metadata_hash: metadataHash,
       signing_key: new PublicKey(signingKey).toBase58(),
-      ...file.test,
+      ...(file.test ?? NO_TEST),
+      timeout_seconds: file.timeoutSeconds,
     }),
   );
   for (const check of checks) report(`  ${check.ok ? 'ok    ' : 'failed'} ${check.name}: ${check.detail}`);
   if (!ok) {
     const failed = checks.filter((check) => !check.ok).map(({ name, detail }) => `${name}: ${detail}`);
-    throw new Refusal(`The endpoint did not pass its test, so nothing was signed. ${failed.join('; ')}`);
+    const isUnfit = file.test === null && failed[0]?.startsWith('metadata: parameters');
+    const hint = isUnfit
+      ? ' Give the file `"test": {"task": ..., "parameters": {...}}` that fits its input_schema.'
+      : '';
+    throw new Refusal(`The endpoint did not pass its test, so nothing was signed. ${failed.join('; ')}.${hint}`);
   }
   return Buffer.from(metadataHash, 'hex');
 }

@@ -41,7 +41,7 @@ const ListingFileSchema = AgentMetadata.omit({ custom_tags: true }).extend({
   /** A request that the agent completes, for the test before it is listed. */
   test: z
     .strictObject({ task: z.string().min(1), parameters: z.record(z.string(), z.unknown()).default({}) })
-    .default({ task: 'test', parameters: {} }),
+    .optional(),
 });
 
 /** The file's content as its writer gives it. */
@@ -58,7 +58,8 @@ export interface ListingFile {
   metadataUri: string;
   /** As written in the file. */
   signingKeyPath: string | null;
-  test: { task: string; parameters: Record<string, unknown> };
+  /** Null where the file has none. */
+  test: { task: string; parameters: Record<string, unknown> } | null;
 }
 
 /** Reads the file; a signing key's path in it becomes absolute. Throws Refusal that names every field that is wrong. */
@@ -91,7 +92,7 @@ export function parseListingFile(content: unknown, what: string): ListingFile {
     tagMask: tagMask(tags.filter((tag): tag is StandardTag => isStandardTag(tag))),
     metadataUri: metadata_uri,
     signingKeyPath: signing_key ?? null,
-    test,
+    test: test ?? null,
   };
 }
 

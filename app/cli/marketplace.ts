@@ -74,7 +74,7 @@ async function findService(baseUrl: string) {
   throw new Refusal(`${baseUrl} runs on program ${service.program_id}; this CLI is made for ${PROGRAM_ID}.`);
 }
 
-/** Signs the service's challenge, and returns a client that the wallet's own procedures answer. */
+/** Signs the service's challenge, and returns a client that the wallet's own procedures answer, with its token. */
 export async function openSession({ baseUrl }: Marketplace, wallet: Keypair) {
   const anonymous = createManagementClient({ baseUrl });
   const address = wallet.publicKey.toBase58();
@@ -82,8 +82,17 @@ export async function openSession({ baseUrl }: Marketplace, wallet: Keypair) {
     const { message } = await anonymous.call('auth.challenge', { wallet: address });
     const signature = bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), wallet.secretKey));
     const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
-    return createManagementClient({ baseUrl, session: token });
+    return { ...createManagementClient({ baseUrl, session: token, fetch: await patientFetch() }), token };
   });
+}
+
+/** Node's own fetch gives an answer five minutes to begin; the test of a slow agent may take an hour. */
+async function patientFetch(): Promise<typeof fetch> {
+  const undici = await import('undici');
+  const dispatcher = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const send: typeof undici.fetch = (url, init) => undici.fetch(url, { ...init, dispatcher });
+  // The types of both packages describe one standard.
+  return send as unknown as typeof fetch;
 }
 
 /** The REST API, for what needs no wallet. */

@@ -10,6 +10,7 @@ import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { addressUrl } from './explorer.ts';
 import type { ParameterFault } from './parameters.ts';
+import { type PendingDeps, promotePending } from './pendingMetadata.ts';
 import { preparedOf } from './prepared.ts';
 
 /** What executing an agent needs to know. Prices in base units, times in seconds. */
@@ -32,6 +33,7 @@ export interface Agent {
 }
 
 type CatalogDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery' | 'agentHealth'>;
+type ListDeps = CatalogDeps & PendingDeps;
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
@@ -80,7 +82,9 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
 }
 
 /** GET /v1/agents: active agents only, ties by agent_id. */
-export async function listAgents(deps: CatalogDeps, query: AgentsQuery): Promise<AgentPage> {
+export async function listAgents(deps: ListDeps, query: AgentsQuery): Promise<AgentPage> {
+  // Lists are made from the documents of listings alone, so one that was listed a moment ago is moved there first.
+  await promotePending(deps);
   // One transaction, so that page and total are of the same moment.
   const { rows, total } = await deps.views.transaction().execute(async (views) => {
     const matching = matchingListings(views, query);

@@ -23,16 +23,15 @@ export interface Documents {
 
 export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
   const kept = new LRUCache<string, Document>({ max: MAX_KEPT });
+  const find = (table: 'metadata' | 'pending_metadata', metadataHash: string) =>
+    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
 
   return {
     async get(metadataHash) {
       const known = kept.get(metadataHash);
       if (known) return known;
-      const row = await views
-        .selectFrom('metadata')
-        .select('document')
-        .where('metadata_hash', '=', metadataHash)
-        .executeTakeFirst();
+      // What still waits for its listing is as good: it may have been listed a moment ago.
+      const row = (await find('metadata', metadataHash)) ?? (await find('pending_metadata', metadataHash));
       if (!row) return null;
       const document = readDocument(row.document);
       kept.set(metadataHash, document);

@@ -130,6 +130,12 @@ export interface MetadataTable {
   received_ms: bigint;
 }
 
+/** Documents that wait for their listing. */
+export interface PendingMetadataTable extends MetadataTable {
+  /** Whose session posted it; empty where nobody's did. */
+  wallet: string;
+}
+
 /** Relay processes by the name each gives itself at start. */
 export interface RelaysTable {
   owner: string;
@@ -162,6 +168,7 @@ export interface LedgerTables {
   late_answers: LateAnswersTable;
   probes: ProbesTable;
   metadata: MetadataTable;
+  pending_metadata: PendingMetadataTable;
 }
 
 /** The relay's tables, and the chain's (attached read-only by use) under `chain.`. */

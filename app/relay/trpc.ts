@@ -12,7 +12,7 @@ import { ERRORS, type ErrorCode, type ErrorDetails } from '../sdk/wire.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError, chainUnreadable } from './errors.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from './keys.ts';
-import { testListing } from './listingTest.ts';
+import { createTestLimits, testListing } from './listingTest.ts';
 import { explain, issuesOf } from './parse.ts';
 import { shareReading } from './shareReading.ts';
 
@@ -109,6 +109,7 @@ const sessionProcedure = procedure.use(({ ctx, next }) => {
 
 export function createRouter(deps: RelayDeps) {
   const { sessions } = deps;
+  const testLimits = createTestLimits();
   const shape = PROCEDURES;
   const readConfig = shareReading(() => deps.accounts.readConfig(), deps.now);
   return t.router({
@@ -144,7 +145,7 @@ export function createRouter(deps: RelayDeps) {
       test: sessionProcedure
         .input(shape['listings.test'].input)
         .output(shape['listings.test'].output)
-        .mutation(({ ctx, input }) => testListing(deps, ctx.wallet, input)),
+        .mutation(({ ctx, input }) => testListing(deps, testLimits, ctx.wallet, input)),
     }),
   });
 }

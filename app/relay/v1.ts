@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Request } from 'express';
 import { MAX_METADATA_BYTES } from '../sdk/metadata.ts';
 import { AgentsQuery, ExecuteBody, ExecutionsQuery, MAX_BODY_BYTES, StartBody } from '../sdk/wire.ts';
-import { authenticate, authenticateReader } from './auth.ts';
+import { authenticate, authenticateReader, readBearer } from './auth.ts';
 import { type Agent, findParameterFaults, getAgent, listAgents, requireAgent } from './catalog.ts';
 import type { RelayDeps } from './deps.ts';
 import { createPage, createRootPage, DOCS_POLICY } from './docs/page.ts';
@@ -97,7 +97,7 @@ export function createHandlers(deps: RelayDeps): Handlers {
 
     async postMetadata(request) {
       const bytes = await readJsonBody(request, MAX_METADATA_BYTES);
-      return { status: 200, value: await acceptMetadata(deps, bytes) };
+      return { status: 200, value: await acceptMetadata(deps, bytes, readSession(deps, request)) };
     },
 
     async getResult(request) {
@@ -190,6 +190,17 @@ function readProof(bytes: Buffer): { signature: string } {
   const { wallet_signature: signature } = parse(StartBody, readObject(bytes), 'body');
   if (signature !== undefined) return { signature };
   throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
+}
+
+/** The wallet of the session whose token came; null without one. An ended session is told rather than taken for none. */
+function readSession({ sessions }: RelayDeps, request: Request): string | null {
+  if (request.headers.authorization === undefined) return null;
+  const wallet = sessions.walletOf(readBearer(request.headers.authorization));
+  if (wallet !== null) return wallet;
+  throw new ApiError(
+    'unauthorized',
+    'Send the token of auth.verify as Authorization: Bearer <token>, or no Authorization',
+  );
 }
 
 function param(request: Request, name: string): string {

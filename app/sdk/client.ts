@@ -123,9 +123,14 @@ export function createClient(options: ClientOptions) {
   const send = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
 
-  async function call<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
+  async function call<T>(
+    schema: z.ZodType<T>,
+    path: string,
+    init: RequestInit = {},
+    token = options.apiKey,
+  ): Promise<T> {
     const headers = new Headers(init.headers);
-    if (options.apiKey) headers.set('authorization', `Bearer ${options.apiKey}`);
+    if (token) headers.set('authorization', `Bearer ${token}`);
     const response = await send(baseUrl + path, { ...init, headers });
     // An answer that breaks off is none, and says so; an error's body may be anything.
     const body: unknown = response.ok ? await response.json() : await response.json().catch(() => null);
@@ -171,8 +176,9 @@ export function createClient(options: ClientOptions) {
       ),
     getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
-    /** `bytes` as `encodeMetadata` makes them. */
-    postMetadata: (bytes: Uint8Array) => call(MetadataAccepted, '/v1/metadata', post(Buffer.from(bytes))),
+    /** `session`, a token of `auth.verify`: whose document it is, so that its endpoint can be tested before it is listed. */
+    postMetadata: (bytes: Uint8Array, session = '') =>
+      call(MetadataAccepted, '/v1/metadata', post(Buffer.from(bytes)), session),
     /** That the relay answers. */
     health: () => call(Health, '/health'),
     /** Whether it can take executions, and what is in the way: also a value where it cannot. */

@@ -148,7 +148,12 @@ export const PROCEDURES = {
       on_chain: z.strictObject({ signature: z.string().nullable(), error: z.string().nullable() }),
     }),
   },
-  /** Sends one synthetic execution to the endpoint of a stored metadata document; no transaction, no money. */
+  /**
+   * Sends one synthetic execution to the endpoint of a metadata document; no transaction, no money. Only for the creator
+   * of a listing that carries the document, and for the wallet whose session posted it for a listing that is not made
+   * yet: for everybody else the check `metadata` fails, as for a document that is not there. At most 10 tests of one
+   * endpoint and 30 of one wallet in 10 minutes; beyond, `rate_limited` with `Retry-After`.
+   */
   'listings.test': {
     kind: 'mutation',
     session: true,
@@ -157,6 +162,8 @@ export const PROCEDURES = {
       signing_key: Address,
       task: z.string().min(1).max(10_000).default('test'),
       parameters: z.record(z.string(), z.unknown()).default({}),
+      /** How long to wait, up to `max_timeout_seconds`: the listing's own timeout, or 30 where it is not made yet. */
+      timeout_seconds: z.int().min(1).optional(),
     }),
     output: z.strictObject({ ok: z.boolean(), checks: z.array(ListingCheck) }),
   },

@@ -104,6 +104,14 @@ describe('the command line', function () {
     expect(await usdcOf(creator)).to.equal(before);
   });
 
+  it('says that the file needs a test where its schema requires what the usual test does not send', async () => {
+    const input_schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const path = writeFile('untested.json', { input_schema });
+    const { code, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('metadata: parameters.n is missing.').and.include('Give the file `"test": {"task"');
+  });
+
   it('lists an agent: stores, tests, deposits, signs; it can be executed then', async () => {
     const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
     const before = await usdcOf(creator);

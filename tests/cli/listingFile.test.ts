@@ -35,7 +35,7 @@ describe('the description of an agent', () => {
       'output_schema',
       'endpoint',
     );
-    expect(file.test).to.deep.equal({ task: 'test', parameters: {} });
+    expect(file.test).to.equal(null);
     expect(file.signingKeyPath).to.equal(null);
   });
 

@@ -27,7 +27,8 @@ FILE.json describes the agent; examples/agent.json has every field:
   timeout_seconds, min_timeout_seconds       longest (and default) and shortest wait a caller may ask for
   signing_key                                optional: the key file, instead of --signing-key;
                                              \`npm run cli -- keys new FILE\` makes one
-  test                                       optional: {task, parameters} that your agent completes, for the test
+  test                                       {task, parameters} that your agent completes, for the test; optional
+                                             where input_schema requires nothing
   metadata_uri                               optional: where else this description can be found
 
 ${describeSchemaRules().join('\n').replaceAll('`', '')}`;

@@ -210,11 +210,11 @@ export const ROUTES = {
     tag: 'Creators',
     summary: "Send a listing's description",
     about:
-      'Takes the bytes whose SHA-256 a listing carries, or is about to carry, as its `metadata_hash`: JSON, hashed as it is posted. They are kept 24 hours for a listing that is not made yet, and shown to nobody before.',
+      'Takes the bytes whose SHA-256 a listing carries, or is about to carry, as its `metadata_hash`: JSON, hashed as it is posted. They are kept 24 hours for a listing that is not made yet, and shown to nobody before. With the session token of a wallet in `Authorization` they are kept for that wallet, which may then have the endpoint tested.',
     access: 'public',
     body: { schema: AgentMetadata, maxBytes: MAX_METADATA_BYTES },
     answers: { 200: { about: 'Accepted.', schema: MetadataAccepted } },
-    errors: [],
+    errors: ['unauthorized'],
     cache: CACHING.never,
   },
   getResult: {

@@ -220,7 +220,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       ['65 levels of arrays', `{"task":"x","parameters":{"a":${'['.repeat(63)}${']'.repeat(63)}}}`, 'deeper than 64'],
       ['65 levels of objects', `{"task":"x","parameters":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`, 'deeper than 64'],
       ['half a million open brackets', `{"task":${'['.repeat(500_000)}`, 'deeper than 64'],
-      ['a number beyond a double', '{"task":"x","parameters":{"a":1e400}}', 'too large'],
+      ['a number beyond a double', '{"task":"x","parameters":{"a":1e400}}', 'must be a number that a double can carry'],
       ['no task', '{}', '"task" is missing'],
       ['task null', '{"task":null}', '"task" must be a string'],
       ['task empty', '{"task":""}', '"task" must have at least one character'],

@@ -53,7 +53,7 @@ describe('/trpc', () => {
     const { message } = await anonymous().call('auth.challenge', { wallet: address });
     const answer = { wallet: address, message, signature: sign(wallet, message) };
     const { token } = await anonymous().call('auth.verify', answer);
-    return createManagementClient({ baseUrl: world.url, session: token });
+    return { ...createManagementClient({ baseUrl: world.url, session: token }), token };
   }
 
   /** A key whose grant is on-chain and in the index, not yet registered. */
@@ -298,15 +298,19 @@ describe('/trpc', () => {
     const signingKey = generateSigningKey();
     const signing_key = signingKeyAddress(signingKey);
 
-    /** A creator's server for one test; resolves to the hash of a document that names it. */
-    async function withCreator<T>(handler: RequestListener, use: (metadataHash: string) => Promise<T>): Promise<T> {
+    /** A creator's server for one test, and the hash of a document that names it, posted by the session. */
+    async function withCreator<T>(
+      handler: RequestListener,
+      token: string | undefined,
+      use: (metadataHash: string, endpoint: string) => Promise<T>,
+    ): Promise<T> {
       const server = createServer(handler).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
       try {
         const rest = createClient({ baseUrl: world.url });
-        const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadataOf({ endpoint })));
-        return await use(metadata_hash);
+        const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadataOf({ endpoint })), token);
+        return await use(metadata_hash, endpoint);
       } finally {
         server.closeAllConnections();
         server.close();
@@ -329,7 +333,7 @@ describe('/trpc', () => {
 
     async function run(handler: RequestListener, input: object = {}) {
       const session = await signIn(Keypair.generate());
-      return withCreator(handler, (metadata_hash) =>
+      return withCreator(handler, session.token, (metadata_hash) =>
         session.call('listings.test', { metadata_hash, signing_key, ...input }),
       );
     }
@@ -389,13 +393,101 @@ describe('/trpc', () => {
       });
     }
 
+    const good = () => createExecutionHandler({ signingKey, execute: () => ({ result: 'r' }) });
+    /** Counts what reaches the creator. */
+    function counting(handler: RequestListener): { calls: () => number; handler: RequestListener } {
+      let calls = 0;
+      return {
+        calls: () => calls,
+        handler: (request, response) => {
+          calls += 1;
+          handler(request, response);
+        },
+      };
+    }
+    const checksOf = (answer: { checks: { name: string; ok: boolean }[] }) =>
+      answer.checks.map(({ name, ok }) => `${name} ${ok}`);
+
+    it('makes nobody work for a stranger, listed or not, whoever posted the bytes', async () => {
+      const owner = await signIn(Keypair.generate());
+      const stranger = await signIn(Keypair.generate());
+      const { calls, handler } = counting(good());
+      await withCreator(handler, owner.token, async (metadata_hash, endpoint) => {
+        const bytes = encodeMetadata(metadataOf({ endpoint }));
+        const ask = () => stranger.call('listings.test', { metadata_hash, signing_key });
+        expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+        await createClient({ baseUrl: world.url }).postMetadata(bytes);
+        expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+        await world.addListing({ metadata_hash, creator: newAddress() }, null);
+        await createClient({ baseUrl: world.url }).postMetadata(bytes, stranger.token);
+        expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+        expect(calls()).to.equal(0);
+      });
+    });
+
+    it("tests a listing for its creator, and waits as long as the listing's own timeout", async () => {
+      const wallet = Keypair.generate();
+      const session = await signIn(wallet);
+      const waits: unknown[] = [];
+      const handler = createExecutionHandler({
+        signingKey,
+        execute: ({ timeoutSeconds }) => {
+          waits.push(timeoutSeconds);
+          return { result: 'r' };
+        },
+      });
+      await withCreator(handler, undefined, async (metadata_hash) => {
+        await world.addListing({ metadata_hash, creator: wallet.publicKey.toBase58(), timeout_seconds: 1_200n }, null);
+        const ask = (timeout: { timeout_seconds?: number }) =>
+          session.call('listings.test', { metadata_hash, signing_key, ...timeout });
+        expect((await ask({})).ok).to.equal(true);
+        expect((await ask({ timeout_seconds: 3_600 })).ok).to.equal(true);
+        expect(waits).to.satisfy(([one, two]: number[]) => one! >= 1_199 && one! <= 1_200 && two! >= 3_599);
+        const refused = await refusal(ask({ timeout_seconds: 3_601 }));
+        expect(refused).to.include({ status: 400, code: 'invalid_request' });
+        expect(refused.message).to.include('must be at most 3600');
+      });
+    });
+
+    it('tests one endpoint ten times in ten minutes and no more, whichever wallet asks', async () => {
+      const { calls, handler } = counting(good());
+      const first = await signIn(Keypair.generate());
+      await withCreator(handler, first.token, async (metadata_hash, endpoint) => {
+        for (let n = 0; n < 10; n += 1) await first.call('listings.test', { metadata_hash, signing_key });
+        const second = await signIn(Keypair.generate());
+        const other = encodeMetadata(metadataOf({ endpoint, name: 'other' }));
+        const posted = await createClient({ baseUrl: world.url }).postMetadata(other, second.token);
+        for (const [session, hash] of [
+          [first, metadata_hash],
+          [second, posted.metadata_hash],
+        ] as const) {
+          const input = { metadata_hash: hash, signing_key };
+          const answer = await world.post('/trpc/listings.test', input, { key: session.token });
+          expect([answer.status, answer.json.error.data.code]).to.deep.equal([429, 'rate_limited']);
+          expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 600);
+        }
+        expect(calls()).to.equal(10);
+      });
+    });
+
+    it('tests for one wallet thirty times in ten minutes and no more', async () => {
+      const session = await signIn(Keypair.generate());
+      for (let n = 0; n < 4; n += 1) {
+        await withCreator(good(), session.token, async (metadata_hash) => {
+          const ask = () => session.call('listings.test', { metadata_hash, signing_key });
+          if (n === 3) expect(await refusal(ask())).to.include({ status: 429, code: 'rate_limited' });
+          else for (let m = 0; m < 10; m += 1) await ask();
+        });
+      }
+    });
+
     it('finds a document that is not stored, and parameters that do not fit', async () => {
       const session = await signIn(Keypair.generate());
       const unknown = await session.call('listings.test', { metadata_hash: 'ab'.repeat(32), signing_key });
       expect(unknown.checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['metadata', false]]);
       const input_schema = { type: 'object', properties: {}, required: ['csv'] };
       const bytes = encodeMetadata(metadataOf({ input_schema }));
-      const { metadata_hash } = await createClient({ baseUrl: world.url }).postMetadata(bytes);
+      const { metadata_hash } = await createClient({ baseUrl: world.url }).postMetadata(bytes, session.token);
       const unfit = await session.call('listings.test', { metadata_hash, signing_key });
       expect(unfit.checks[0]).to.include({ name: 'metadata', ok: false, detail: 'parameters.csv is missing' });
     });

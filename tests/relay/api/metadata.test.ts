@@ -1,7 +1,10 @@
 /** POST /v1/metadata: the exact bytes that a listing commits to, and nothing that could harm those who read them. */
 import { createHash } from 'node:crypto';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
+import nacl from 'tweetnacl';
 import { encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
 import { metadataOf, newAddress, startWorld, type World } from './world.ts';
 
@@ -15,9 +18,18 @@ describe('POST /v1/metadata', () => {
   after(() => world.stop());
 
   const post = (bytes: Uint8Array | string) => world.post('/v1/metadata', bytes);
-  const isStored = async (hash: string): Promise<boolean> =>
-    (await world.ledger.selectFrom('metadata').where('metadata_hash', '=', hash).select('metadata_hash').execute())
-      .length === 1;
+  const isIn = async (table: 'metadata' | 'pending_metadata', hash: string): Promise<boolean> =>
+    (await world.ledger.selectFrom(table).where('metadata_hash', '=', hash).select('metadata_hash').execute()).length >
+    0;
+  const isStored = async (hash: string) => (await isIn('metadata', hash)) || (await isIn('pending_metadata', hash));
+  /** A session's token for a new wallet. */
+  async function signIn(): Promise<string> {
+    const wallet = Keypair.generate();
+    const address = wallet.publicKey.toBase58();
+    const { message } = world.deps.sessions.challenge(address);
+    const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
+    return world.deps.sessions.verify({ wallet: address, message, signature }).token;
+  }
 
   it('stores the bytes and answers their SHA-256, as often as they come', async () => {
     const bytes = encodeMetadata(metadataOf({ name: 'Zürich ☀', description: 'Two lines.\n\tOf text.' }));
@@ -28,7 +40,7 @@ describe('POST /v1/metadata', () => {
       expect(json).to.deep.equal({ metadata_hash });
     }
     const row = await world.ledger
-      .selectFrom('metadata')
+      .selectFrom('pending_metadata')
       .selectAll()
       .where('metadata_hash', '=', metadata_hash)
       .executeTakeFirstOrThrow();
@@ -230,16 +242,101 @@ describe('POST /v1/metadata', () => {
       expect(expired.length).to.be.greaterThan(0);
     });
 
-    it('make room for newer ones beyond 500', async () => {
-      const oldest = encodeMetadata(metadataOf({ name: 'oldest' }));
-      await world.addDocument(oldest, world.state.nowMs - 5_000);
-      for (let n = 0; n < 500; n += 1) {
-        await world.addDocument(encodeMetadata(metadataOf({ name: `flood-${n}` })), world.state.nowMs - 1_000);
+    const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
+    /** A document that came at this time and waits for its listing. */
+    async function addPending(bytes: Buffer, received: number, wallet = ''): Promise<string> {
+      const row = {
+        metadata_hash: hashMetadata(bytes),
+        document: bytes.toString('utf8'),
+        received_ms: BigInt(received),
+      };
+      await world.ledger
+        .insertInto('pending_metadata')
+        .values({ ...row, wallet })
+        .execute();
+      return row.metadata_hash;
+    }
+
+    it('wait apart from those of listings, for 24 hours', async () => {
+      const now = world.state.nowMs;
+      const expired = await addPending(documentOf('waited too long'), now - DAY_MS - 1);
+      const waiting = await addPending(documentOf('waits'), now - DAY_MS);
+      await post(documentOf('comes'));
+      expect(await isIn('pending_metadata', expired)).to.equal(false);
+      expect(await isIn('pending_metadata', waiting)).to.equal(true);
+      expect(await isIn('metadata', waiting)).to.equal(false);
+    });
+
+    it('are in the list of agents with their listing, and never expire again', async () => {
+      const bytes = documentOf('listed at once');
+      await post(bytes);
+      const listing = await world.addListing({ metadata_hash: hashMetadata(bytes), status: 'active' }, null);
+      const { agents } = (await world.get('/v1/agents?limit=100')).json;
+      expect(agents.map(({ agent_id }: { agent_id: string }) => agent_id)).to.include(listing);
+      expect(await isIn('metadata', hashMetadata(bytes))).to.equal(true);
+      expect(await isIn('pending_metadata', hashMetadata(bytes))).to.equal(false);
+    });
+
+    it('are not dropped for age or number once listed, though nobody has looked', async () => {
+      const bytes = documentOf('listed unseen');
+      const hash = await addPending(bytes, world.state.nowMs - 2 * DAY_MS);
+      const listing = await world.addListing({ metadata_hash: hash }, null);
+      await post(documentOf('comes later'));
+      expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('listed unseen');
+    });
+
+    it('go at once to where a listing or an unfinished execution needs them', async () => {
+      const listed = documentOf('needed by a listing');
+      await world.addListing({ metadata_hash: hashMetadata(listed) }, null);
+      const running = documentOf('needed by an execution');
+      const execution = { wallet: newAddress(), listing: newAddress(), state: 'dispatched' as const };
+      await world.addJournal({ ...execution, metadata_hash: hashMetadata(running) });
+      for (const bytes of [listed, running]) {
+        await post(bytes);
+        expect(await isIn('metadata', hashMetadata(bytes))).to.equal(true);
       }
-      const mine = encodeMetadata(metadataOf({ name: 'mine' }));
-      expect((await post(mine)).status).to.equal(200);
+    });
+
+    it('of a wallet make way for its own alone: the last 20 of each stay', async () => {
+      const [mine, other] = [await signIn(), await signIn()];
+      const send = (bytes: Buffer, key?: string) => world.post('/v1/metadata', bytes, key === undefined ? {} : { key });
+      const theirs = documentOf("another wallet's");
+      await send(theirs, other);
+      for (let n = 0; n <= 20; n += 1) {
+        world.state.nowMs += 1;
+        expect((await send(documentOf(`mine-${n}`), mine)).status).to.equal(200);
+      }
+      const isKept = (name: string) => isStored(hashMetadata(documentOf(name)));
+      expect([await isKept('mine-0'), await isKept('mine-1'), await isKept('mine-20')]).to.deep.equal([
+        false,
+        true,
+        true,
+      ]);
+      expect(await isStored(hashMetadata(theirs))).to.equal(true);
+    });
+
+    it("of strangers without a session never make a wallet's give way", async () => {
+      const mine = documentOf('mine among strangers');
+      await world.post('/v1/metadata', mine, { key: await signIn() });
+      const oldest = await addPending(documentOf('oldest of strangers'), world.state.nowMs - 5_000);
+      for (let n = 0; n < 500; n += 1) await addPending(documentOf(`flood-${n}`), world.state.nowMs - 1_000);
+      expect((await post(documentOf('one more'))).status).to.equal(200);
+      expect(await isStored(oldest)).to.equal(false);
       expect(await isStored(hashMetadata(mine))).to.equal(true);
-      expect(await isStored(hashMetadata(oldest))).to.equal(false);
+      const { count } = await world.ledger
+        .selectFrom('pending_metadata')
+        .select((build) => build.fn.countAll<bigint>().as('count'))
+        .where('wallet', '=', '')
+        .executeTakeFirstOrThrow();
+      expect(Number(count)).to.equal(500);
+    });
+
+    it('rejects: a session that has ended, and an API key in its place', async () => {
+      const key = await world.addKey();
+      for (const token of ['ended', key.apiKey]) {
+        const { status, json } = await world.post('/v1/metadata', documentOf('x'), { key: token });
+        expect([status, json.error.code]).to.deep.equal([401, 'unauthorized']);
+      }
     });
   });
 });

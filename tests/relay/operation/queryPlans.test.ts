@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import pino from 'pino';
 import { createAgentHealth } from '../../../app/relay/agentHealth.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { createDocuments } from '../../../app/relay/documents.ts';
 import { requireHarmless } from '../../../app/relay/execution/protection.ts';
 import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
 import { createJournal } from '../../../app/relay/journal.ts';
 import { createMetrics } from '../../../app/relay/metrics.ts';
+import { keepMetadata } from '../../../app/relay/pendingMetadata.ts';
 import type { LedgerDatabase, LedgerTables } from '../../../app/relay/tables.ts';
 import { migrate, openDatabase, openIndex } from '../../../indexer/database.ts';
 
@@ -43,6 +46,13 @@ describe('query plans', () => {
     ledger.close();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** The steps of a plan that read a whole table, and not only an index over what waits. */
+  function scansOf(sqlite: Sqlite.Database, text: string): string[] {
+    const values = Array(text.split('?').length - 1).fill(1);
+    const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    return plan.map(({ detail }) => detail).filter((detail) => /^SCAN (?!.* USING .*INDEX)(?!\()/.test(detail));
+  }
 
   function requireIndexed(sqlite: Sqlite.Database, texts: Set<string>): void {
     const whole: string[] = [];
@@ -77,5 +87,18 @@ describe('query plans', () => {
     createAgentHealth(views.sqlite, 5, 1).healthOf('a listing');
     expect(texts.size).to.be.at.least(5);
     requireIndexed(views.sqlite, texts);
+  });
+
+  it('a metadata document that is posted, listed and read', async () => {
+    const read = listen(views.sqlite);
+    const written = listen(ledger.sqlite);
+    const deps = { ledger: ledger.db, views: views.db, now: () => 1, log: pino({ level: 'silent' }) };
+    await keepMetadata(deps, { metadataHash: 'a hash', document: '{}', wallet: 'a wallet' });
+    await createDocuments(views.db).get('a hash');
+    expect(read.size).to.be.at.least(6);
+    expect(written.size).to.be.at.least(2);
+    const statements = [...read].map((text) => [views.sqlite, text] as const);
+    statements.push(...[...written].map((text) => [ledger.sqlite, text] as const));
+    expect(statements.flatMap(([sqlite, text]) => scansOf(sqlite, text))).to.deep.equal([]);
   });
 });
