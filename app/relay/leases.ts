@@ -3,11 +3,12 @@
  * loop does not look like death; and it holds a lock that the operating system gives up with the process, so that the
  * rows of a killed one need not wait for its lease to run out.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import type { Logger } from 'pino';
+import { LockHeld, takeLock } from '../../indexer/lock.ts';
 
 /** How long a process counts as alive after it last said so; it does five times as often. */
 export const LEASE_MS = 15_000;
@@ -37,7 +38,7 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
 
   return {
     keep(log) {
-      const lock = takeLock(folder, owner);
+      const lock = takeLock(join(folder, owner));
       renew.run(owner, BigInt(Date.now() + leaseMs));
       const beat = new BigInt64Array(new SharedArrayBuffer(8));
       const turn = () => void Atomics.store(beat, 0, process.hrtime.bigint());
@@ -65,6 +66,7 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
         await thread.terminate();
         forget.run(owner);
         lock.release();
+        removeLock(join(folder, owner));
       };
     },
     alive(nowMs) {
@@ -72,7 +74,7 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
       for (const { owner: other, alive_until_ms } of selectOthers.all(owner)) {
         const leftMs = Number(alive_until_ms) - nowMs;
         // A clock that was set back must not keep the dead alive: no lease lasts longer than that from now.
-        if (leftMs > 0 && leftMs <= leaseMs + SLACK_MS && isLocked(folder, other)) alive.push(other);
+        if (leftMs > 0 && leftMs <= leaseMs + SLACK_MS && isLocked(join(folder, other))) alive.push(other);
         else forget.run(other);
       }
       return alive;
@@ -83,33 +85,19 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
 const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES (?, ?)
   ON CONFLICT (owner) DO UPDATE SET alive_until_ms = excluded.alive_until_ms`;
 
-/** The lock is an open SQLite transaction on a file of its own. */
-function takeLock(folder: string, owner: string): { release(): void } {
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, owner);
-  const lock = new Sqlite(file, { timeout: 0 });
-  lock.exec('BEGIN EXCLUSIVE');
-  return {
-    release() {
-      lock.close();
-      rmSync(file, { force: true });
-    },
-  };
+/** Whether the process of this name still holds its lock; what is left of one that does not is removed. */
+function isLocked(file: string): boolean {
+  if (!existsSync(file)) return false;
+  try {
+    takeLock(file).release();
+  } catch (error) {
+    if (error instanceof LockHeld) return true;
+    throw error;
+  }
+  removeLock(file);
+  return false;
 }
 
-/** Whether the process of this name still holds its lock; the file of one that does not is removed. */
-function isLocked(folder: string, owner: string): boolean {
-  const file = join(folder, owner);
-  if (!existsSync(file)) return false;
-  const lock = new Sqlite(file, { timeout: 0 });
-  try {
-    lock.exec('BEGIN IMMEDIATE');
-  } catch (error) {
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') return true;
-    throw error;
-  } finally {
-    lock.close();
-  }
-  rmSync(file, { force: true });
-  return false;
+function removeLock(file: string): void {
+  for (const path of [file, `${file}.pid`]) rmSync(path, { force: true });
 }
