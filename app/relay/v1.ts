@@ -192,10 +192,15 @@ function readProof(bytes: Buffer): { signature: string } {
   throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
 }
 
-/** The wallet of the session whose token came; null without one. An ended session is told rather than taken for none. */
+/**
+ * The wallet of the session whose token came; null without one. An API key is none, since clients send it everywhere; an
+ * ended session is told rather than taken for none.
+ */
 function readSession({ sessions }: RelayDeps, request: Request): string | null {
-  if (request.headers.authorization === undefined) return null;
-  const wallet = sessions.walletOf(readBearer(request.headers.authorization));
+  const { authorization } = request.headers;
+  const token = readBearer(authorization);
+  if (authorization === undefined || token?.startsWith('crtx_')) return null;
+  const wallet = sessions.walletOf(token);
   if (wallet !== null) return wallet;
   throw new ApiError(
     'unauthorized',

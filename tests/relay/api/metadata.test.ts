@@ -331,12 +331,11 @@ describe('POST /v1/metadata', () => {
       expect(Number(count)).to.equal(500);
     });
 
-    it('rejects: a session that has ended, and an API key in its place', async () => {
+    it('rejects: a session that has ended; an API key counts as none', async () => {
       const key = await world.addKey();
-      for (const token of ['ended', key.apiKey]) {
-        const { status, json } = await world.post('/v1/metadata', documentOf('x'), { key: token });
-        expect([status, json.error.code]).to.deep.equal([401, 'unauthorized']);
-      }
+      const ended = await world.post('/v1/metadata', documentOf('x'), { key: 'ended' });
+      expect([ended.status, ended.json.error.code]).to.deep.equal([401, 'unauthorized']);
+      expect((await world.post('/v1/metadata', documentOf('x'), { key: key.apiKey })).status).to.equal(200);
     });
   });
 });
