@@ -87,7 +87,7 @@ const settings = z.object({
     .min(0)
     .max(50)
     .default(0)
-    .describe("executions that an agent's server fails in a row before new ones are refused; 0: never, the default"),
+    .describe("executions that an agent's server fails in a row before new ones are refused; 0: never"),
   PROBE_SECONDS: z.coerce
     .number()
     .int()

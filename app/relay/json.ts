@@ -3,18 +3,28 @@
  * `__proto__`, no lone surrogate, no number that a double cannot carry. What passes has RFC 8785 bytes and is safe to store.
  */
 
-/** What is wrong with the text, in words for whoever sent it; `path` leads to the value where it is one value. */
+/** One value that is wrong: where it is, what is right there, and what came. */
+interface WrongValue {
+  path: string;
+  expected: string;
+  got: string;
+}
+
+/** What is wrong with the text, in words for whoever sent it. */
 export class JsonError extends Error {
   override name = 'JsonError';
-  readonly path: string;
+  /** Null where it is not a single value. */
+  readonly wrong: WrongValue | null;
 
-  constructor(message: string, path = '') {
+  constructor(message: string, wrong: WrongValue | null = null) {
     super(message);
-    this.path = path;
+    this.wrong = wrong;
   }
 }
 
 const DEFAULT_DEPTH = 64;
+/** Longer numbers are not repeated to who sent them. */
+const MAX_SHOWN = 60;
 const SURROGATE = /\p{Surrogate}/u;
 
 export interface JsonLimits {
@@ -130,10 +140,11 @@ function requireExact(literal: string, frames: Frame[]): void {
   const isWhole = !/[.e]/i.test(literal);
   if (isWhole ? Number.isSafeInteger(value) : Number.isFinite(value)) return;
   const path = frames.map(({ name, index }) => name ?? String(index)).join('.');
-  const rule = isWhole
-    ? 'must be from -(2^53 - 1) to 2^53 - 1, or be sent as a string'
-    : 'must be a number that a double can carry, or be sent as a string';
-  throw new JsonError(`the number at ${JSON.stringify(path)} ${rule}`, path);
+  const expected = isWhole
+    ? 'must be a number from -(2^53 - 1) to 2^53 - 1, or a string'
+    : 'must be a number that a double can carry, or a string';
+  const got = literal.length <= MAX_SHOWN ? literal : `a number of ${literal.length} characters`;
+  throw new JsonError(`the value of ${JSON.stringify(path)} ${expected}`, { path, expected, got });
 }
 
 /** Index of the closing quote. */

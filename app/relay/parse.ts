@@ -70,11 +70,13 @@ export function readObject(bytes: Buffer): Record<string, unknown> {
 
 /** ApiError 400 for a body that is not `what` it must be. */
 export function jsonFault(error: JsonError, what: string): ApiError<'invalid_request'> {
-  const path = shorten(error.path);
-  const expected = path
-    ? 'must be a number that a double can carry exactly, or a string'
-    : `must be ${what} in UTF-8, at most 64 levels deep, no name twice in one object`;
-  return invalid(`The body must be ${what}: ${error.message}`, { in: 'body', path, expected, got: error.message });
+  if (error.wrong) {
+    const { expected, got } = error.wrong;
+    const path = shorten(error.wrong.path);
+    return invalid(`The field ${JSON.stringify(path)} ${expected}`, { in: 'body', path, expected, got });
+  }
+  const expected = `must be ${what} in UTF-8, at most 64 levels deep, no name twice in one object`;
+  return invalid(`The body must be ${what}: ${error.message}`, { in: 'body', path: '', expected, got: error.message });
 }
 
 /** A value as it may stand in an answer: short ones as JSON, of longer ones the kind. */

@@ -37,7 +37,7 @@ describe('numbers in requests', () => {
     it(`refuses ${text.slice(0, 40)}, naming ${path}`, () => {
       expect(() => parseJson(bytes(text)))
         .to.throw(`"${path}"`)
-        .that.satisfies((error: JsonError) => error.path === path);
+        .that.satisfies((error: JsonError) => error.wrong?.path === path);
     });
   }
 
