@@ -278,6 +278,8 @@ describe('schemas', () => {
     expect(Object.values(SCHEMA_KEYWORDS).flat()).to.have.members(Object.keys(RULES));
     const text = describeSchemaRules().join('\n');
     for (const word of [...Object.keys(RULES), ...CHECKED_FORMATS]) expect(text).to.include(`\`${word}\``);
+    const readme = readFileSync(join(import.meta.dirname, '..', '..', '..', 'README.md'), 'utf8');
+    for (const line of describeSchemaRules()) expect(readme).to.include(`${line}\n`);
   });
 
   describe('of a hostile writer', () => {
