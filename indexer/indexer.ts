@@ -152,7 +152,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     rescanAt = performance.now() + (options.rescanMs ?? RESCAN_MS);
     try {
       const found = await rescan({ ...deps, onGap: () => {} }, (rescannedTo ?? head) - RESCAN_SLOTS);
-      if (found.length > 0) log.warn({ found }, 'transactions that the node had left out were applied');
+      for (const signature of found) log.warn({ signature }, 'a transaction that the node had left out was applied');
       rescannedTo = head;
     } catch (cause) {
       if (cause instanceof ApplyError) throw cause;

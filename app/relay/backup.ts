@@ -69,7 +69,8 @@ function inspect(path: string) {
       executions: count('executions'),
       results: count('results'),
       api_keys: count('api_keys'),
-      metadata: count('metadata'),
+      // Some still wait for their listing, or to be moved because it is there.
+      metadata: count('metadata') + count('pending_metadata'),
     };
   } finally {
     copy.close();

@@ -261,7 +261,7 @@ export type ExecutionFull = z.infer<typeof ExecutionFull>;
 
 // The rest
 
-/** POST /v1/metadata takes the RFC 8785 bytes of `AgentMetadata` and answers their hash. */
+/** POST /v1/metadata takes `AgentMetadata` as JSON and answers the hash of its very bytes. */
 export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
 export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
