@@ -410,17 +410,22 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
      * transactions cannot land any more at its height.
      */
     unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
-      return db
-        .selectFrom('executions')
-        .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
-        .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
-        .where(sql<boolean>`max(ifnull(settled_at, 0), ifnull(open_before, 0)) < ${finalizedNow}`)
-        .where(
-          sql<boolean>`max(ifnull(open_last_valid_height, 0), ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
-        )
-        .orderBy('created_ms')
-        .limit(limit)
-        .execute();
+      return (
+        db
+          .selectFrom('executions')
+          .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
+          .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
+          // An open that counts as never landed could still have done so until open_before.
+          .where(
+            sql<boolean>`CASE state WHEN 'void' THEN max(settled_at, ifnull(open_before, 0)) ELSE settled_at END < ${finalizedNow}`,
+          )
+          .where(
+            sql<boolean>`max(ifnull(open_last_valid_height, 0), ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
+          )
+          .orderBy('created_ms')
+          .limit(limit)
+          .execute()
+      );
     },
     /** The chain shows these ends for good. */
     async proven(ids: string[]): Promise<void> {

@@ -192,6 +192,11 @@ describe('the journal', () => {
     expect(await mine.unproven(10n, later, 9)).to.deep.equal([]);
     expect(await mine.unproven(11n, 60n, 9)).to.deep.equal([]);
     expect((await mine.unproven(11n, later, 9)).map((row) => row.execution_id)).to.deep.equal(['signed']);
+    // One that was opened is proven from its end on, however long its open could have landed.
+    const settled = await dispatch('settled');
+    await mine.settled(settled, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
+    expect((await mine.unproven(11n, 51n, 9)).map((row) => row.execution_id)).to.deep.equal(['settled']);
+    await mine.proven(['settled']);
     await mine.proven(['signed']);
     expect(await mine.unproven(11n, later, 9)).to.deep.equal([]);
   });
