@@ -6,6 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { findExecution } from '../app/sdk/program.ts';
+import { parseUuid } from '../app/sdk/receipt.ts';
 import { startNode, type TestNode } from './harness/node.ts';
 import { tellOfDisputes } from './journey/disputes.ts';
 import { createVisitor, type Visitor } from './journey/visitor.ts';
@@ -177,6 +179,12 @@ describe('journey', function () {
       }
       visitor.assertPaid(before, await visitor.balances(), 'sandbox-echo', 450_000n, 1);
 
+      let order: string[] | undefined;
+      const openedSlot = async (id: string) => {
+        const record = findExecution(parseUuid(id)!);
+        const transactions = await visitor.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+        return transactions.at(-1)!.slot;
+      };
       for (const filter of [
         '',
         '&status=completed',
@@ -189,7 +197,7 @@ describe('journey', function () {
           const { body } = await visitor.send(`/v1/executions?limit=7&offset=${offset}${filter}`, 1);
           for (const row of body.executions) {
             seen.push(row.execution_id);
-            times.push(`${row.initiated_at} ${row.execution_id}`);
+            times.push(row.initiated_at);
           }
           if (body.executions.length < 7) {
             expect(body.total).to.equal(seen.length);
@@ -199,7 +207,12 @@ describe('journey', function () {
         expect(new Set(seen).size).to.equal(seen.length, filter);
         expect([...ids].every((id) => seen.includes(id))).to.equal(true);
         expect(times).to.deep.equal([...times].sort().reverse());
+        // A filter leaves some out, and changes no order.
+        order ??= seen;
+        expect(seen).to.deep.equal(order.filter((id) => seen.includes(id)));
       }
+      const slots = await Promise.all(order!.map(openedSlot));
+      expect(slots).to.deep.equal([...slots].sort((a, b) => b - a));
       expect((await visitor.send('/v1/executions?to=2020-01-01T00:00:00Z', 1)).body).to.include({ total: 0 });
     });
 
