@@ -150,15 +150,11 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
         .expression(fresh)
         .returningAll();
     });
+    // The id of a call without an Idempotency-Key is random, so that nothing is there before it.
+    const isFirst = row.state === 'accepted' && row.fingerprint === null;
     // What was answered in vain must not answer another task. Both are written in one transaction.
-    const forgotten = compile('forgetResult', [id], () =>
-      db
-        .deleteFrom('results')
-        .where(
-          sql<boolean>`execution_id = (SELECT execution_id FROM executions WHERE execution_id = ${id} AND state = 'void')`,
-        ),
-    );
-    const [, { rows }] = await Promise.all([writes.note(forgotten), writes.note(query)]);
+    const forgetting = isFirst ? null : writes.note(forgetResult(id));
+    const [{ rows }] = await Promise.all([writes.note(query), forgetting]);
     const [taken] = rows as ExecutionRow[];
     if (taken) return taken;
     if (openLimit > 0) {
@@ -166,6 +162,14 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
       if (!present || present.state === 'void') throw new OpenLimitReached();
     }
     throw new JournalConflict(`execution ${id} is taken`);
+  }
+
+  /** The result of a row that never paid. */
+  function forgetResult(id: string) {
+    const voided = sql`SELECT execution_id FROM executions WHERE execution_id = ${id} AND state = 'void'`;
+    return compile('forgetResult', [id], () =>
+      db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`),
+    );
   }
 
   async function get(id: string): Promise<ExecutionRow | undefined> {
