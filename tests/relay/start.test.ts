@@ -125,9 +125,11 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     const signature = signMessage(wallet.secretKey, message).slice('ed25519:'.length);
     const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
     const read = () => request(market.relay.url, `/v1/executions/${opened.id}`, { apiKey: token });
-    await until('the execution is done', async () => (await read()).body.status === 'completed');
-
-    const answer = await later();
+    let answer = await later();
+    await until('the execution is done', async () => {
+      answer = await later();
+      return answer.body.status !== 'pending';
+    });
     expect([answer.status, answer.body.status], answer.text).to.deep.equal([200, 'completed']);
     expect(answer.body).to.include({ result: `done: ${TASK}`, cost_usdc: 0.25 });
     const sync = await start(opened.id, proof, null);
