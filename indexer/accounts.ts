@@ -1,8 +1,8 @@
 /**
  * The way out when a transaction's log cannot be trusted, or is about accounts that no transaction before it made: the
- * accounts are read and their present state is written instead. That state may already be later than the transaction, which the rows' slot remembers. What
- * accounts do not keep (why a refund was made, which transaction did what, what is closed by now) is in the transaction's
- * own instructions.
+ * accounts are read and their present state is written instead. That state may already be later than the transaction,
+ * which the rows' slot remembers. What accounts do not keep (why a refund was made, which transaction did what, what is
+ * closed by now) is in the transaction's own instructions.
  */
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program.ts';

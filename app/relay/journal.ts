@@ -216,11 +216,6 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
         FROM executions WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)}`.execute(db);
       return rows[0]!.lost;
     },
-    /** Executions that a wallet has open. */
-    async openOf(wallet: string): Promise<number> {
-      const { rows } = await sql<{ open: bigint }>`SELECT (${countOpen(wallet)}) AS open`.execute(db);
-      return Number(rows[0]!.open);
-    },
     /**
      * Intent: these bytes will be sent to fund the escrow; `reopens` counts, from 1, the times that the chain has rolled
      * it back.

@@ -208,7 +208,7 @@ describe('protection of the fee payer', function () {
     const change = (settings: Parameters<typeof changeSettings>[2]) =>
       changeSettings(market.marketplace, admin(), settings);
     const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
-    /** Bursts of calls until one of each kind is refused without a transaction. */
+    /** Calls are refused in these words, and none of them costs a fee. */
     async function requireFree(says: RegExp): Promise<void> {
       const before = await lamports();
       for (let count = 0; count < 5; count += 1) {

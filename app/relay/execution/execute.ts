@@ -34,7 +34,6 @@ const WAIT_MAX_MS = 2_000;
 const REST_FIRST_MS = 1_000;
 const REST_MAX_MS = 60_000;
 
-const ENDED: readonly ExecutionRow['state'][] = ['settled', 'refunded', 'void'];
 /** Rows of one look for what is unfinished. */
 const RECOVERED_AT_ONCE = 500;
 
@@ -249,7 +248,8 @@ export function createEngine(deps: EngineDeps) {
     await within(ended, ms);
     while (live.ended === null && performance.now() < until && !stopping.signal.aborted) {
       const row = await journal.get(executionId);
-      if (!row || row.lease_owner === journal.owner || ENDED.includes(row.state)) return;
+      const isOver = row && ['ended', 'unpaid'].includes(standingOf(row));
+      if (!row || row.lease_owner === journal.owner || isOver) return;
       await sleep(WAIT_FIRST_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }

@@ -13,13 +13,32 @@ import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { createDocuments } from '../../../app/relay/documents.ts';
 import { requireHarmless } from '../../../app/relay/execution/protection.ts';
 import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
-import { createJournal } from '../../../app/relay/journal.ts';
+import { type ClaimedExecution, createJournal } from '../../../app/relay/journal.ts';
 import { createMetrics } from '../../../app/relay/metrics.ts';
 import { keepMetadata } from '../../../app/relay/pendingMetadata.ts';
 import type { LedgerDatabase, LedgerTables } from '../../../app/relay/tables.ts';
 import { migrate, openDatabase, openIndex } from '../../../indexer/database.ts';
 
 const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
+
+const EXECUTION: ClaimedExecution = {
+  execution_id: 'an id',
+  wallet: 'a wallet',
+  key_id: 'a key',
+  listing: 'a listing',
+  listing_version: 1n,
+  metadata_hash: '',
+  nonce: '',
+  fingerprint: null,
+  price: 1n,
+  max_cost: 1n,
+  timeout_seconds: 1n,
+  listing_timeout_seconds: null,
+  task: '',
+  parameters: '{}',
+  request_hash: '',
+  accepted_at: 1n,
+};
 
 /** Remembers the text of every statement that is prepared from now on. */
 function listen(sqlite: Sqlite.Database): Set<string> {
@@ -72,7 +91,7 @@ describe('query plans', () => {
     await journal.unfinished(1, 500);
     await journal.unfinished(1, 500, { created_ms: 1n, execution_id: 'an id' });
     await journal.restUntil('an id', 1);
-    await journal.openOf('a wallet');
+    await journal.claim(EXECUTION, 1, 1);
     await journal.unproven(1n, 1n, 99);
     await journal.proven(['an id']);
     await requireHarmless(journal, { lostLamportsPerDay: 1, openExecutions: 1 }, 'a wallet', 1);
