@@ -18,6 +18,8 @@ interface Counts {
   passes: number;
   failures: number;
   pending: number;
+  /** Each failed test by its full title. */
+  failed?: { title: string; error: string }[];
 }
 
 /** In the order in which a fault shows soonest: the cheap ones first. */
@@ -119,6 +121,7 @@ function main(names: string[]): number {
     return 2;
   }
   const rows: string[] = [];
+  const failed: string[] = [];
   const total: Counts = { passes: 0, failures: 0, pending: 0 };
   for (const suite of SUITES.filter((candidate) => names.length === 0 || names.includes(candidate.name))) {
     console.log(`\n== ${suite.name}: ${suite.about}`);
@@ -128,10 +131,14 @@ function main(names: string[]): number {
     rows.push(
       `${suite.name.padEnd(16)} ${String(counts.passes).padStart(5)} passed ${String(counts.failures).padStart(4)} failed ${minutes.padStart(6)} min`,
     );
+    for (const { title, error } of counts.failed ?? [])
+      failed.push(`${suite.name}: ${title}\n  ${error.split('\n').slice(0, 20).join('\n  ')}`);
     total.passes += counts.passes;
     total.failures += counts.failures;
     total.pending += counts.pending;
   }
+  // Said again at the end, where a log that was cut off still has it.
+  if (failed.length > 0) console.log(`\nFailed:\n\n${failed.join('\n\n')}`);
   console.log(`\n${rows.join('\n')}\n`);
   console.log(`${total.passes} passed, ${total.failures} failed${total.pending ? `, ${total.pending} skipped` : ''}`);
   return total.failures === 0 && total.passes > 0 ? 0 : 1;

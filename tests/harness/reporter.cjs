@@ -1,14 +1,16 @@
-// Mocha's spec reporter, which also leaves its counts where `npm test` can add them up.
+// Mocha's spec reporter, which also leaves its counts and what failed where `npm test` can add them up.
 const { writeFileSync } = require('node:fs');
 const Mocha = require('mocha');
 
 module.exports = class CountingReporter extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
+    const failed = [];
+    runner.on('fail', (test, error) => failed.push({ title: test.fullTitle(), error: error?.stack ?? String(error) }));
     runner.once('end', () => {
       const { passes, failures, pending, tests } = this.stats;
       const file = options.reporterOptions?.counts;
-      if (file) writeFileSync(file, JSON.stringify({ passes, failures, pending, tests }));
+      if (file) writeFileSync(file, JSON.stringify({ passes, failures, pending, tests, failed }));
     });
   }
 };
