@@ -6,9 +6,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { generateSigningKey } from '../app/sdk/creator.ts';
+import { generateSigningKey } from '../app/sdk/creator/creator.ts';
 import { request, startMarketplace, type TestMarketplace } from '../tests/harness/marketplace.ts';
-import { misbehaviours } from '../tests/relay/creators/cases.ts';
+import { misbehaviours } from '../tests/relay/misbehaviour/cases.ts';
 import { type Percentiles, percentiles } from './relay/percentiles.ts';
 
 /** Calls at once to the agent beside, blocks of each kind, and measured calls in each. */
@@ -34,7 +34,7 @@ export async function benchNeighbours(report: (line: string) => void): Promise<N
     .map(({ task }) => task);
   const market = await startMarketplace({ slotTimeMs: 400 });
   const child = fork(
-    join(import.meta.dirname, '..', 'tests', 'relay', 'creators', 'badServer.ts'),
+    join(import.meta.dirname, '..', 'tests', 'relay', 'misbehaviour', 'badServer.ts'),
     [key, stranger].map((bytes) => Buffer.from(bytes).toString('hex')),
     { execArgv: ['--import', import.meta.resolve('tsx')] },
   );

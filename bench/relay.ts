@@ -6,7 +6,7 @@
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';
-import { findTokenAccount } from '../app/sdk/program.ts';
+import { findTokenAccount } from '../app/sdk/program/program.ts';
 import { request, startMarketplace } from '../tests/harness/marketplace.ts';
 import { median } from './program/table.ts';
 import { many } from './relay/fakeChain.ts';

@@ -9,8 +9,8 @@
 import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
-import idl from '../app/sdk/idl/marketplace.json' with { type: 'json' };
-import type { Marketplace } from '../app/sdk/idl/marketplace.ts';
+import idl from '../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import type { Marketplace } from '../app/sdk/program/idl/marketplace.ts';
 
 const [executionId, keypairFile] = process.argv.slice(2);
 const { RPC_URL, WS_URL } = process.env;

@@ -5,7 +5,7 @@
  * closed by now) is in the transaction's own instructions.
  */
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
-import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program.ts';
+import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
 import { type Invocation, readAddresses, readEvidenceUri, readInvocations, readReason } from './invocations.ts';
 import { configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';

@@ -5,8 +5,8 @@
 import { PublicKey } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import type { Kysely, Transaction } from 'kysely';
-import type { MarketplaceEvent } from '../app/sdk/events.ts';
-import { REFUND_REASONS } from '../app/sdk/program.ts';
+import type { MarketplaceEvent } from '../app/sdk/program/events.ts';
+import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import type { Snapshot } from './accounts.ts';
 import { handleEvent, type Position } from './handlers.ts';
 import type { IndexDatabase } from './tables.ts';

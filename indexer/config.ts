@@ -1,8 +1,8 @@
 /** The indexer's settings, and the only place in its process that reads the environment. */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type HeliusOptions, heliusUrls, readHelius } from './helius.ts';
-import { describeSettings, readSettings } from './settings.ts';
+import { describeSettings, readSettings } from '../app/process/settings.ts';
+import { type HeliusOptions, heliusUrls, readHelius } from '../app/solana/helius.ts';
 
 const settings = z.object({
   SOLANA_RPC_URL: z.url().default('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),

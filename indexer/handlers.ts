@@ -4,9 +4,9 @@
  * other throw stops the indexer.
  */
 import type { Transaction } from 'kysely';
-import type { EventData, EventName, MarketplaceEvent } from '../app/sdk/events.ts';
-import { findGrant } from '../app/sdk/program.ts';
-import { formatUuid } from '../app/sdk/receipt.ts';
+import type { EventData, EventName, MarketplaceEvent } from '../app/sdk/program/events.ts';
+import { findGrant } from '../app/sdk/program/program.ts';
+import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import { base58, flag, hex, optionalBase58, optionalHex } from './columns.ts';
 import type { IndexDatabase, ListingStatusName } from './tables.ts';
 import {

@@ -6,18 +6,18 @@
  */
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { PROGRAM_ID } from '../app/sdk/program.ts';
+import { type OpenedDatabase, openIndex } from '../app/database/database.ts';
+import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
+import { PROGRAM_ID } from '../app/sdk/program/program.ts';
+import type { History } from '../app/solana/helius.ts';
+import { connectRpc } from '../app/solana/rpc.ts';
+import { subscribe } from '../app/solana/subscription.ts';
 import { ApplyError, type SnapshotNeeded } from './apply.ts';
-import { claimChain } from './chain.ts';
-import { type OpenedDatabase, openIndex } from './database.ts';
-import type { History } from './helius.ts';
+import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
-import { type Lock, LockHeld, takeLock } from './lock.ts';
 import { createNotices } from './notices.ts';
 import { type IndexStatus, readStatus } from './read.ts';
 import { rescan } from './rescan.ts';
-import { connectRpc } from './rpc.ts';
-import { subscribe } from './subscription.ts';
 import type { IndexDatabase } from './tables.ts';
 
 export interface IndexerOptions {

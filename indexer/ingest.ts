@@ -4,10 +4,10 @@
  */
 import type { ConfirmedSignatureInfo, Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
-import { readEvents } from '../app/sdk/events.ts';
+import { readEvents } from '../app/sdk/program/events.ts';
+import type { History } from '../app/solana/helius.ts';
 import { readSnapshot } from './accounts.ts';
 import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from './apply.ts';
-import type { History } from './helius.ts';
 import type { Notices } from './notices.ts';
 import type { IndexDatabase } from './tables.ts';
 

@@ -1,8 +1,8 @@
 /** A transaction's calls of the marketplace, read from its instructions: what neither a cut log nor an account tells. */
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import bs58 from 'bs58';
-import idlJson from '../app/sdk/idl/marketplace.json' with { type: 'json' };
-import { coder } from '../app/sdk/program.ts';
+import idlJson from '../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { coder } from '../app/sdk/program/program.ts';
 
 /** One instruction of the marketplace, at the top level or called by another program. */
 export interface Invocation {

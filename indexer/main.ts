@@ -4,9 +4,9 @@
  */
 import { Command } from 'commander';
 import pino from 'pino';
-import { runCommandLine } from './commandLine.ts';
+import { runCommandLine } from '../app/process/commandLine.ts';
+import { heliusHistory } from '../app/solana/helius.ts';
 import { describeConfig, readConfig } from './config.ts';
-import { heliusHistory } from './helius.ts';
 import { createIndexer } from './indexer.ts';
 
 export { createIndexer, type Indexer, type IndexerOptions, type IndexerStatus } from './indexer.ts';

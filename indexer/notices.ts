@@ -2,7 +2,7 @@
  * Transactions that were heard of over WebSocket and wait to be applied, with their logs. Bounded: a notice that is
  * dropped costs one more request, never an event.
  */
-import type { LogNotification } from './subscription.ts';
+import type { LogNotification } from '../app/solana/subscription.ts';
 
 /** With logs of at most 10,000 bytes, some 20 MB. */
 const MOST_WAITING = 2_000;

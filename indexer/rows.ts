@@ -9,8 +9,8 @@ import {
   type ExecutionRecord,
   findTreasury,
   type KeyGrant,
-} from '../app/sdk/program.ts';
-import { formatUuid } from '../app/sdk/receipt.ts';
+} from '../app/sdk/program/program.ts';
+import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import { base58, flag, hex, optionalBase58, optionalHex, optionalTime } from './columns.ts';
 import type {
   ConfigRow,

@@ -10,7 +10,7 @@ import {
   findConfig,
   type InitializeConfigInput,
   initializeConfig,
-} from '../app/sdk/program.ts';
+} from '../app/sdk/program/program.ts';
 
 /** The first settings; the admin can change each within the program's bounds. Collateral grows with the price. */
 export const FIRST_SETTINGS = {

@@ -1,6 +1,6 @@
 // `npm run build:program`: compiles the on-chain programs to SBF, and generates the IDL that everything else is typed by.
 //
-// Results that are committed: the programs (artifact folders), BUILD.json and app/sdk/idl. `--check` proves them fresh.
+// Results that are committed: the programs (artifact folders), BUILD.json and app/sdk/program/idl. `--check` proves them fresh.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { ensureToolchain, type Toolchain, type ToolVersions } from './build/tool
 const HELP = `Usage: npm run build:program -- [options]
 
 Builds the programs below programs/, and the marketplace's IDL.
-  (none)       build with upstream Rust and write the committed artifacts and app/sdk/idl
+  (none)       build with upstream Rust and write the committed artifacts and app/sdk/program/idl
   --check      build, change no committed file, and fail unless the committed ones are fresh
   --official   build with the Solana platform-tools (cargo build-sbf) into target/deploy only
   --json       print the result as one JSON object on standard output
@@ -23,16 +23,16 @@ Builds the programs below programs/, and the marketplace's IDL.
 The tools are installed when missing: a Rust nightly by rustup, sbpf-linker by cargo, clang-22 by apt-get (as root on
 Debian; elsewhere install it first). The first build takes about three minutes.`;
 
-const TEST_CALLER: Program = { package: 'test-caller', crate: 'test_caller', folder: 'programs/test-caller' };
+const TEST_CALLER: Program = { package: 'test-caller', crate: 'test_caller', folder: 'tests/program/caller' };
 /** Stands for what a tutorial's reader would build, so our flags are not for it. */
 const NAIVE_ESCROW: Program = {
   package: 'naive-escrow',
   crate: 'naive_escrow',
-  folder: 'programs/naive-escrow',
+  folder: 'bench/program/naive',
   plain: true,
 };
 const PROGRAMS = [MARKETPLACE, TEST_CALLER, NAIVE_ESCROW];
-const IDL_FOLDER = join(ROOT, 'app/sdk/idl');
+const IDL_FOLDER = join(ROOT, 'app/sdk/program/idl');
 const BUILD_JSON = join(ROOT, MARKETPLACE.folder, 'artifact/BUILD.json');
 
 /** What BUILD.json holds; `programs` maps crate names to the artifacts' SHA-256 (hex) and length in bytes. */
@@ -73,7 +73,7 @@ async function build(): Promise<object> {
   }
   writeIdl(IDL_FOLDER, MARKETPLACE, idl);
   writeFileSync(BUILD_JSON, `${JSON.stringify(record, null, 2)}\n`);
-  progress('Wrote the programs, BUILD.json and app/sdk/idl.');
+  progress('Wrote the programs, BUILD.json and app/sdk/program/idl.');
   return record;
 }
 
@@ -100,7 +100,7 @@ async function check(): Promise<object> {
   const idlFiles = { json: idl.json, ts: idl.typescript };
   for (const [extension, text] of Object.entries(idlFiles)) {
     const name = `${MARKETPLACE.crate}.${extension}`;
-    if (readCommitted(join(IDL_FOLDER, name)).toString() !== text) stale.push(`app/sdk/idl/${name}`);
+    if (readCommitted(join(IDL_FOLDER, name)).toString() !== text) stale.push(`app/sdk/program/idl/${name}`);
   }
   const { record, binaries } = await compileAll(tools);
   const sameTools = JSON.stringify(record.toolchain) === JSON.stringify(committed.toolchain);

@@ -1,6 +1,6 @@
 /** What the commands for long tests and figures share: numbers from a command line, and its end. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { runCommandLine } from '../indexer/commandLine.ts';
+import { runCommandLine } from '../app/process/commandLine.ts';
 
 /** A parser of whole numbers from `least` on. */
 export function wholeFrom(least: number): (text: string) => number {

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { AgentMetadata, isStandardTag, type StandardTag, tagMask } from '../sdk/metadata.ts';
-import { constants } from '../sdk/program.ts';
-import { formatUsdc, parseUsdc } from '../sdk/usdc.ts';
-import { Refusal } from './refusal.ts';
+import { constants } from '../sdk/program/program.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
+import { AgentMetadata, isStandardTag, type StandardTag, tagMask } from '../sdk/wire/metadata.ts';
+import { formatUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
 
 const SECONDS_RULE = 'must be a whole number of seconds, at least 1';
 const Seconds = z.int(SECONDS_RULE).min(1, SECONDS_RULE);

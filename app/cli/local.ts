@@ -5,12 +5,12 @@
 import { join } from 'node:path';
 import { createAssociatedTokenAccountIdempotentInstruction, createMintToInstruction } from '@solana/spl-token';
 import { type Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
-import { findTokenAccount } from '../sdk/program.ts';
-import { formatUsdc } from '../sdk/usdc.ts';
-import { connect, readClock, readTokens, sendTransaction } from './chain.ts';
+import { findTokenAccount } from '../sdk/program/program.ts';
+import { connect, readClock, readTokens, sendTransaction } from '../sdk/wallet/chain.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
+import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { localDirectory, readLocalNetwork } from './config.ts';
 import { formatTime } from './output.ts';
-import { Refusal } from './refusal.ts';
 import { fundSol, isSurfpool, travelToSlot } from './surfpool.ts';
 import { readKeypair } from './wallet.ts';
 

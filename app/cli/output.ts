@@ -1,5 +1,5 @@
 /** What a command prints: progress on stderr, its result on stdout, so that a script can read the result alone. */
-import type { Report } from './marketplace.ts';
+import type { Report } from '../sdk/wallet/marketplace.ts';
 
 export const report: Report = (line) => console.error(line);
 

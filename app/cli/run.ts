@@ -4,6 +4,7 @@
  * action loads what it needs, so that help and mistakes in the words are answered at once.
  */
 import { Command, CommanderError } from 'commander';
+import { refusalIn, UnknownOutcome } from '../sdk/wallet/refusal.ts';
 import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
 import { disputeCommands } from './commands/dispute.ts';
@@ -11,7 +12,6 @@ import { executionCommands } from './commands/execution.ts';
 import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
 import { localCommands } from './commands/local.ts';
-import { refusalIn, UnknownOutcome } from './refusal.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

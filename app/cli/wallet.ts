@@ -1,8 +1,8 @@
 /** Keypair files, of wallets and of signing keys, in the form that solana-keygen writes too. */
 import { dirname } from 'node:path';
 import { Keypair } from '@solana/web3.js';
-import { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from '../sdk/signingKey.ts';
-import { Refusal } from './refusal.ts';
+import { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from '../sdk/creator/signingKey.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
 
 /** What to do where there is no such file. */
 const MAKE_ONE = '`npm run cli -- keys new FILE` makes such a file.';

@@ -1,8 +1,9 @@
 /** Gives each demo caller a working API key, through the functions behind `npm run cli -- keys`. */
-import { createKey, registerKey } from '../cli/keys.ts';
-import type { Marketplace } from '../cli/marketplace.ts';
-import { hashApiKey, keyIdOf } from '../sdk/apiKey.ts';
-import { constants, decodeAccount, findGrant } from '../sdk/program.ts';
+
+import { constants, decodeAccount, findGrant } from '../sdk/program/program.ts';
+import { hashApiKey, keyIdOf } from '../sdk/receipt/apiKey.ts';
+import { createKey, registerKey } from '../sdk/wallet/keys.ts';
+import type { Marketplace } from '../sdk/wallet/marketplace.ts';
 import { type Caller, renewApiKey } from './identities.ts';
 
 /** What each caller gets, base units: its balance, and as allowance and caps all of it. */

@@ -1,7 +1,7 @@
 /** Which chain the local network runs on: the node that the environment names, or one embedded for this run. */
 import { createRequire } from 'node:module';
 import { Connection } from '@solana/web3.js';
-import { Refusal } from '../cli/refusal.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalConfig } from './config.ts';
 import { forkNode, isSurfpool } from './network.ts';
 import type { Chain } from './setup.ts';

@@ -1,6 +1,6 @@
 /** What `npm start` is told by its environment: the only reader of process.env in this process. */
 import { resolve } from 'node:path';
-import { Refusal } from '../cli/refusal.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
 
 export interface LocalConfig {
   /** DATA_DIR, default `.local`: absolute. Holds everything that must outlive a run. */

@@ -1,7 +1,7 @@
 /** `demo.json`: what a program needs to use the running local network. It exists while the network runs. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTreasury, PROGRAM_ID } from '../sdk/program.ts';
+import { findTreasury, PROGRAM_ID } from '../sdk/program/program.ts';
 import type { LocalNetwork } from './main.ts';
 
 export interface DemoFile {

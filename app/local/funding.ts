@@ -6,9 +6,9 @@ import {
   unpackMint,
 } from '@solana/spl-token';
 import { type Connection, LAMPORTS_PER_SOL, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { Refusal } from '../cli/refusal.ts';
-import { findTokenAccount } from '../sdk/program.ts';
-import { formatUsdc } from '../sdk/usdc.ts';
+import { findTokenAccount } from '../sdk/program/program.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
+import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { CALLER_USDC } from './callers.ts';
 import type { Identities } from './identities.ts';
 import { fundSol, sendAndConfirm } from './network.ts';

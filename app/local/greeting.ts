@@ -1,7 +1,7 @@
 /** What a person sees when the local network is ready, and the request that they can paste. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatUsdc } from '../sdk/usdc.ts';
+import { formatUsdc } from '../sdk/wire/usdc.ts';
 import type { LocalNetwork } from './main.ts';
 
 const EXAMPLE_CSV = join(import.meta.dirname, '..', '..', 'examples', 'cities.csv');

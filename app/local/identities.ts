@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
-import { createApiKey, parseApiKey } from '../sdk/apiKey.ts';
-import { generateSigningKey, loadSigningKey, saveSigningKey } from '../sdk/signingKey.ts';
+import { generateSigningKey, loadSigningKey, saveSigningKey } from '../sdk/creator/signingKey.ts';
+import { createApiKey, parseApiKey } from '../sdk/receipt/apiKey.ts';
 
 export interface Caller {
   wallet: Keypair;

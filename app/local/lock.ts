@@ -1,7 +1,7 @@
-/** One `npm start` at a time in a data directory; how the lock works is said in indexer/lock.ts. */
+/** One `npm start` at a time in a data directory; how the lock works is said in app/database/lock.ts. */
 import { join } from 'node:path';
-import { type Lock, LockHeld, takeLock } from '../../indexer/lock.ts';
-import { Refusal } from '../cli/refusal.ts';
+import { type Lock, LockHeld, takeLock } from '../database/lock.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
 
 /** Takes the directory, made if missing. Throws Refusal when another process has it. */
 export function lockDirectory(dataDir: string): Lock {

@@ -25,7 +25,7 @@ import {
 import bs58 from 'bs58';
 import { ensureMarketplace, type MarketplaceInput } from '../../migrations/deploy.ts';
 import { callRpc } from '../cli/surfpool.ts';
-import type { Config } from '../sdk/program.ts';
+import type { Config } from '../sdk/program/program.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
 
 export { callRpc, fundSol, isSurfpool } from '../cli/surfpool.ts';

@@ -4,7 +4,6 @@
  */
 import { type Connection, type Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { readConfig } from '../../migrations/deploy.ts';
-import { Refusal } from '../cli/refusal.ts';
 import {
   type Config,
   decodeAccount,
@@ -12,7 +11,8 @@ import {
   findProgramData,
   PROGRAM_ID,
   setCreatorVerified,
-} from '../sdk/program.ts';
+} from '../sdk/program/program.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
 import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
 import {

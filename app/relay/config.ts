@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
-import { type HeliusOptions, heliusUrls, readHelius } from '../../indexer/helius.ts';
-import { describeSettings, readSettings } from '../../indexer/settings.ts';
+import { describeSettings, readSettings } from '../process/settings.ts';
+import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import type { WalletLimits } from './execution/protection.ts';
-import type { PublicRate } from './publicLimit.ts';
+import type { PublicRate } from './http/publicLimit.ts';
 
 const settings = z.object({
   ENVIRONMENT: z

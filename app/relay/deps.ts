@@ -4,18 +4,18 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { Config, ExecutionRecord, KeyGrant } from '../sdk/program.ts';
-import type { KeyDirectory } from '../sdk/wire.ts';
-import type { AgentHealthReader } from './agentHealth.ts';
-import type { KeyRow, KeyUse } from './auth.ts';
-import type { Agent } from './catalog.ts';
+import type { Config, ExecutionRecord, KeyGrant } from '../sdk/program/program.ts';
+import type { KeyDirectory } from '../sdk/wire/wire.ts';
+import type { KeyRow, KeyUse } from './access/auth.ts';
+import type { Sessions } from './access/sessions.ts';
+import type { AgentHealthReader } from './agents/agentHealth.ts';
+import type { Agent } from './agents/catalog.ts';
+import type { Documents } from './agents/documents.ts';
 import type { RelayConfig } from './config.ts';
-import type { Documents } from './documents.ts';
-import type { CreatorAnswer, CreatorCall } from './execution/dispatch.ts';
-import type { Gate } from './gate.ts';
-import type { Metrics } from './metrics.ts';
-import type { Sessions } from './sessions.ts';
-import type { LedgerDatabase, LedgerTables } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './ledger/tables.ts';
+import type { Gate } from './operation/gate.ts';
+import type { Metrics } from './operation/metrics.ts';
+import type { CreatorAnswer, CreatorCall } from './outbound/dispatch.ts';
 
 /** Who is calling: the wallet that pays, and the key that was used. */
 export interface Principal {

@@ -1,8 +1,8 @@
 // The one error that callers see, and how the program's refusals become it.
 
-import type { SpendingLimit } from '../sdk/errorCodes.ts';
-import { toUsdc } from '../sdk/usdc.ts';
-import type { ErrorCode, ErrorDetails } from '../sdk/wire.ts';
+import type { SpendingLimit } from '../sdk/wire/errorCodes.ts';
+import { toUsdc } from '../sdk/wire/usdc.ts';
+import type { ErrorCode, ErrorDetails } from '../sdk/wire/wire.ts';
 
 interface ApiErrorOptions<Code extends ErrorCode> {
   executionId?: string | null;

@@ -3,11 +3,11 @@
  * Other parts of the project start the relay in their own process by `startRelay`.
  */
 import { Command } from 'commander';
-import { runCommandLine } from '../../indexer/commandLine.ts';
-import { addBackupCommand } from './backup.ts';
-import { rotateCallKeys } from './callKeys.ts';
+import { runCommandLine } from '../process/commandLine.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
+import { addBackupCommand } from './ledger/backup.ts';
 import { createLog } from './log.ts';
+import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
 import { type RunningRelay, startRelay } from './start.ts';
 

@@ -1,6 +1,6 @@
 /** A stranger's values through a schema: what does not fit becomes one ApiError that names it and says what is right. */
 import type { z } from 'zod';
-import type { RequestIssue } from '../sdk/errorCodes.ts';
+import type { RequestIssue } from '../sdk/wire/errorCodes.ts';
 import { ApiError } from './errors.ts';
 import { JsonError, parseJsonObject } from './json.ts';
 

@@ -1,8 +1,8 @@
 /** Our side of the comparison: the marketplace of the tests, with the relay killed where the other side's middleman is. */
 import { createTransferInstruction } from '@solana/spl-token';
-import { sendTransaction } from '../../app/cli/chain.ts';
+import { openDatabase } from '../../app/database/database.ts';
 import { ledgerPath } from '../../app/relay/config.ts';
-import { openDatabase } from '../../indexer/database.ts';
+import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
 import {
   goodAnswer,
   type RelayHandle,

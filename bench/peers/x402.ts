@@ -5,7 +5,7 @@ import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
-import { sendTransaction } from '../../app/cli/chain.ts';
+import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
 import { startMarketplace, type TestMarketplace } from '../../tests/harness/marketplace.ts';
 import { type Child, startChild } from '../processes.ts';
 import { CASES, type Loss, PRICE, PRICE_USDC, type Side } from './side.ts';

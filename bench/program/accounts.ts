@@ -1,6 +1,6 @@
 /** What each kind of account weighs and what rent it locks, read from a world in which each of them exists. */
 import type { PublicKey } from '@solana/web3.js';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { world } from '../../tests/harness/world.ts';
 import { dispute } from './steps.ts';
 

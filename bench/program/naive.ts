@@ -1,5 +1,5 @@
 /**
- * The baseline of programs/naive-escrow: its instructions, and the accounts that it needs but does not make, written into
+ * The baseline of bench/program/naive: its instructions, and the accounts that it needs but does not make, written into
  * the VM. What they hold is what the marketplace's hold for the same call.
  */
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js';
-import type { OpenTerms } from '../../app/sdk/program.ts';
+import type { OpenTerms } from '../../app/sdk/program/program.ts';
 import { PROGRAMS } from '../../tests/harness/deployment.ts';
 import {
   GRACE,
@@ -26,7 +26,7 @@ import {
 } from '../../tests/harness/world.ts';
 
 const NAIVE_ID = new PublicKey('5uxzqbcLddH4H9oZpEQ7Xv6bnYBuYFgG3Pa5wEtjPAJw');
-export const NAIVE_SO = 'programs/naive-escrow/artifact/naive_escrow.so';
+export const NAIVE_SO = 'bench/program/naive/artifact/naive_escrow.so';
 /** Bytes of the string that a listing has room for. */
 const URI_ROOM = 200;
 

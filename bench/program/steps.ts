@@ -2,7 +2,7 @@
  * Every instruction of the program at least once, in an order in which all succeed. One party signs and pays for each, as
  * relay and wallets do.
  */
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../tests/harness/vm.ts';
 import { type Execution, NO_KEY, signed, USDC, type World } from '../../tests/harness/world.ts';
 import type { Step } from './measure.ts';

@@ -4,8 +4,8 @@
  * for every bump that misses: single figures would be a lottery.
  */
 import { type Keypair, PublicKey } from '@solana/web3.js';
-import { PROGRAM_ID } from '../../app/sdk/accounts.ts';
-import * as program from '../../app/sdk/program.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/accounts.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { readProgram } from '../../tests/harness/deployment.ts';
 import { namedKeypair, type VmKind } from '../../tests/harness/vm.ts';
 import { FEE, PRICE, USDC, type World, world } from '../../tests/harness/world.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hashResult, signResult } from '../../app/sdk/receipt.ts';
+import { hashResult, signResult } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../../tests/harness/vm.ts';
 
 const RESULT = 'done';

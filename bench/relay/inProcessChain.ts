@@ -5,9 +5,9 @@
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { AccountInfo } from '@solana/web3.js';
-import type { Chain } from '../../app/relay/chain.ts';
-import idl from '../../app/sdk/idl/marketplace.json' with { type: 'json' };
-import { EXECUTION_STATUS_BYTE, RECORD_OFFSETS } from '../../app/sdk/program.ts';
+import type { Chain } from '../../app/relay/chain/chain.ts';
+import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { EXECUTION_STATUS_BYTE, RECORD_OFFSETS } from '../../app/sdk/program/program.ts';
 
 type Account = AccountInfo<Buffer> | null;
 

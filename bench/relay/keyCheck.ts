@@ -4,11 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { authenticate, createKeyReader, createKeyUse } from '../../app/relay/auth.ts';
+import { openDatabase } from '../../app/database/database.ts';
+import { authenticate, createKeyReader, createKeyUse } from '../../app/relay/access/auth.ts';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
-import type { LedgerDatabase, LedgerTables } from '../../app/relay/tables.ts';
-import { createApiKey } from '../../app/sdk/apiKey.ts';
-import { openDatabase } from '../../indexer/database.ts';
+import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';
+import { createApiKey } from '../../app/sdk/receipt/apiKey.ts';
 import { createMarket, keyRow } from './market.ts';
 import { type Percentiles, percentiles } from './percentiles.ts';
 

@@ -4,12 +4,12 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { migrate, openDatabase, openIndex } from '../../app/database/database.ts';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
-import type { LedgerTables } from '../../app/relay/tables.ts';
-import { createApiKey, hashApiKey, keyIdOf } from '../../app/sdk/apiKey.ts';
-import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../app/sdk/metadata.ts';
-import { createGrant, findGrant, initializeConfig } from '../../app/sdk/program.ts';
-import { migrate, openDatabase, openIndex } from '../../indexer/database.ts';
+import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
+import { createGrant, findGrant, initializeConfig } from '../../app/sdk/program/program.ts';
+import { createApiKey, hashApiKey, keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../app/sdk/wire/metadata.ts';
 import { emptyWorld, TERMS, TIMEOUT, USDC, type World } from '../../tests/harness/world.ts';
 
 export const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');

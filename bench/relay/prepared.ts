@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Transaction, type TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { keyIdOf } from '../../app/sdk/apiKey.ts';
-import { findGrant, openExecutionWithGrant } from '../../app/sdk/program.ts';
-import { deriveExecutionId } from '../../app/sdk/receipt.ts';
+import { findGrant, openExecutionWithGrant } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
 import type { World } from '../../tests/harness/world.ts';
 
 export interface PreparedTransaction {

@@ -5,8 +5,8 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Pool } from 'undici';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
-import { subscribe } from '../../indexer/subscription.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { subscribe } from '../../app/solana/subscription.ts';
 import type { PreparedCall, PreparedTransaction } from './prepared.ts';
 
 const [rpcUrl, wsUrl, endpoint] = process.argv.slice(2);

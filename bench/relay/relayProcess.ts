@@ -6,12 +6,12 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
+import { openDatabase } from '../../app/database/database.ts';
+import { createRun } from '../../app/database/groupCommit.ts';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
-import { createRun } from '../../app/relay/groupCommit.ts';
-import { createJournal, type Journal } from '../../app/relay/journal.ts';
+import { createJournal, type Journal } from '../../app/relay/ledger/journal.ts';
+import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { startRelay } from '../../app/relay/main.ts';
-import type { LedgerTables } from '../../app/relay/tables.ts';
-import { openDatabase } from '../../indexer/database.ts';
 import { inProcess } from './inProcessChain.ts';
 
 export interface RelayTimes {

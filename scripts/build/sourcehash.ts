@@ -7,8 +7,8 @@ import { ROOT } from './process.ts';
 
 const FOLDERS = [
   'programs/marketplace/src',
-  'programs/naive-escrow/src',
-  'programs/test-caller/src',
+  'bench/program/naive/src',
+  'tests/program/caller/src',
   'scripts/build',
   'scripts/idl',
 ];
@@ -16,8 +16,8 @@ const FILES = [
   'Cargo.lock',
   'Cargo.toml',
   'programs/marketplace/Cargo.toml',
-  'programs/naive-escrow/Cargo.toml',
-  'programs/test-caller/Cargo.toml',
+  'bench/program/naive/Cargo.toml',
+  'tests/program/caller/Cargo.toml',
   'scripts/buildProgram.ts',
 ];
 

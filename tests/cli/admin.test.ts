@@ -4,7 +4,13 @@
  */
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
-import { decodeAccount, findConfig, findCreator, findTokenAccount, findTreasury } from '../../app/sdk/program.ts';
+import {
+  decodeAccount,
+  findConfig,
+  findCreator,
+  findTokenAccount,
+  findTreasury,
+} from '../../app/sdk/program/program.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 

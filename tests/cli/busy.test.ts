@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { MarketplaceError, repeat } from '../../app/sdk/client.ts';
-import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
+import { MarketplaceError, repeat } from '../../app/sdk/client/client.ts';
+import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 

@@ -10,10 +10,10 @@ import { AccountLayout } from '@solana/spl-token';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
-import { keyIdOf } from '../../app/sdk/apiKey.ts';
-import { createClient } from '../../app/sdk/client.ts';
-import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
-import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program.ts';
+import { createClient } from '../../app/sdk/client/client.ts';
+import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
+import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { cli, type Run } from './run.ts';
 

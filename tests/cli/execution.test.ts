@@ -4,9 +4,9 @@
  */
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { keyIdOf } from '../../app/sdk/apiKey.ts';
-import { findEscrow, findExecution, findGrant } from '../../app/sdk/program.ts';
-import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt.ts';
+import { findEscrow, findExecution, findGrant } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
 import { startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 

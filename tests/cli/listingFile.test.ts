@@ -1,7 +1,7 @@
 /** A creator's FILE.json: what is accepted, and that a refusal names the field and the rule. */
 import { expect } from 'chai';
 import { depositFor, type ListingFileInput, parseListingFile } from '../../app/cli/listingFile.ts';
-import { Refusal } from '../../app/cli/refusal.ts';
+import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 
 const valid: ListingFileInput = {
   name: 'summarizer',

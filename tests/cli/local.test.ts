@@ -9,8 +9,8 @@ import { getAccount, getMint } from '@solana/spl-token';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
-import { createClient } from '../../app/sdk/client.ts';
-import { findTokenAccount } from '../../app/sdk/program.ts';
+import { createClient } from '../../app/sdk/client/client.ts';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { cli, type Run, runHere } from './run.ts';
 

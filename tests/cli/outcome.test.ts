@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import bs58 from 'bs58';
 import { expect } from 'chai';
-import { keyIdOf } from '../../app/sdk/apiKey.ts';
-import { decodeAccount, findGrant } from '../../app/sdk/program.ts';
+import { decodeAccount, findGrant } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
 import { cli, createTerminal, type Run } from './run.ts';
 

@@ -5,9 +5,9 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { PublicKey as Address } from '@solana/web3.js';
 import { expect } from 'chai';
-import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
-import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program.ts';
-import { parseUuid } from '../../app/sdk/receipt.ts';
+import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
+import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program/program.ts';
+import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 

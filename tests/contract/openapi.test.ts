@@ -4,22 +4,22 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import express from 'express';
-import { createHttpServer } from '../../app/relay/http.ts';
-import type { OpenApi } from '../../app/relay/openapi/document.ts';
+import type { OpenApi } from '../../app/relay/http/openapi/document.ts';
 import {
   ANSWERS,
   BODIES,
   CONFIG_ANSWER,
   errorExample,
   procedureErrorExample,
-} from '../../app/relay/openapi/examples.ts';
-import { GLOSSARY } from '../../app/relay/openapi/glossary.ts';
-import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from '../../app/relay/openapi/procedures.ts';
-import { type Answer, errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/openapi/routes.ts';
-import { createPublicLimit } from '../../app/relay/publicLimit.ts';
-import { addRoutes, type Handlers } from '../../app/relay/router.ts';
-import { ERROR_CODES } from '../../app/sdk/errorCodes.ts';
-import { ERRORS, errorBodyOf } from '../../app/sdk/wire.ts';
+} from '../../app/relay/http/openapi/examples.ts';
+import { GLOSSARY } from '../../app/relay/http/openapi/glossary.ts';
+import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from '../../app/relay/http/openapi/procedures.ts';
+import { type Answer, errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/http/openapi/routes.ts';
+import { createPublicLimit } from '../../app/relay/http/publicLimit.ts';
+import { addRoutes, type Handlers } from '../../app/relay/http/router.ts';
+import { createHttpServer } from '../../app/relay/http/server.ts';
+import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
+import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { startWorld, type World } from '../relay/api/world.ts';
 
 /** What the server answers beside the table: not REST, or not for callers. */

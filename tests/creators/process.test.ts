@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { loadCallKeys } from '../../app/relay/callKeys.ts';
+import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { complete, execution, forkCreators, post } from './process.ts';
 
 async function refusesConnections(url: string): Promise<boolean> {

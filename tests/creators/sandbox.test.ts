@@ -1,10 +1,10 @@
 /** Every sandbox agent over HTTP: honest before it is listed, as documented from then on, the same bytes on repeat. */
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
-import { compileParameterCheck } from '../../app/relay/parameters.ts';
-import { findInputSchemaFaults, findSchemaFaults } from '../../app/relay/schemaFaults.ts';
-import { AgentMetadata, isStandardTag } from '../../app/sdk/metadata.ts';
-import { parseUsdc } from '../../app/sdk/usdc.ts';
+import { compileParameterCheck } from '../../app/relay/agents/parameters.ts';
+import { findInputSchemaFaults, findSchemaFaults } from '../../app/relay/agents/schemas/faults.ts';
+import { AgentMetadata, isStandardTag } from '../../app/sdk/wire/metadata.ts';
+import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
 import {
   type Creators,
   complete,

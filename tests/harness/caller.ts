@@ -1,4 +1,4 @@
-/** Instructions for programs/test-caller: any instruction sent on by CPI, with a PDA that signs; lines that look like ours. */
+/** Instructions for tests/program/caller: any instruction sent on by CPI, with a PDA that signs; lines that look like ours. */
 import { createHash } from 'node:crypto';
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { TEST_CALLER_ID } from './outcome.ts';

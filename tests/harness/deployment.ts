@@ -1,7 +1,7 @@
 /** The marketplace and the test caller as the upgradeable loader keeps them, ready to be written into a VM. */
 import { readFileSync } from 'node:fs';
 import { PublicKey } from '@solana/web3.js';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { TEST_CALLER_ID } from './outcome.ts';
 
 export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
@@ -9,7 +9,7 @@ export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 /** The programs of every VM and their binaries, paths from the repository's root. */
 export const PROGRAMS: [PublicKey, string][] = [
   [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
-  [TEST_CALLER_ID, 'programs/test-caller/artifact/test_caller.so'],
+  [TEST_CALLER_ID, 'tests/program/caller/artifact/test_caller.so'],
 ];
 
 const binaries = new Map<string, Buffer>();

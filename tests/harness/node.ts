@@ -4,7 +4,7 @@
  */
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { callRpc, deployProgram, forkNode, fundSol } from '../../app/local/network.ts';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 
 export interface TestNode {
   rpcUrl: string;

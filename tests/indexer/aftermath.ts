@@ -1,6 +1,6 @@
 /** What can follow a settle or a refund, as instructions of a market's people: disputes, grants changed, things closed. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import type { Market, OpenedExecution } from './market.ts';
 
 export const EVIDENCE_URI = 'https://example.com/evidence.json';

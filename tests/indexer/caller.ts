@@ -1,15 +1,15 @@
-/** Instructions of programs/test-caller, with which a test floods or forges a transaction's log. */
+/** Instructions of tests/program/caller, with which a test floods or forges a transaction's log. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ComputeBudgetProgram, type PublicKey, type Signer, TransactionInstruction } from '@solana/web3.js';
 import { deployProgram } from '../../app/local/network.ts';
-import { readEvents } from '../../app/sdk/events.ts';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { readEvents } from '../../app/sdk/program/events.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import type { TestNode } from '../harness/node.ts';
 import { TEST_CALLER_ID } from '../harness/outcome.ts';
 import type { Market } from './market.ts';
 
-const TEST_CALLER = join(import.meta.dirname, '../../programs/test-caller/artifact/test_caller.so');
+const TEST_CALLER = join(import.meta.dirname, '../program/caller/artifact/test_caller.so');
 
 /** Puts the test caller on a node. */
 export function deployTestCaller({ rpcUrl, payer }: TestNode): Promise<void> {

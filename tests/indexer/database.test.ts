@@ -3,7 +3,13 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AttachedIndex, type IndexDatabase, migrate, openDatabase, openIndex } from '../../indexer/database.ts';
+import {
+  type AttachedIndex,
+  type IndexDatabase,
+  migrate,
+  openDatabase,
+  openIndex,
+} from '../../app/database/database.ts';
 
 describe('indexer/database', () => {
   let folder: string;

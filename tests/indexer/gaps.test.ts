@@ -4,8 +4,8 @@
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import { expect } from 'chai';
-import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program.ts';
-import { formatUuid } from '../../app/sdk/receipt.ts';
+import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/main.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';

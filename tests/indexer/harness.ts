@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { openIndex } from '../../indexer/database.ts';
+import { openIndex } from '../../app/database/database.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/main.ts';
 import type { TestNode } from '../harness/node.ts';
 

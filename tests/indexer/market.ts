@@ -14,8 +14,14 @@ import {
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { createMockUsdc, initializeMarketplace, mintMockUsdc, sendAndConfirm } from '../../app/local/network.ts';
-import * as program from '../../app/sdk/program.ts';
-import { deriveExecutionId, hashResult, parseResultHash, requestHash, signResult } from '../../app/sdk/receipt.ts';
+import * as program from '../../app/sdk/program/program.ts';
+import {
+  deriveExecutionId,
+  hashResult,
+  parseResultHash,
+  requestHash,
+  signResult,
+} from '../../app/sdk/receipt/receipt.ts';
 import { startNode, type TestNode } from '../harness/node.ts';
 
 const USDC = 1_000_000n;

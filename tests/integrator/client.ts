@@ -13,7 +13,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import idlJson from '../../app/sdk/idl/marketplace.json' with { type: 'json' };
+import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 
 export const idl = idlJson as anchor.Idl;
 export const PROGRAM_ID = new PublicKey(idl.address);

@@ -11,7 +11,12 @@ import { createAssociatedTokenAccountIdempotentInstruction, createTransferInstru
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { sendAndConfirm } from '../../app/local/network.ts';
-import { createCreatorServer, generateSigningKey, loadSigningKey, saveSigningKey } from '../../app/sdk/creator.ts';
+import {
+  createCreatorServer,
+  generateSigningKey,
+  loadSigningKey,
+  saveSigningKey,
+} from '../../app/sdk/creator/creator.ts';
 import { timeTravel } from '../harness/node.ts';
 import type { Answer, Balances, Visitor } from './visitor.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMockUsdc } from '../../app/local/network.ts';
-import { decodeAccount, findConfig } from '../../app/sdk/program.ts';
+import { decodeAccount, findConfig } from '../../app/sdk/program/program.ts';
 import { startNode, type TestNode } from '../harness/node.ts';
 import { newDirectory, ROOT } from './start.ts';
 

@@ -11,8 +11,8 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
-import { loadSigningKey } from '../../app/sdk/signingKey.ts';
+import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 
 /** Runs a command as if it were pasted into a shell, in a directory that has nothing to do with ours. */

@@ -12,9 +12,9 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { deployProgram } from '../../app/local/network.ts';
-import { createClient } from '../../app/sdk/client.ts';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
-import { loadSigningKey } from '../../app/sdk/signingKey.ts';
+import { createClient } from '../../app/sdk/client/client.ts';
+import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { startNode, type TestNode } from '../harness/node.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 

@@ -1,7 +1,7 @@
 /** The life of a listing after its list: other keys, more collateral, delisting, and what goes back when. */
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair, START } from '../harness/vm.ts';
 import { FEE, PRICE, signed, USDC, type World, world } from '../harness/world.ts';
 

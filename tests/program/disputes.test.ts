@@ -1,7 +1,7 @@
 /** Disputes from open to outcome, award and lapse: every bond, slash and award to the unit, and who is refused when. */
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair, START } from '../harness/vm.ts';
 import { type Execution, PRICE, USDC, type World, world } from '../harness/world.ts';
 

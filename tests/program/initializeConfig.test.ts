@@ -2,7 +2,7 @@
 import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { TEST_CALLER_ID } from '../harness/outcome.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair } from '../harness/vm.ts';

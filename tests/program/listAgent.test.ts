@@ -2,7 +2,7 @@
 import { AccountLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair, START } from '../harness/vm.ts';
 import { emptyWorld, signed, TERMS, TIERS, USDC, type World } from '../harness/world.ts';

@@ -2,8 +2,8 @@
 import { AccountLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
-import { deriveExecutionId } from '../../app/sdk/receipt.ts';
+import * as program from '../../app/sdk/program/program.ts';
+import { deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair, START } from '../harness/vm.ts';
 import { GRACE, NO_KEY, PRICE, TERMS, TIMEOUT, USDC, type World, world } from '../harness/world.ts';

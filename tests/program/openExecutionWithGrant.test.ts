@@ -1,7 +1,7 @@
 /** open_execution_with_grant: the relay spends for an API key, and the chain holds it to the wallet's caps. */
 import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair, START } from '../harness/vm.ts';
 import { NO_KEY, PRICE, USDC, type World, world } from '../harness/world.ts';

@@ -1,6 +1,6 @@
 /** Programs as callers and creators: their addresses sign by CPI, and are paid and refunded like any wallet. */
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, printed, relayed } from '../harness/caller.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair, START } from '../harness/vm.ts';

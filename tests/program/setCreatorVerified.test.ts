@@ -1,7 +1,7 @@
 /** set_creator_verified: the admin's badge. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/plain.ts';
 import { START } from '../harness/vm.ts';
 import { type World, world } from '../harness/world.ts';

@@ -1,6 +1,6 @@
 /** set_listing_status: Active and Paused, and what running executions do not notice of it. */
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/plain.ts';
 import { FEE, PRICE, type World, world } from '../harness/world.ts';
 

@@ -1,7 +1,7 @@
 /** What the admin, a key's wallet and anybody may change or clear away, and who is refused. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { START } from '../harness/vm.ts';
 import { FEE, PRICE, USDC, type World, world } from '../harness/world.ts';
 

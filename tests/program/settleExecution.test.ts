@@ -1,6 +1,6 @@
 /** settle_execution: 99% to the creator, 1% to the treasury, once, before refund_at. Forged signatures have a file of their own. */
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair, START } from '../harness/vm.ts';
 import { type Execution, FEE, PRICE, RESULT_HASH, USDC, type World, world } from '../harness/world.ts';

@@ -1,7 +1,7 @@
 /** Every instruction at its longest fits a transaction: with two signers and two compute-budget instructions. */
 import { ComputeBudgetProgram, type Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm.ts';
 import { FEE, PRICE, signed, TERMS, TIERS, type World, world } from '../harness/world.ts';
 

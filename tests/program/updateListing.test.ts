@@ -1,6 +1,6 @@
 /** update_listing: new terms raise the version, a new price needs its collateral, open executions keep what they paid for. */
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/plain.ts';
 import { namedKeypair } from '../harness/vm.ts';
 import { PRICE, TERMS, USDC, type World, world } from '../harness/world.ts';

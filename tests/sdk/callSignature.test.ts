@@ -5,13 +5,19 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { httpbis } from 'http-message-signatures';
-import { callKeyId, KEY_DIRECTORY_PATH, type PublicJwk, signCall, verifyCall } from '../../app/sdk/callSignature.ts';
+import {
+  callKeyId,
+  KEY_DIRECTORY_PATH,
+  type PublicJwk,
+  signCall,
+  verifyCall,
+} from '../../app/sdk/creator/callSignature.ts';
 import {
   createCreatorServer,
   createExecutionHandler,
   generateSigningKey,
   signingKeyAddress,
-} from '../../app/sdk/creator.ts';
+} from '../../app/sdk/creator/creator.ts';
 
 interface Key {
   privateKey: KeyObject;

@@ -18,8 +18,8 @@ import {
   loadSigningKey,
   saveSigningKey,
   signingKeyAddress,
-} from '../../app/sdk/creator.ts';
-import { hashResult, parseSignature, requestHash } from '../../app/sdk/receipt.ts';
+} from '../../app/sdk/creator/creator.ts';
+import { hashResult, parseSignature, requestHash } from '../../app/sdk/receipt/receipt.ts';
 
 const signingKey = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(3)).secretKey;
 const publicKey = signingKey.subarray(32);

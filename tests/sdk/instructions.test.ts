@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 
 const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const SYSTEM = new PublicKey('11111111111111111111111111111111');

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Ed25519Program, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import * as program from '../../app/sdk/program.ts';
+import * as program from '../../app/sdk/program/program.ts';
 
 const PROGRAM = new PublicKey('6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo');
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

@@ -22,7 +22,7 @@ import {
   signResult,
   verifyMessage,
   verifyResultSignature,
-} from '../../app/sdk/receipt.ts';
+} from '../../app/sdk/receipt/receipt.ts';
 
 const fromHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -1,6 +1,6 @@
 /** USDC amounts: exact both ways, and every refusal names its rule. */
 import { expect } from 'chai';
-import { formatUsdc, parseUsdc, toUsdc } from '../../app/sdk/usdc.ts';
+import { formatUsdc, parseUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 
 /** Base units beside the decimal text that a person would write for them. */
 const AMOUNTS: [bigint, string][] = [

@@ -7,10 +7,10 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { verifyAnswer } from '../../app/relay/execution/verify.ts';
-import { callKeyId, type PublicJwk, readPublicJwk, signCall } from '../../app/sdk/callSignature.ts';
-import { parseExecutionRequest } from '../../app/sdk/creator.ts';
-import { PROGRAM_ID } from '../../app/sdk/program.ts';
+import { verifyAnswer } from '../../app/relay/outbound/verify.ts';
+import { callKeyId, type PublicJwk, readPublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
+import { parseExecutionRequest } from '../../app/sdk/creator/creator.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import {
   deriveExecutionId,
   executionMessage,
@@ -20,7 +20,7 @@ import {
   signMessage,
   signResult,
   startMessage,
-} from '../../app/sdk/receipt.ts';
+} from '../../app/sdk/receipt/receipt.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 
 const { keys, results, requests, execution, start, call, answers } = vectors;

@@ -12,7 +12,7 @@ export function agentsCommands(): Command {
     .option('--tags <tags>', 'only those with all of these tags, separated by commas')
     .option('--limit <n>', 'how many', toCount(100), 20)
     .action(async (options: CommonOptions & { tags?: string; limit: number }) => {
-      const { ask, restClient } = await import('../marketplace.ts');
+      const { ask, restClient } = await import('../../sdk/wallet/marketplace.ts');
       const { baseUrl } = readSettings(options);
       const { tags, limit } = options;
       const page = await ask(baseUrl, () => restClient({ baseUrl }).listAgents({ limit, ...(tags && { tags }) }));
@@ -24,7 +24,7 @@ export function agentsCommands(): Command {
     .description('show one agent')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
-      const { ask, restClient } = await import('../marketplace.ts');
+      const { ask, restClient } = await import('../../sdk/wallet/marketplace.ts');
       const { baseUrl } = readSettings(options);
       printResult(await ask(baseUrl, () => restClient({ baseUrl }).getAgent(agent)), options.json);
     });

@@ -1,6 +1,6 @@
 /** `dispute`: a settled result that is not what was paid for. The admin answers by `admin resolve-dispute`. */
 import { Command, InvalidArgumentError } from 'commander';
-import { constants } from '../../sdk/constants.ts';
+import { constants } from '../../sdk/program/constants.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
 import {
@@ -29,7 +29,7 @@ export function disputeCommands(): Command {
     .requiredOption('--evidence <file>', 'what you rest on; the chain gets its SHA-256')
     .option('--evidence-uri <uri>', `where others find that file, at most ${constants.maxUriLength} bytes`, toUri, '')
     .action(async (executionId: Uint8Array, options: DisputeOptions) => {
-      const { dispute } = await import('../dispute.ts');
+      const { dispute } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
       const { evidence, evidenceUri } = options;
       const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri };
@@ -40,7 +40,7 @@ export function disputeCommands(): Command {
     .description('show a dispute: outcome, dates, amounts')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { showDispute } = await import('../dispute.ts');
+      const { showDispute } = await import('../../sdk/wallet/disputes.ts');
       printResult(await showDispute(await openOnChain(options), executionId), options.json);
     });
 
@@ -49,7 +49,7 @@ export function disputeCommands(): Command {
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
-      const { claim } = await import('../dispute.ts');
+      const { claim } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
       const { destination } = options;
       const award = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
@@ -60,7 +60,7 @@ export function disputeCommands(): Command {
     .description('end a dispute that nobody answered for 30 days; anyone can')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { lapse } = await import('../dispute.ts');
+      const { lapse } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
       printResult(await lapse(await openOnChain(options), { wallet, executionId }), options.json);
     });

@@ -1,9 +1,9 @@
 /** `execution`: a paid call and its escrow, between a wallet and the chain. */
 import { Command, InvalidArgumentError } from 'commander';
-import { requestHash } from '../../sdk/receipt.ts';
+import { requestHash } from '../../sdk/receipt/receipt.ts';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult, report } from '../output.ts';
-import { Refusal } from '../refusal.ts';
 import {
   type Address,
   open,
@@ -47,7 +47,7 @@ export function executionCommands(): Command {
     .option('--nonce <hex>', '16 bytes that this wallet never used before (default: random)', toBytes(NONCE_BYTES))
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
     .action(async (agent: Address, options: OpenOptions) => {
-      const { openByWallet } = await import('../execution.ts');
+      const { openByWallet } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
       const { maxPrice, timeoutSeconds, nonce, source } = options;
       const terms = {
@@ -73,7 +73,7 @@ export function executionCommands(): Command {
         executionId: Uint8Array,
         options: CommonOptions & { task: string; parameters?: Record<string, unknown> },
       ) => {
-        const { startByWallet } = await import('../execution.ts');
+        const { startByWallet } = await import('../../sdk/wallet/executions.ts');
         const wallet = await readWallet(options);
         const { task, parameters } = options;
         const started = { wallet, executionId, task, ...(parameters && { parameters }) };
@@ -85,7 +85,7 @@ export function executionCommands(): Command {
     .description('show what the chain holds of an execution: terms, state, escrow')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { showExecution } = await import('../execution.ts');
+      const { showExecution } = await import('../../sdk/wallet/executions.ts');
       printResult(await showExecution(await openOnChain(options), executionId), options.json);
     });
 
@@ -94,7 +94,7 @@ export function executionCommands(): Command {
     .argument('<execution_id>', 'the execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
-      const { refund } = await import('../execution.ts');
+      const { refund } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
       const { destination } = options;
       const ended = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
@@ -105,7 +105,7 @@ export function executionCommands(): Command {
     .description('remove the record of a refunded execution, 7 days after its open; anyone can')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { closeRecord } = await import('../execution.ts');
+      const { closeRecord } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
       printResult(await closeRecord(await openOnChain(options), { wallet, executionId }), options.json);
     });

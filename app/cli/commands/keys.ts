@@ -1,14 +1,14 @@
 /** `keys`: a caller's API keys, and the files of wallets and signing keys. */
 import type { Connection } from '@solana/web3.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { KEY_SCOPES, type KeyScope } from '../../sdk/apiKey.ts';
-import { constants } from '../../sdk/constants.ts';
-import type { GrantLimits } from '../../sdk/program.ts';
-import { formatUsdc } from '../../sdk/usdc.ts';
+import { constants } from '../../sdk/program/constants.ts';
+import type { GrantLimits } from '../../sdk/program/program.ts';
+import { KEY_SCOPES, type KeyScope } from '../../sdk/receipt/apiKey.ts';
+import type { KeyRestrictions, KeyResult } from '../../sdk/wallet/keys.ts';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
-import type { KeyRestrictions, KeyResult } from '../keys.ts';
 import { printResult, printTable, report } from '../output.ts';
-import { Refusal } from '../refusal.ts';
 import {
   type Address,
   open,
@@ -102,7 +102,7 @@ export function keysCommands(): Command {
       },
     })
     .action(async (options: CreateOptions) => {
-      const { createKey } = await import('../keys.ts');
+      const { createKey } = await import('../../sdk/wallet/keys.ts');
       const wallet = await readWallet(options);
       const marketplace = await open(options);
       const { name, allowance, replaceDelegate } = options;
@@ -135,7 +135,7 @@ export function keysCommands(): Command {
         .default(DAY_SECONDS, '24h'),
     )
     .action(async (keyId: string, options: CommonOptions & { grace: number }) => {
-      const { rotateKey } = await import('../keys.ts');
+      const { rotateKey } = await import('../../sdk/wallet/keys.ts');
       const wallet = await readWallet(options);
       const marketplace = await open(options);
       const graceSeconds = options.grace;
@@ -151,7 +151,7 @@ export function keysCommands(): Command {
     .option('--no-expiry', 'take it as long as its grant on-chain lives')
     .action(
       async (keyId: string, options: CommonOptions & RestrictionOptions & { anyIp?: boolean; expiry: boolean }) => {
-        const { restrictKey } = await import('../keys.ts');
+        const { restrictKey } = await import('../../sdk/wallet/keys.ts');
         const restrictions = {
           ...readRestrictions(options),
           ...(options.anyIp && { allowed_ips: null }),
@@ -166,7 +166,7 @@ export function keysCommands(): Command {
   withWallet(group.command('list'))
     .description("show the wallet's keys and their use")
     .action(async (options: CommonOptions) => {
-      const { listKeys } = await import('../keys.ts');
+      const { listKeys } = await import('../../sdk/wallet/keys.ts');
       const wallet = await readWallet(options);
       const keys = await listKeys(await open(options), wallet);
       const columns = [
@@ -188,8 +188,8 @@ export function keysCommands(): Command {
     .argument('<key_id>', 'as `keys list` shows it', toKeyId)
     .option('--on-chain-only', 'without the marketplace, should it not answer; needs --rpc-url')
     .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
-      const { revokeKey, revokeOnChain } = await import('../keys.ts');
-      const { connect } = await import('../chain.ts');
+      const { revokeKey, revokeOnChain } = await import('../../sdk/wallet/keys.ts');
+      const { connect } = await import('../../sdk/wallet/chain.ts');
       const wallet = await readWallet(options);
       let signature: string | null;
       if (options.onChainOnly) {
@@ -209,7 +209,7 @@ export function keysCommands(): Command {
     .option('--total <usdc>', 'most that may ever be spent, what is spent already included', toAmount)
     .option('--expires-in-days <n>', `life of the key from now on, at most ${MAX_DAYS}`, toCount(MAX_DAYS))
     .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
-      const { updateKey } = await import('../keys.ts');
+      const { updateKey } = await import('../../sdk/wallet/keys.ts');
       const wallet = await readWallet(options);
       const { perExecution, perPeriod, periodSeconds, total, expiresInDays } = options;
       const chain = await openOnChain(options);
@@ -228,7 +228,7 @@ export function keysCommands(): Command {
     .description("remove a key's grant from the chain for good, and get its rent back")
     .argument('<key_id>', 'as `keys list` shows it', toKeyId)
     .action(async (keyId: string, options: CommonOptions) => {
-      const { closeKey } = await import('../keys.ts');
+      const { closeKey } = await import('../../sdk/wallet/keys.ts');
       const wallet = await readWallet(options);
       printResult(await closeKey(await openOnChain(options), { wallet, keyId }), options.json);
     });
@@ -239,7 +239,7 @@ export function keysCommands(): Command {
     .requiredOption('--name <name>', 'by which you will know the key', toName)
     .requiredOption('--wallet <address>', 'the wallet that granted it', toAddress)
     .action(async (keyHash: string, options: CommonOptions & { name: string; wallet: Address }) => {
-      const { registerKey } = await import('../keys.ts');
+      const { registerKey } = await import('../../sdk/wallet/keys.ts');
       const { name, wallet } = options;
       const keyId = await registerKey(readSettings(options), { wallet, keyHash, name });
       printResult({ key_id: keyId, name }, options.json);
@@ -249,7 +249,7 @@ export function keysCommands(): Command {
 
 /** Counted by the chain's clock, which the program compares with. */
 async function expiryAfter(connection: Connection, days: number): Promise<bigint> {
-  const { readClock } = await import('../chain.ts');
+  const { readClock } = await import('../../sdk/wallet/chain.ts');
   return (await readClock(connection)) + BigInt(days * DAY_SECONDS);
 }
 

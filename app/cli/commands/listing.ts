@@ -1,9 +1,9 @@
 /** `listing`: a creator's agents. */
 import { Command } from 'commander';
-import { describeSchemaRules } from '../../sdk/schemaKeywords.ts';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { describeSchemaRules } from '../../sdk/wire/schemaKeywords.ts';
 import { type CommonOptions, fromCaller } from '../config.ts';
 import { printResult, report } from '../output.ts';
-import { Refusal } from '../refusal.ts';
 import {
   type Address,
   open,
@@ -48,7 +48,7 @@ export function listingCommands(): Command {
     .option('--payout <address>', "USDC account to be paid on (default: the wallet's own)", toAddress)
     .addHelpText('after', FILE_HELP)
     .action(async (path: string, options: ListingOptions) => {
-      const { createListing, untilShown } = await import('../listing.ts');
+      const { createListing, untilShown } = await import('../../sdk/wallet/listings.ts');
       const { readListingFile } = await import('../listingFile.ts');
       const file = readListingFile(fromCaller(path));
       const signingKey = await readSigningKey(
@@ -70,7 +70,7 @@ export function listingCommands(): Command {
     .option('--payout <address>', 'USDC account to be paid on (default: as before)', toAddress)
     .addHelpText('after', FILE_HELP)
     .action(async (agent: Address, path: string, options: ListingOptions) => {
-      const { updateListing } = await import('../listing.ts');
+      const { updateListing } = await import('../../sdk/wallet/listings.ts');
       const { readListingFile } = await import('../listingFile.ts');
       const file = readListingFile(fromCaller(path));
       const wallet = await readWallet(options);
@@ -93,7 +93,7 @@ export function listingCommands(): Command {
       .description(status === 'paused' ? 'take no new executions for now' : 'take executions again')
       .argument('<agent_id>', 'the agent', toAddress)
       .action(async (agent: Address, options: CommonOptions) => {
-        const { changeStatus } = await import('../upkeep.ts');
+        const { changeStatus } = await import('../../sdk/wallet/upkeep.ts');
         const wallet = await readWallet(options);
         const signature = await changeStatus(await openOnChain(options), {
           wallet,
@@ -111,7 +111,7 @@ export function listingCommands(): Command {
     .argument('<agent_id>', 'the agent', toAddress)
     .requiredOption('--signing-key <path>', "the new key's file; it must never have signed for another agent")
     .action(async (agent: Address, options: CommonOptions & { signingKey: string }) => {
-      const { rotateKey } = await import('../upkeep.ts');
+      const { rotateKey } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);
       const signingKey = await readSigningKey(fromCaller(options.signingKey));
       printResult(
@@ -125,7 +125,7 @@ export function listingCommands(): Command {
     .argument('<agent_id>', 'the agent', toAddress)
     .argument('<usdc>', 'how much', toAmount)
     .action(async (agent: Address, amount: bigint, options: CommonOptions) => {
-      const { topUp } = await import('../upkeep.ts');
+      const { topUp } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);
       printResult(
         await topUp(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent), amount }),
@@ -137,7 +137,7 @@ export function listingCommands(): Command {
     .description('take an agent off the marketplace for ever; `show` says when its collateral can be returned')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
-      const { delist } = await import('../upkeep.ts');
+      const { delist } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);
       printResult(
         await delist(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
@@ -149,7 +149,7 @@ export function listingCommands(): Command {
     .description("send a delisted agent's collateral to its creator's USDC account; anyone can")
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
-      const { sendCollateralBack } = await import('../upkeep.ts');
+      const { sendCollateralBack } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);
       printResult(
         await sendCollateralBack(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
@@ -161,7 +161,7 @@ export function listingCommands(): Command {
     .description('show what the chain holds of an agent: terms, status, collateral')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
-      const { showListing } = await import('../upkeep.ts');
+      const { showListing } = await import('../../sdk/wallet/upkeep.ts');
       printResult(await showListing(await openOnChain(options), await publicKeyOf(agent)), options.json);
     });
   return group;

@@ -1,8 +1,8 @@
 /** `local`: money and time on the local network that `npm start` runs, for trying things out. */
 import { Command, InvalidArgumentError } from 'commander';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
-import { Refusal } from '../refusal.ts';
 import { type Address, publicKeyOf, toAddress, toAmount } from './options.ts';
 
 const LAMPORTS_PER_SOL = 1_000_000_000;

@@ -7,11 +7,11 @@ import { readFileSync } from 'node:fs';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseUuid } from '../../sdk/receipt.ts';
-import { parseUsdc } from '../../sdk/usdc.ts';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { Chain, Marketplace } from '../../sdk/wallet/marketplace.ts';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, ENVIRONMENT_HELP, fromCaller, readSettings } from '../config.ts';
-import type { Chain, Marketplace } from '../marketplace.ts';
-import { Refusal } from '../refusal.ts';
 
 /** A command that talks to a marketplace. */
 export function withMarketplace(command: Command): Command {
@@ -31,13 +31,13 @@ export function withWallet(command: Command): Command {
 }
 
 export async function open(options: CommonOptions): Promise<Marketplace> {
-  const { openMarketplace } = await import('../marketplace.ts');
+  const { openMarketplace } = await import('../../sdk/wallet/marketplace.ts');
   return openMarketplace(readSettings(options));
 }
 
 /** The chain without the service, which is asked for a node only where none is named. */
 export async function openOnChain(options: CommonOptions): Promise<Chain> {
-  const { openChain } = await import('../marketplace.ts');
+  const { openChain } = await import('../../sdk/wallet/marketplace.ts');
   return openChain(readSettings(options));
 }
 

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ExecutionFailure, type ExecutionOutput, type ExecutionRequest } from '../../sdk/creator.ts';
+import { ExecutionFailure, type ExecutionOutput, type ExecutionRequest } from '../../sdk/creator/creator.ts';
 
 const WORKER = fileURLToPath(new URL('./csvWorker.mjs', import.meta.url));
 const MAX_CSV_BYTES = 1024 * 1024;

@@ -20,7 +20,7 @@ import {
   loadSigningKey,
   saveSigningKey,
   signingKeyAddress,
-} from '../../sdk/creator.ts';
+} from '../../sdk/creator/creator.ts';
 import { demoAgent } from './definitions.ts';
 import { createDemoServer, type DemoServer } from './server.ts';
 

@@ -10,8 +10,8 @@ import {
   type ExecutionOutput,
   type ExecutionRequest,
   failedAnswer,
-} from '../../sdk/creator.ts';
-import { hashResult, parseSignature, signResult } from '../../sdk/receipt.ts';
+} from '../../sdk/creator/creator.ts';
+import { hashResult, parseSignature, signResult } from '../../sdk/receipt/receipt.ts';
 import type { Behaviour } from './definitions.ts';
 
 /** An HTTP answer as a misbehaving server gives it. */

@@ -1,6 +1,6 @@
 /**
  * One demo creator's HTTP server: honest until its agent is listed, from then on as its behaviour says. What is honest
- * is `app/sdk/creator.ts` and nothing else, as any creator would use it.
+ * is `app/sdk/creator/creator.ts` and nothing else, as any creator would use it.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import {
   createCreatorServer,
   RequestError,
   readExecutionRequest,
-} from '../../sdk/creator.ts';
+} from '../../sdk/creator/creator.ts';
 import { analyseCsv } from './csvAnalyst.ts';
 import type { Behaviour, DemoAgent } from './definitions.ts';
 import { echo, echoSlowly, type Misbehaviour, misbehaviours } from './sandbox.ts';

@@ -2,7 +2,7 @@
  * text-report: measures a text, quotes its key sentences (LexRank) and outlines it. Deterministic: the same text gives
  * the same report.
  */
-import { ExecutionFailure, type ExecutionOutput, type ExecutionRequest } from '../../sdk/creator.ts';
+import { ExecutionFailure, type ExecutionOutput, type ExecutionRequest } from '../../sdk/creator/creator.ts';
 import { lexRank } from './lexrank.ts';
 
 const MAX_CHARACTERS = 200_000;

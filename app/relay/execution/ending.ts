@@ -1,10 +1,15 @@
 // How an execution's money leaves its escrow: the settle or the refund is signed and stored, then sent until its
 // fate is known, and signed anew only where the stored bytes are dead. Whatever was intended, the record decides.
 
-import { type AgentListing, type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program.ts';
-import type { Fate } from '../chain.ts';
-import type { SignedTransaction } from '../journal.ts';
-import { type ExecutionRow, isWaiting, type ResultRow } from '../tables.ts';
+import {
+  type AgentListing,
+  type ExecutionRecord,
+  REFUND_REASONS,
+  type RefundReason,
+} from '../../sdk/program/program.ts';
+import type { Fate } from '../chain/chain.ts';
+import type { SignedTransaction } from '../ledger/journal.ts';
+import { type ExecutionRow, isWaiting, type ResultRow } from '../ledger/tables.ts';
 import {
   readSnapshot,
   readSnapshotPast,
@@ -13,7 +18,7 @@ import {
   signRefund,
   signSettle,
   splitOf,
-} from './settle.ts';
+} from './sign.ts';
 import type { EngineDeps, Step } from './steps.ts';
 
 /** The relay stops settling this long before refund_at, seconds. */

@@ -2,11 +2,11 @@
 // looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
 
 import type { Logger } from 'pino';
-import { decodeAccount, EXECUTION_STATUS_BYTE, findExecution, RECORD_OFFSETS } from '../../sdk/program.ts';
-import { parseUuid } from '../../sdk/receipt.ts';
-import type { Chain } from '../chain.ts';
-import type { Journal } from '../journal.ts';
-import type { ExecutionRow } from '../tables.ts';
+import { decodeAccount, EXECUTION_STATUS_BYTE, findExecution, RECORD_OFFSETS } from '../../sdk/program/program.ts';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { Chain } from '../chain/chain.ts';
+import type { Journal } from '../ledger/journal.ts';
+import type { ExecutionRow } from '../ledger/tables.ts';
 import { toRow } from './recover.ts';
 
 /** Rows of one look: a node reads 100 accounts at once, and the clock is one. */

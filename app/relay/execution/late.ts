@@ -3,8 +3,8 @@
 
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { ExecutionRow, LedgerTables } from '../tables.ts';
-import { verifyAnswer } from './verify.ts';
+import type { ExecutionRow, LedgerTables } from '../ledger/tables.ts';
+import { verifyAnswer } from '../outbound/verify.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 

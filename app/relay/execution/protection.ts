@@ -2,7 +2,7 @@
 // executions that end without pay, so only those are bounded, and how many escrows a wallet may have open at once.
 
 import { ApiError } from '../errors.ts';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../ledger/journal.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** When a wallet that lost too much may ask again: what it lost leaves the day little by little. */

@@ -10,11 +10,11 @@ import {
   type ExecutionRecord,
   PROGRAM_ID,
   RECORD_OFFSETS,
-} from '../../sdk/program.ts';
-import { formatUuid } from '../../sdk/receipt.ts';
-import type { Chain } from '../chain.ts';
-import type { ClaimedExecution, Journal } from '../journal.ts';
-import type { Engine } from './execute.ts';
+} from '../../sdk/program/program.ts';
+import { formatUuid } from '../../sdk/receipt/receipt.ts';
+import type { Chain } from '../chain/chain.ts';
+import type { ClaimedExecution, Journal } from '../ledger/journal.ts';
+import type { Engine } from './engine.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
 const RECOVERY_INTERVAL_MS = 500;

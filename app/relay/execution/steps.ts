@@ -5,19 +5,19 @@
 import { randomBytes } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type Chain, type Fate, type Observe, timed } from '../chain.ts';
+import { reused } from '../calls/idempotency.ts';
+import { type Chain, type Fate, type Observe, timed } from '../chain/chain.ts';
 import { type ApiError, openRefused } from '../errors.ts';
-import type { Journal } from '../journal.ts';
-import type { Leases } from '../leases.ts';
-import type { ExecutionRow, ResultRow } from '../tables.ts';
-import { type CreatorAnswer, type CreatorCall, type CreatorPool, callCreator } from './dispatch.ts';
+import type { Journal } from '../ledger/journal.ts';
+import type { Leases } from '../ledger/leases.ts';
+import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import { type CreatorAnswer, type CreatorCall, type CreatorPool, callCreator } from '../outbound/dispatch.ts';
+import { verifyAnswer } from '../outbound/verify.ts';
 import { createEnding, hasTimeToServe, storedOpen } from './ending.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from './escrow.ts';
-import { reused } from './idempotency.ts';
 import type { KeepLate } from './late.ts';
 import type { WalletLimits } from './protection.ts';
-import { readSnapshot, readSnapshotPast, type Snapshot } from './settle.ts';
-import { verifyAnswer } from './verify.ts';
+import { OPEN_WINDOW_SECONDS, signOpen } from './reserve.ts';
+import { readSnapshot, readSnapshotPast, type Snapshot } from './sign.ts';
 
 export interface EngineDeps {
   chain: Chain;

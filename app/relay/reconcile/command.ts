@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
-import { openDatabase } from '../../../indexer/database.ts';
-import { formatUsdc, toUsdc } from '../../sdk/usdc.ts';
+import { openDatabase } from '../../database/database.ts';
+import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
-import type { LedgerDatabase } from '../tables.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 import { DIFFERENCES, type DifferenceKind } from './compare.ts';
 import { type Reconciliation, reconcile } from './sweep.ts';
 

@@ -2,9 +2,9 @@
  * What the chain, the journal and the index each say of one execution, held against each other. The chain is right by
  * definition; a difference says what does not agree with it, in the words of its kind.
  */
-import type { ExecutionRecord } from '../../sdk/program.ts';
-import { formatUsdc } from '../../sdk/usdc.ts';
-import type { ExecutionState } from '../tables.ts';
+import type { ExecutionRecord } from '../../sdk/program/program.ts';
+import { formatUsdc } from '../../sdk/wire/usdc.ts';
+import type { ExecutionState } from '../ledger/tables.ts';
 
 /** Every kind of difference, and what it means. */
 export const DIFFERENCES = {

@@ -1,9 +1,9 @@
 /** What each key has spent: the grant on the chain, the grant in the index, and the executions that it paid for. */
 import { type Connection, PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
-import { decodeAccount } from '../../sdk/program.ts';
-import { formatUsdc } from '../../sdk/usdc.ts';
-import type { LedgerDatabase } from '../tables.ts';
+import { decodeAccount } from '../../sdk/program/program.ts';
+import { formatUsdc } from '../../sdk/wire/usdc.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { Difference, DifferenceKind } from './compare.ts';
 
 /** As many accounts as one request may ask for. */

@@ -16,9 +16,9 @@ import {
   findExecution,
   PROGRAM_ID,
   RECORD_OFFSETS,
-} from '../../sdk/program.ts';
-import { formatUuid, parseUuid } from '../../sdk/receipt.ts';
-import type { LedgerDatabase } from '../tables.ts';
+} from '../../sdk/program/program.ts';
+import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
 import { checkKeys } from './keys.ts';
 

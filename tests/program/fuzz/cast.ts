@@ -1,6 +1,6 @@
 /** Who acts in a sequence, with which accounts and how much money, and the pools from which steps draw keys and numbers. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import { findCallerPda } from '../../harness/caller.ts';
 import { namedKeypair } from '../../harness/vm.ts';
 import { USDC } from '../../harness/world.ts';

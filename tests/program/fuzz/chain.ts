@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import type { Outcome } from '../../harness/outcome.ts';
 import { plain } from '../../harness/plain.ts';
 import { type RawAccount, START, Vm } from '../../harness/vm.ts';

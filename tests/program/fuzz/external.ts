@@ -1,7 +1,7 @@
 /** Addresses that instructions name but that belong to the runtime: programs, sysvars, the mint. No step changes them. */
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { SYSVAR_INSTRUCTIONS_PUBKEY, SystemProgram } from '@solana/web3.js';
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import { MINT } from './cast.ts';
 import { type Address, text } from './ledger.ts';
 

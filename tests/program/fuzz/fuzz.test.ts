@@ -3,7 +3,7 @@
  * `npm run fuzz`. SEED=n RUNS=1 runs one again. A bug put into the model on purpose must be found, and be made small.
  */
 import { expect } from 'chai';
-import { idl } from '../../../app/sdk/program.ts';
+import { idl } from '../../../app/sdk/program/program.ts';
 import { VM_KIND } from '../../harness/vm.ts';
 import { TREASURY } from './rules/config.ts';
 import { type Failure, type Sabotage, Tally, trySeed } from './run.ts';

@@ -2,7 +2,7 @@
  * What must hold on the chain after every step, whatever the rules say: read from the accounts alone, so that a mistake
  * made by the program and by the model alike is still seen. I1 to I7 as in the research note on reliability.
  */
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import type { Chain } from './chain.ts';
 import {
   type Address,

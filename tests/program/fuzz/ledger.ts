@@ -3,7 +3,7 @@
  * plain values. A rule writes to it freely; when the rule refuses, everything it wrote is dropped, as on the chain.
  */
 import { PublicKey } from '@solana/web3.js';
-import type * as program from '../../../app/sdk/program.ts';
+import type * as program from '../../../app/sdk/program/program.ts';
 
 /** A base58 address. */
 export type Address = string;

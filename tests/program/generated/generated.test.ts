@@ -4,7 +4,7 @@
  * after. What may differ by design stands in exceptions.ts.
  */
 import { expect } from 'chai';
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import { EXCEPTIONS, type Exception, names } from './exceptions.ts';
 import { MUTATIONS, type Mutation, type Variant } from './mutations.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';

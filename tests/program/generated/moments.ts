@@ -1,5 +1,5 @@
 /** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, NO_KEY, USDC, type World } from '../../harness/world.ts';
 import type { Side } from './parties.ts';
 

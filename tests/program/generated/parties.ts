@@ -3,7 +3,7 @@
  * payer with theirs, so that an account of one can be put where the other's belongs. One account of each type besides.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm.ts';
 import { USDC, type World, world } from '../../harness/world.ts';
 import { answer, disputed, open } from './moments.ts';

@@ -3,7 +3,7 @@
  * different, so that each flag stands for itself. Whoever adds an instruction adds its moment here; the suite fails else.
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import * as program from '../../../app/sdk/program.ts';
+import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm.ts';
 import { type Execution, FEE, signed, USDC, type World } from '../../harness/world.ts';
 import * as moments from './moments.ts';

@@ -3,7 +3,7 @@
  * name that is not known here fails the suite, so that a new kind of account is thought about.
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import idlJson from '../../../app/sdk/idl/marketplace.json' with { type: 'json' };
+import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import type { World } from '../../harness/world.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Snapshot } from './snapshot.ts';

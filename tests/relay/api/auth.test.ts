@@ -1,8 +1,8 @@
 /** API keys at the door: the common suite of every route that needs one, and what makes a key good. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/apiKey.ts';
-import { signMessage } from '../../../app/sdk/receipt.ts';
+import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
+import { signMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from './world.ts';
 
 describe('sdk/apiKey', () => {

@@ -1,8 +1,8 @@
 /** The SDK's REST client against the real server: typed answers, and errors that carry the marketplace's own words. */
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
-import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client.ts';
-import { encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
+import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client/client.ts';
+import { encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { EPOCH, metadataOf, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
 
 describe('sdk/client', () => {

@@ -7,14 +7,14 @@ import { disputeCommands } from '../../../app/cli/commands/dispute.ts';
 import { executionCommands } from '../../../app/cli/commands/execution.ts';
 import { keysCommands } from '../../../app/cli/commands/keys.ts';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
-import { RESULT_HASH_OFFSET } from '../../../app/relay/docs/page.ts';
-import { ROUTE_IDS, routeOf } from '../../../app/relay/openapi/routes.ts';
-import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
-import { ERROR_CODES } from '../../../app/sdk/errorCodes.ts';
-import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program.ts';
+import { RESULT_HASH_OFFSET } from '../../../app/relay/http/docs/page.ts';
+import { ROUTE_IDS, routeOf } from '../../../app/relay/http/openapi/routes.ts';
+import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
 import { grantAccount, newAddress, startWorld, type World } from './world.ts';
 
-const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'idl', 'marketplace.json');
+const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const GROUPS = {
   agents: agentsCommands,
   dispute: disputeCommands,

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openRefused } from '../../../app/relay/errors.ts';
-import { errorBody } from '../../../app/relay/respond.ts';
-import { ERRORS, type ErrorCode } from '../../../app/sdk/wire.ts';
+import { errorBody } from '../../../app/relay/http/respond.ts';
+import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const CALL = { execution_id: 'b566c309-b734-86c3-aa14-0eba1f5ff01a', wallet: 'W', price: 250_000n, max_cost: 300_000n };
@@ -28,7 +28,7 @@ const REFUSALS: [programError: string | null, code: ErrorCode, details: unknown]
 ];
 
 describe('an open that the program refuses', () => {
-  const idl = JSON.parse(readFileSync(join(ROOT, 'app/sdk/idl/marketplace.json'), 'utf8'));
+  const idl = JSON.parse(readFileSync(join(ROOT, 'app/sdk/program/idl/marketplace.json'), 'utf8'));
   const names: string[] = idl.errors.map((error: { name: string }) => error.name);
 
   for (const [programError, code, details] of REFUSALS) {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
-import { ERRORS, type ErrorCode } from '../../../app/sdk/wire.ts';
+import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 import { EXPLORER_QUERY, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
 
 const INPUT_SCHEMA = {

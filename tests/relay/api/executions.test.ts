@@ -1,8 +1,8 @@
 /** GET /v1/executions, GET /v1/executions/{execution_id} and /results: what a caller reads at every point of a call. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { findExecution } from '../../../app/sdk/program.ts';
-import { hashResult, parseUuid } from '../../../app/sdk/receipt.ts';
+import { findExecution } from '../../../app/sdk/program/program.ts';
+import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { EPOCH, EXPLORER_QUERY, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();

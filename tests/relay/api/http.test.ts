@@ -1,7 +1,7 @@
 /** What holds for every route: request ids, one error shape, methods, unknown paths, broken HTTP; and /health. */
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ErrorBody } from '../../../app/sdk/wire.ts';
+import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { newExecutionId, startWorld, type World } from './world.ts';
 
 interface RawAnswer {

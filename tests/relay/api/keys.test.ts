@@ -3,9 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { clientAddress, isWithin } from '../../../app/relay/clientAddress.ts';
-import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
-import { createManagementClient, type MarketplaceError } from '../../../app/sdk/client.ts';
+import { clientAddress, isWithin } from '../../../app/relay/access/clientAddress.ts';
+import { createManagementClient, type MarketplaceError } from '../../../app/sdk/client/client.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
 
 const LOOK_UPS = 5_000;

@@ -6,12 +6,12 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/apiKey.ts';
-import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client.ts';
-import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator.ts';
-import { encodeMetadata } from '../../../app/sdk/metadata.ts';
-import { findTreasury, PROGRAM_ID } from '../../../app/sdk/program.ts';
-import { hashResult, signResult } from '../../../app/sdk/receipt.ts';
+import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client/client.ts';
+import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
+import { findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import {
   CONFIG,
   EPOCH,

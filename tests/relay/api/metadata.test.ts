@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { encodeMetadata, hashMetadata } from '../../../app/sdk/metadata.ts';
+import { encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { metadataOf, newAddress, startWorld, type World } from './world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 /** Numbers that a double cannot carry: refused with their path, because a changed one would be paid for. */
 import { expect } from 'chai';
 import { type JsonError, parseJson } from '../../../app/relay/json.ts';
-import { encodeMetadata } from '../../../app/sdk/metadata.ts';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { metadataOf, startWorld, type TestKey, type World } from './world.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');

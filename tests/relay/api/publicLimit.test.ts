@@ -6,10 +6,10 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { networkOf } from '../../../app/relay/clientAddress.ts';
+import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { readConfig } from '../../../app/relay/config.ts';
-import { createApiKey } from '../../../app/sdk/apiKey.ts';
-import { ErrorBody } from '../../../app/sdk/wire.ts';
+import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
+import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, EPOCH, newExecutionId, startWorld, type World } from './world.ts';
 
 /** A rate of one, so that no machine is too slow to exceed it, and so many beyond it in ten seconds. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startWorld, type World } from './world.ts';
 
-const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'idl', 'marketplace.json');
+const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 describe('GET /', () => {

@@ -8,12 +8,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
-import { compileParameterCheck } from '../../../app/relay/parameters.ts';
-import { sampleParameters } from '../../../app/relay/sampleParameters.ts';
-import { findInputSchemaFaults, findSchemaFaults } from '../../../app/relay/schemaFaults.ts';
-import { RULES } from '../../../app/relay/schemaRules.ts';
-import { encodeMetadata } from '../../../app/sdk/metadata.ts';
-import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/schemaKeywords.ts';
+import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
+import { findInputSchemaFaults, findSchemaFaults } from '../../../app/relay/agents/schemas/faults.ts';
+import { RULES } from '../../../app/relay/agents/schemas/rules.ts';
+import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
 import { metadataOf, startWorld, type World } from './world.ts';
 
 type Json = Record<string, unknown>;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { createHttpServer } from '../../../app/relay/http.ts';
-import { ErrorBody } from '../../../app/sdk/wire.ts';
+import { createHttpServer } from '../../../app/relay/http/server.ts';
+import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { newExecutionId, startWorld, type World } from './world.ts';
 
 const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, lookMs: 50 };

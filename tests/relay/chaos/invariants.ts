@@ -5,9 +5,15 @@
  * count what the chain counts), I15 (no task or result in the log), I16 (every lamport explained).
  */
 import type { Connection, TransactionError } from '@solana/web3.js';
-import { keyIdOf } from '../../../app/sdk/apiKey.ts';
-import { decodeAccount, findExecution, findGrant, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program.ts';
-import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt.ts';
+import {
+  decodeAccount,
+  findExecution,
+  findGrant,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+} from '../../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
+import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt/receipt.ts';
 import { type Balances, FEE, PRICE, request, type TestMarketplace } from '../../harness/marketplace.ts';
 import { until } from '../../harness/until.ts';
 import { BEHAVIOURS } from './plan.ts';

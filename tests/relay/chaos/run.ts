@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
-import { nonceOf } from '../../../app/relay/execution/idempotency.ts';
-import { generateSigningKey } from '../../../app/sdk/creator.ts';
-import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt.ts';
+import { nonceOf } from '../../../app/relay/calls/idempotency.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import {
   type Answer,
   type Behaviour,

@@ -6,12 +6,17 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import bs58 from 'bs58';
 import { expect } from 'chai';
-import { backUp, checkTarget } from '../../../app/relay/backup.ts';
+import { openDatabase } from '../../../app/database/database.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { backUp, checkTarget } from '../../../app/relay/ledger/backup.ts';
+import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import type { LedgerDatabase } from '../../../app/relay/tables.ts';
-import { accountDiscriminator, EXECUTION_STATUS_BYTE, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program.ts';
-import { openDatabase } from '../../../indexer/database.ts';
+import {
+  accountDiscriminator,
+  EXECUTION_STATUS_BYTE,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+} from '../../../app/sdk/program/program.ts';
 import {
   FEE,
   failedAnswer,

@@ -2,10 +2,10 @@
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
+import { heliusPrice } from '../../../app/relay/chain/heliusFees.ts';
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
-import { createFees, type PriceSource, recentPrice } from '../../../app/relay/fees.ts';
-import { heliusPrice } from '../../../app/relay/helius.ts';
-import { heliusUrls } from '../../../indexer/helius.ts';
+import { heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/main.ts';
 import { type Recorded, startHeliusFront } from '../../harness/heliusFront.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import pino from 'pino';
 import type { Engine } from '../../../app/relay/deps.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
-import { createGate, type Obstacle } from '../../../app/relay/gate.ts';
-import { createRunway } from '../../../app/relay/runway.ts';
+import { createGate, type Obstacle } from '../../../app/relay/operation/gate.ts';
+import { createRunway } from '../../../app/relay/operation/runway.ts';
 
 const HOUR_MS = 3_600_000;
 const SOL = 1_000_000_000;

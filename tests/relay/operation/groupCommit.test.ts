@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import { CompiledQuery } from 'kysely';
-import { createGroupCommit, type GroupCommit } from '../../../app/relay/groupCommit.ts';
+import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
 
 /** What SQLite answers `PRAGMA synchronous` with. */
 const NORMAL = 1;

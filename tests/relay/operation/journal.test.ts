@@ -3,13 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createKeyUse } from '../../../app/relay/auth.ts';
+import { migrate, openDatabase } from '../../../app/database/database.ts';
+import { createGroupCommit } from '../../../app/database/groupCommit.ts';
+import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
-import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
-import { type ClaimedExecution, createJournal, JournalConflict, OpenLimitReached } from '../../../app/relay/journal.ts';
+import {
+  type ClaimedExecution,
+  createJournal,
+  JournalConflict,
+  OpenLimitReached,
+} from '../../../app/relay/ledger/journal.ts';
+import type { LedgerTables, ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import type { LedgerTables, ResultRow } from '../../../app/relay/tables.ts';
-import { migrate, openDatabase } from '../../../indexer/database.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
 const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };

@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { migrate, openDatabase } from '../../../app/database/database.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
-import { createLeases } from '../../../app/relay/leases.ts';
+import { createLeases } from '../../../app/relay/ledger/leases.ts';
+import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import type { LedgerTables } from '../../../app/relay/tables.ts';
-import { migrate, openDatabase } from '../../../indexer/database.ts';
 import { until } from '../../harness/until.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
-import { answerMetrics } from '../../../app/relay/metrics.ts';
-import { watchRpc } from '../../../app/relay/rpcErrors.ts';
-import { createRpcFetch } from '../../../app/relay/rpcFetch.ts';
+import { answerMetrics } from '../../../app/relay/operation/metrics.ts';
+import { watchRpc } from '../../../app/solana/failure.ts';
+import { createRpcFetch } from '../../../app/solana/rpcFetch.ts';
 import {
   failedAnswer,
   goodAnswer,

@@ -8,16 +8,16 @@ import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import pino from 'pino';
-import { createAgentHealth } from '../../../app/relay/agentHealth.ts';
+import { migrate, openDatabase, openIndex } from '../../../app/database/database.ts';
+import { createGroupCommit } from '../../../app/database/groupCommit.ts';
+import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
+import { createDocuments } from '../../../app/relay/agents/documents.ts';
+import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
-import { createDocuments } from '../../../app/relay/documents.ts';
 import { requireHarmless } from '../../../app/relay/execution/protection.ts';
-import { createGroupCommit } from '../../../app/relay/groupCommit.ts';
-import { type ClaimedExecution, createJournal } from '../../../app/relay/journal.ts';
-import { createMetrics } from '../../../app/relay/metrics.ts';
-import { keepMetadata } from '../../../app/relay/pendingMetadata.ts';
-import type { LedgerDatabase, LedgerTables } from '../../../app/relay/tables.ts';
-import { migrate, openDatabase, openIndex } from '../../../indexer/database.ts';
+import { type ClaimedExecution, createJournal } from '../../../app/relay/ledger/journal.ts';
+import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import { createMetrics } from '../../../app/relay/operation/metrics.ts';
 
 const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
 

@@ -6,13 +6,13 @@ import { AccountLayout } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { openDatabase } from '../../../app/database/database.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
 import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import type { LedgerDatabase } from '../../../app/relay/tables.ts';
-import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program.ts';
-import { formatUuid, parseUuid } from '../../../app/sdk/receipt.ts';
-import { openDatabase } from '../../../indexer/database.ts';
+import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program/program.ts';
+import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import {
   failedAnswer,
   goodAnswer,

@@ -1,5 +1,5 @@
 /** What the program promises about settings, authorities, the treasury and badges, in plain terms. */
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, type Ledger, type StateOf, text } from '../ledger.ts';
 import { frozenOrGone } from './token.ts';
 

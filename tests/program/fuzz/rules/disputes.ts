@@ -1,5 +1,5 @@
 /** What the program promises about disputes: the bond, the caller first, nobody starved, awards that wait. */
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, rent, type StateOf, text } from '../ledger.ts';
 import { config, TREASURY, tierDeposit, ZERO_HASH } from './config.ts';
 import { type ExecutionRecord, recordOf } from './executions.ts';

@@ -1,6 +1,6 @@
 /** What the program promises about a paid call: open, settle or refund, close. */
-import * as program from '../../../../app/sdk/program.ts';
-import { deriveExecutionId } from '../../../../app/sdk/receipt.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
+import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
 import { config, TREASURY, ZERO_HASH } from './config.ts';
 import { type Grant, NO_KEY, restore, spend } from './grants.ts';

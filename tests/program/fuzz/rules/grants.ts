@@ -1,5 +1,5 @@
 /** What the program promises about API keys' spending rights, in plain terms. */
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { demand, type Ledger, type StateOf, text } from '../ledger.ts';
 import { config } from './config.ts';
 

@@ -1,5 +1,5 @@
 /** What the program promises about listings and their collateral, in plain terms. */
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
 import { type Config, config, tierDeposit } from './config.ts';
 import { demandSignature, type Proof, possession } from './proof.ts';

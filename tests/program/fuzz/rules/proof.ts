@@ -1,6 +1,6 @@
 /** The signature check that stands before an instruction, and what the program asks of it. */
 import type { Keypair } from '@solana/web3.js';
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { resultMessage } from '../../../harness/world.ts';
 import { demand } from '../ledger.ts';
 

@@ -1,5 +1,5 @@
 /** Steps of the marketplace's owner. */
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { TIERS, USDC } from '../../../harness/world.ts';
 import { ADMINS, CREATORS, MINT, purse, RELAYS, SPONSOR, STRANGER, UPGRADE_AUTHORITY, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';

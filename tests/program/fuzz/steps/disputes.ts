@@ -1,5 +1,5 @@
 /** Steps of disputes: opened by callers, answered by the admin, lapsed and claimed by anyone. */
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { key, type Ledger } from '../ledger.ts';

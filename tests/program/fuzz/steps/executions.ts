@@ -1,7 +1,7 @@
 /** Steps of paid calls: both opens, settle, refund, close. */
 import type { PublicKey } from '@solana/web3.js';
-import * as program from '../../../../app/sdk/program.ts';
-import { deriveExecutionId } from '../../../../app/sdk/receipt.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
+import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { CALLERS, MINT, purse, RELAYS, SIGNING_KEYS, SPONSOR, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';

@@ -1,6 +1,6 @@
 /** What happens around the program: time passes, accounts are frozen, closed and made again, strangers send things. */
-import * as program from '../../../../app/sdk/program.ts';
-import { deriveExecutionId } from '../../../../app/sdk/receipt.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
+import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { CALLERS, CREATORS, purse, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, type Ledger, rent, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';

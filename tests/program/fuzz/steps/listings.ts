@@ -1,7 +1,7 @@
 /** Steps of creators: listings, their keys and their collateral. */
 import type { Keypair } from '@solana/web3.js';
 import { PublicKey } from '@solana/web3.js';
-import * as program from '../../../../app/sdk/program.ts';
+import * as program from '../../../../app/sdk/program/program.ts';
 import { TERMS } from '../../../harness/world.ts';
 import { CREATORS, keypairOf, MINT, purse, SIGNING_KEYS, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';

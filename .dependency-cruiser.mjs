@@ -1,0 +1,87 @@
+/**
+ * The arrows of the house: who may import whom, `import type` included. `npm run check` runs them. ARCHITECTURE.md draws
+ * them; the two change together.
+ */
+
+/** From the top down. A room imports itself and what stands below it, never a room of its own line. */
+const LINES = [
+  { 'app/local': '^app/local/(?!creators/)' },
+  { 'app/local/creators': '^app/local/creators/', 'app/cli': '^app/cli/', 'app/relay/main': '^app/relay/main\\.ts$' },
+  { 'app/relay/start': '^app/relay/start\\.ts$', 'app/relay/reconcile': '^app/relay/reconcile/' },
+  { 'app/relay/config': '^app/relay/(config|log)\\.ts$', 'app/relay/http': '^app/relay/http/' },
+  { 'app/relay/deps': '^app/relay/deps\\.ts$' },
+  {
+    'app/relay/operation': '^app/relay/operation/',
+    'app/relay/calls': '^app/relay/calls/',
+    'app/relay/access': '^app/relay/access/',
+  },
+  { 'app/relay/execution': '^app/relay/execution/' },
+  { 'app/relay/chain': '^app/relay/chain/', 'app/relay/agents': '^app/relay/agents/' },
+  { 'app/relay/outbound': '^app/relay/outbound/', 'app/relay/ledger': '^app/relay/ledger/' },
+  { 'app/relay (ground)': '^app/relay/(errors|json|parse|waiting|shareReading)\\.ts$' },
+  { indexer: '^indexer/' },
+  { 'app/solana': '^app/solana/', 'app/database': '^app/database/', 'app/process': '^app/process/' },
+  { migrations: '^migrations/' },
+  { 'app/sdk/wallet': '^app/sdk/wallet/' },
+  { 'app/sdk/client': '^app/sdk/client/', 'app/sdk/creator': '^app/sdk/creator/' },
+  { 'app/sdk/program': '^app/sdk/program/', 'app/sdk/receipt': '^app/sdk/receipt/' },
+  { 'app/sdk/wire': '^app/sdk/wire/' },
+];
+
+const forbidden = [
+  {
+    name: 'no-circle',
+    comment: 'A circle means that one type lies in the wrong room.',
+    severity: 'error',
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: 'clients-import-only-the-sdk',
+    comment: 'What the command line needs of the marketplace, everybody else needs too: it belongs into app/sdk.',
+    severity: 'error',
+    from: { path: '^(app/cli|app/local/creators|app/dashboard|app/mcp)/' },
+    to: { path: '^(app|indexer|migrations|scripts|tests|bench)/', pathNot: ['^app/sdk/', '^$1/'] },
+  },
+  {
+    name: 'sdk-is-a-leaf',
+    severity: 'error',
+    from: { path: '^app/sdk/' },
+    to: { path: '^(app|indexer|migrations|scripts|tests|bench|examples)/', pathNot: '^app/sdk/' },
+  },
+  {
+    name: 'relay-reads-the-index',
+    comment: 'The relay reads the tables of the indexer by its queries, and never runs what fills them.',
+    severity: 'error',
+    from: { path: '^app/relay/' },
+    to: { path: '^indexer/', pathNot: '^indexer/(read|tables|open)\\.ts$' },
+  },
+  {
+    name: 'product-without-tests',
+    severity: 'error',
+    from: { path: '^(app|indexer|migrations)/' },
+    to: { path: '^(tests|bench|scripts|examples)/' },
+  },
+  ...LINES.flatMap((line, index) =>
+    Object.entries(line).map(([room, path]) => {
+      const above = LINES.slice(0, index).flatMap((other) => Object.values(other));
+      const beside = Object.entries(line).flatMap(([name, other]) => (name === room ? [] : [other]));
+      return {
+        name: `${room}-imports-downwards`,
+        severity: 'error',
+        from: { path },
+        to: { path: [...above, ...beside].length > 0 ? [...above, ...beside] : '^$' },
+      };
+    }),
+  ),
+];
+
+export default {
+  forbidden,
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/'] },
+  },
+};

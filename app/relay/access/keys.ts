@@ -1,0 +1,202 @@
+/**
+ * API keys in the ledger: registered once their grant is on-chain, listed with what the chain says they spent, revoked.
+ * A row is only a name for a hash: without the live grant, which its wallet signed, it opens nothing.
+ */
+import bs58 from 'bs58';
+import { keyIdOfHash } from '../../sdk/receipt/apiKey.ts';
+import { KEY_SCOPES, type KeyScope, type KeySummary } from '../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { isGrantLive } from './auth.ts';
+
+type KeyDeps = Pick<RelayDeps, 'accounts' | 'ledger' | 'views' | 'keyUse' | 'now' | 'log'>;
+
+/**
+ * A key id is public on-chain, so anyone may register hashes that begin with it: useless without the key, but rows. So
+ * many are kept for one grant; those that were never used make room.
+ */
+const MAX_HASHES_PER_GRANT = 8;
+
+/** What a key without restrictions may do. */
+const ALL_SCOPES = KEY_SCOPES.join(' ');
+
+/** What the wallet asked for beyond its grant; what is undefined stays as it is. */
+interface Restrictions {
+  scopes?: KeyScope[] | undefined;
+  expires_at?: string | null | undefined;
+  allowed_ips?: string[] | null | undefined;
+}
+
+/**
+ * Accepts the key of this hash iff the wallet's grant for it is live on-chain. Repeating it changes nothing. Throws
+ * ApiError 400 without such a grant, 401 where restrictions are named without that wallet's session.
+ */
+export async function registerKey(
+  deps: KeyDeps,
+  session: string | null,
+  input: { wallet: string; key_hash: string; name: string } & Restrictions,
+): Promise<{ key_id: string; name: string }> {
+  const restrictions = toColumns(input);
+  if (Object.keys(restrictions).length > 0 && session !== input.wallet) {
+    throw new ApiError('unauthorized', "Restrictions of a key need the token of its wallet's session");
+  }
+  const keyId = keyIdOfHash(input.key_hash);
+  if (bs58.decodeUnsafe(input.wallet)?.length !== 32) {
+    throw new ApiError('invalid_request', 'The field "wallet" must be a base58 address of 32 bytes');
+  }
+  const known = await readKey(deps, input.key_hash);
+  const belongs = known === undefined || (known.wallet === input.wallet && known.revoked_ms === null);
+  if (!belongs || !(await isGrantLive(deps, input.wallet, keyId))) {
+    throw new ApiError('invalid_request', `The wallet ${input.wallet} has no live grant on-chain for this key`);
+  }
+  if (known) return { key_id: keyId, name: known.name };
+  await makeRoom(deps, input.wallet, keyId);
+  await deps.ledger
+    .insertInto('api_keys')
+    .values({
+      key_hash: input.key_hash,
+      key_id: keyId,
+      wallet: input.wallet,
+      name: input.name,
+      created_ms: BigInt(deps.now()),
+      last_used_ms: null,
+      revoked_ms: null,
+      expires_ms: null,
+      allowed_ips: null,
+      ...restrictions,
+    })
+    .onConflict((conflict) => conflict.column('key_hash').doNothing())
+    .execute();
+  return { key_id: keyId, name: input.name };
+}
+
+/**
+ * Changes what a key may do, from its next request on: the end of its life here, scopes, addresses. Throws ApiError 404
+ * where the wallet has no such key.
+ */
+export async function updateKey(
+  deps: KeyDeps,
+  wallet: string,
+  { key_id: keyId, ...input }: { key_id: string } & Restrictions,
+): Promise<KeySummary> {
+  const restrictions = toColumns(input);
+  if (Object.keys(restrictions).length > 0) {
+    await deps.ledger
+      .updateTable('api_keys')
+      .set(restrictions)
+      .where('wallet', '=', wallet)
+      .where('key_id', '=', keyId)
+      .execute();
+  }
+  const { keys } = await listKeys(deps, wallet);
+  const key = keys.find((one) => one.key_id === keyId);
+  if (!key) throw new ApiError('not_found', 'This wallet has no such key');
+  return key;
+}
+
+/** The columns of those restrictions that are named. */
+function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: Restrictions) {
+  return {
+    ...(scopes && { scopes: scopes.join(' ') }),
+    ...(expiresAt !== undefined && { expires_ms: expiresAt === null ? null : BigInt(Date.parse(expiresAt)) }),
+    ...(allowedIps !== undefined && { allowed_ips: allowedIps === null ? null : allowedIps.join(',') }),
+  };
+}
+
+/** The wallet's keys, newest first, with what the chain says of their grants. */
+export async function listKeys(deps: KeyDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
+  await deps.keyUse.flush();
+  const rows = await deps.views
+    .selectFrom('api_keys')
+    .leftJoin('chain.grants as grants', (join) =>
+      join.onRef('grants.wallet', '=', 'api_keys.wallet').onRef('grants.key_id', '=', 'api_keys.key_id'),
+    )
+    .select(['api_keys.key_id', 'api_keys.name', 'api_keys.created_ms', 'api_keys.last_used_ms', 'api_keys.revoked_ms'])
+    .select(['api_keys.scopes', 'api_keys.expires_ms', 'api_keys.allowed_ips'])
+    .select(['grants.expires_at', 'grants.execution_count', 'grants.total_spent', 'grants.revoked'])
+    .where('api_keys.wallet', '=', wallet)
+    .orderBy('api_keys.created_ms', 'desc')
+    .orderBy('api_keys.key_hash')
+    .execute();
+  return {
+    keys: rows.map((row) => ({
+      key_id: row.key_id,
+      name: row.name,
+      created_at: toTime(row.created_ms),
+      last_used_at: row.last_used_ms === null ? null : toTime(row.last_used_ms),
+      expires_at: earlier(row.expires_at === null ? null : row.expires_at * 1000n, row.expires_ms),
+      scopes: row.scopes.split(' ') as KeyScope[],
+      allowed_ips: row.allowed_ips === null ? null : row.allowed_ips.split(','),
+      execution_count: Number(row.execution_count ?? 0n),
+      total_spent_usdc: toUsdc(BigInt(row.total_spent ?? '0')),
+      revoked: row.revoked_ms !== null || row.revoked === 1n,
+    })),
+  };
+}
+
+/**
+ * Ends a key of this wallet at once, then revokes its grant on-chain as well. That second step may fail, which is
+ * reported: the wallet can revoke without us. Throws ApiError 404 where the wallet has neither key nor grant.
+ */
+export async function revokeKey(
+  deps: KeyDeps,
+  wallet: string,
+  keyId: string,
+): Promise<{ key_id: string; on_chain: { signature: string | null; error: string | null } }> {
+  const revoked = await deps.ledger
+    .updateTable('api_keys')
+    .set((row) => ({ revoked_ms: row.fn.coalesce('revoked_ms', row.val(BigInt(deps.now()))) }))
+    .where('wallet', '=', wallet)
+    .where('key_id', '=', keyId)
+    .executeTakeFirst();
+  try {
+    const { grant } = await deps.accounts.readGrant(wallet, keyId);
+    if (!grant && revoked.numUpdatedRows === 0n) throw new ApiError('not_found', 'This wallet has no such key');
+    if (!grant || grant.revoked) return { key_id: keyId, on_chain: { signature: null, error: null } };
+    const signature = await deps.accounts.revokeGrant(wallet, keyId);
+    return { key_id: keyId, on_chain: { signature, error: null } };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    deps.log.warn({ wallet, key_id: keyId, error: String(error) }, 'a grant could not be revoked on-chain');
+    const advice =
+      'The grant could not be revoked on-chain; the key is refused here, and the wallet can revoke the grant';
+    return { key_id: keyId, on_chain: { signature: null, error: advice } };
+  }
+}
+
+function readKey(deps: KeyDeps, keyHash: string) {
+  return deps.ledger
+    .selectFrom('api_keys')
+    .select(['wallet', 'name', 'revoked_ms'])
+    .where('key_hash', '=', keyHash)
+    .executeTakeFirst();
+}
+
+async function makeRoom(deps: KeyDeps, wallet: string, keyId: string): Promise<void> {
+  await deps.keyUse.flush();
+  const unused = await deps.ledger
+    .selectFrom('api_keys')
+    .select('key_hash')
+    .where('wallet', '=', wallet)
+    .where('key_id', '=', keyId)
+    .where('last_used_ms', 'is', null)
+    .where('revoked_ms', 'is', null)
+    // A restricted row was made by the wallet itself, and without it the key could be registered anew, unrestricted.
+    .where('scopes', '=', ALL_SCOPES)
+    .where('expires_ms', 'is', null)
+    .where('allowed_ips', 'is', null)
+    .orderBy('created_ms', 'desc')
+    .execute();
+  const dropped = unused.slice(MAX_HASHES_PER_GRANT - 1).map((row) => row.key_hash);
+  if (dropped.length > 0) await deps.ledger.deleteFrom('api_keys').where('key_hash', 'in', dropped).execute();
+}
+
+function earlier(one: bigint | null, other: bigint | null): string | null {
+  if (one === null || other === null) return one === null && other === null ? null : toTime((one ?? other) as bigint);
+  return toTime(one < other ? one : other);
+}
+
+function toTime(milliseconds: bigint): string {
+  return new Date(Number(milliseconds)).toISOString();
+}

@@ -1,0 +1,127 @@
+/**
+ * How well an agent's server has done lately, from its real executions: shown on its listing, and past a threshold that
+ * the operator may set a reason to refuse new ones before any money moves, until a probe has been answered.
+ *
+ * Counted are the last 50 executions that were paid, or failed by the creator's fault; a timeout is the creator's fault
+ * only where the caller gave all the time that the listing asks for. Each wallet weighs the same, however often it calls,
+ * and nothing follows from failures of fewer than 3 wallets, because failures cost the one who provokes them nothing.
+ * Degraded: at least 5 executions, and less than 80 % successful, each wallet's share by itself; or refused.
+ * Refused: the last `refuseAfter` or more all failed since the last probe that passed.
+ */
+import type { Database } from 'better-sqlite3';
+import { REFUND_REASONS } from '../../sdk/program/program.ts';
+import type { AgentHealth } from '../../sdk/wire/wire.ts';
+import { ApiError } from '../errors.ts';
+
+const RECENT = 50;
+const MIN_RECENT = 5;
+const DEGRADED_BELOW = 0.8;
+/** So many different wallets must have seen failures before anything follows from them. */
+const MIN_WALLETS = 3;
+/** Refund reasons from here on are not the creator's fault. */
+const FIRST_REASON_OF_OURS = REFUND_REASONS.indexOf('unserved');
+const TIMEOUT = REFUND_REASONS.indexOf('creatorTimeout');
+
+/** How one ended execution went. */
+interface Outcome {
+  wallet: string;
+  success: boolean;
+  createdMs: number;
+  durationMs: number | null;
+}
+
+export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
+
+/**
+ * Reads the ledger each time anew: no statement here takes longer than a few hundredths of a
+ * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
+ */
+export function createAgentHealth(ledger: Database, refuseAfter: number, retryAfterSeconds: number) {
+  const selectOutcomes = ledger.prepare(`
+    SELECT wallet, state, created_ms, execution_time_ms FROM executions
+    WHERE listing = ? AND state IN ('settled', 'refunding', 'refunded')
+      AND (state = 'settled' OR (refund_reason < ${FIRST_REASON_OF_OURS}
+        AND NOT (refund_reason = ${TIMEOUT} AND timeout_seconds < ifnull(listing_timeout_seconds, 0))))
+    ORDER BY created_ms DESC LIMIT ?`);
+  const selectPassed = ledger.prepare('SELECT passed_ms FROM probes WHERE listing = ?');
+  const refused = new Set<string>();
+
+  /** Newest first. */
+  function readOutcomes(listing: string, limit: number): Outcome[] {
+    const rows = selectOutcomes.all(listing, limit) as Record<string, string | bigint | null>[];
+    return rows.map((row) => ({
+      wallet: String(row.wallet),
+      success: row.state === 'settled',
+      createdMs: Number(row.created_ms),
+      durationMs: row.execution_time_ms === null ? null : Number(row.execution_time_ms),
+    }));
+  }
+
+  function isRefused(listing: string, outcomes: Outcome[]): boolean {
+    const { passed_ms } = (selectPassed.get(listing) ?? { passed_ms: null }) as { passed_ms: bigint | null };
+    const failures = failuresInARow(outcomes, Number(passed_ms ?? 0n));
+    const is = refuseAfter > 0 && failures.length >= refuseAfter && walletsOf(failures).size >= MIN_WALLETS;
+    if (is) refused.add(listing);
+    else refused.delete(listing);
+    return is;
+  }
+
+  function unavailable(): ApiError {
+    const message = `The agent's server has failed its last ${refuseAfter} executions and is being probed; nothing was paid`;
+    return new ApiError('service_unavailable', message, { retryAfterSeconds });
+  }
+
+  return {
+    healthOf(listing: string): AgentHealth {
+      const outcomes = readOutcomes(listing, RECENT);
+      return summarize(outcomes, isRefused(listing, outcomes));
+    },
+    /** Throws 503 where new executions of the listing are turned away. */
+    requireServing(listing: string): void {
+      if (refuseAfter === 0) return;
+      // Nearly always the last one was a success, which says enough.
+      const [last] = readOutcomes(listing, 1);
+      if (last?.success !== false) refused.delete(listing);
+      else if (isRefused(listing, readOutcomes(listing, RECENT))) throw unavailable();
+    },
+    /** Listings that were seen to be refused, until they are seen not to be. */
+    refused: (): string[] => [...refused].filter((listing) => isRefused(listing, readOutcomes(listing, RECENT))),
+  };
+}
+
+/** The newest outcomes, as far back as all of them failed. */
+function failuresInARow(outcomes: Outcome[], sinceMs: number): Outcome[] {
+  const first = outcomes.findIndex((outcome) => outcome.success || outcome.createdMs < sinceMs);
+  return first < 0 ? outcomes : outcomes.slice(0, first);
+}
+
+/** Each wallet with the successful share of its own outcomes. */
+function walletsOf(outcomes: Outcome[]): Map<string, number> {
+  const seen = new Map<string, { all: number; good: number }>();
+  for (const { wallet, success } of outcomes) {
+    const { all, good } = seen.get(wallet) ?? { all: 0, good: 0 };
+    seen.set(wallet, { all: all + 1, good: good + Number(success) });
+  }
+  return new Map([...seen].map(([wallet, { all, good }]) => [wallet, good / all]));
+}
+
+function summarize(outcomes: Outcome[], isRefused: boolean): AgentHealth {
+  const successes = outcomes.filter((outcome) => outcome.success);
+  const shares = [...walletsOf(outcomes).values()];
+  const rate = shares.length === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  const isBad = rate !== null && outcomes.length >= MIN_RECENT && rate < DEGRADED_BELOW;
+  const isFailing = isBad && shares.filter((share) => share < 1).length >= MIN_WALLETS;
+  const durations = successes.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]));
+  durations.sort((a, b) => a - b);
+  return {
+    status: isRefused || isFailing ? 'degraded' : 'ok',
+    success_rate_recent: rate,
+    p50_ms: percentile(durations, 0.5),
+    p95_ms: percentile(durations, 0.95),
+  };
+}
+
+/** The nearest rank; null of nothing. */
+function percentile(sorted: number[], share: number): number | null {
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? null;
+}

@@ -1,0 +1,54 @@
+/**
+ * Listings' metadata documents as the relay uses them: parsed once, with the check of parameters compiled, kept while
+ * they are in use. What was stored had passed every rule, so reading does not check again.
+ */
+import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import { compileParameterCheck, type ParameterCheck } from './parameters.ts';
+
+/** About 64 MiB at the very worst, usually one. */
+const MAX_KEPT = 1_000;
+
+interface Document {
+  metadata: AgentMetadata;
+  checkParameters: ParameterCheck;
+}
+
+export interface Documents {
+  /** The document of this metadata_hash; null while its bytes have not been posted. */
+  get(metadataHash: string): Promise<Document | null>;
+}
+
+export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
+  const kept = new LRUCache<string, Document>({ max: MAX_KEPT });
+  const find = (table: 'metadata' | 'pending_metadata', metadataHash: string) =>
+    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
+
+  return {
+    async get(metadataHash) {
+      const known = kept.get(metadataHash);
+      if (known) return known;
+      // What still waits for its listing is as good: it may have been listed a moment ago.
+      const row = (await find('metadata', metadataHash)) ?? (await find('pending_metadata', metadataHash));
+      if (!row) return null;
+      const document = readDocument(row.document);
+      kept.set(metadataHash, document);
+      return document;
+    },
+  };
+}
+
+function readDocument(text: string): Document {
+  const metadata = JSON.parse(text) as AgentMetadata;
+  let compiled: ParameterCheck | undefined;
+  return {
+    metadata,
+    checkParameters(parameters) {
+      // Lists read many documents and execute few agents.
+      compiled ??= compileParameterCheck(metadata.input_schema);
+      return compiled(parameters);
+    },
+  };
+}

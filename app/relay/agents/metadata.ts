@@ -1,0 +1,57 @@
+/**
+ * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one; it is shown only for listings that
+ * carry its hash, so a stranger's document changes nothing. Those that no listing carries are kept for a day.
+ */
+import { AgentMetadata, hashMetadata } from '../../sdk/wire/metadata.ts';
+import type { RelayDeps } from '../deps.ts';
+import type { ApiError } from '../errors.ts';
+import { findEndpointFault } from '../outbound/egress.ts';
+import { invalid, parse, readObject, show } from '../parse.ts';
+import { compileParameterCheck } from './parameters.ts';
+import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
+import { describeFaults, findInputSchemaFaults, findSchemaFaults, type SchemaFault } from './schemas/faults.ts';
+
+type MetadataDeps = PendingDeps & Pick<RelayDeps, 'config'>;
+
+/**
+ * Stores the document and returns its hash. `wallet` is that of the session that sent it: it may have the document's
+ * endpoint tested, and no stranger's documents make its own give way. Throws ApiError 400 saying what is wrong.
+ */
+export async function acceptMetadata(
+  deps: MetadataDeps,
+  bytes: Buffer,
+  wallet: string | null,
+): Promise<{ metadata_hash: string }> {
+  checkMetadata(bytes, deps.config.allowPrivateEndpoints);
+  const metadataHash = hashMetadata(bytes);
+  await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), wallet });
+  return { metadata_hash: metadataHash };
+}
+
+function checkMetadata(bytes: Buffer, allowPrivateEndpoints: boolean): void {
+  const value = readObject(bytes);
+  const metadata = parse(AgentMetadata, value, 'body');
+  const endpointFault = allowPrivateEndpoints ? null : findEndpointFault(metadata.endpoint);
+  if (endpointFault) {
+    const issue = { in: 'body', path: 'endpoint', expected: endpointFault, got: 'another URL' } as const;
+    throw invalid(`The field "endpoint" ${endpointFault}`, issue);
+  }
+  const faults = [
+    ...findInputSchemaFaults(metadata.input_schema, 'input_schema'),
+    ...findSchemaFaults(metadata.output_schema, 'output_schema'),
+  ];
+  if (faults.length > 0) throw schemaFault(faults);
+  try {
+    compileParameterCheck(metadata.input_schema);
+  } catch (error) {
+    const expected = `cannot be used: ${(error as Error).message}`;
+    throw schemaFault([{ path: 'input_schema', expected, got: metadata.input_schema }]);
+  }
+}
+
+function schemaFault(faults: SchemaFault[]): ApiError {
+  const issues = faults.map(({ path, expected, got }) => {
+    return { in: 'body' as const, path: path.slice(0, 200), expected, got: show(got) };
+  });
+  return invalid(`The schema cannot be listed: ${describeFaults(faults)}`, ...issues);
+}

@@ -1,0 +1,82 @@
+/**
+ * Probes listings whose executions are refused because their server kept failing: one synthetic execution each, without
+ * money, every few seconds. A server that answers well, be it with an honest failure, is open again.
+ */
+import { randomUUID } from 'node:crypto';
+import bs58 from 'bs58';
+import type { RelayDeps } from '../deps.ts';
+import { verifyAnswer } from '../outbound/verify.ts';
+import type { AgentHealthReader } from './agentHealth.ts';
+import { sampleParameters } from './schemas/sample.ts';
+
+/** Longest wait for a probe's answer; an agent that needs longer is judged by what it says until then. */
+const MAX_TIMEOUT_SECONDS = 30;
+/** Probes at once. */
+const MAX_PROBES = 8;
+const TASK = 'Availability check by the marketplace. Any well-formed answer will do; it is not paid.';
+
+type ProberDeps = Pick<RelayDeps, 'views' | 'ledger' | 'documents' | 'callCreator' | 'now' | 'log'>;
+
+/** Probes every `everySeconds` what `health` has seen refused; the returned function ends it. */
+export function startProber(deps: ProberDeps, health: AgentHealthReader, everySeconds: number): () => void {
+  const probing = new Set<string>();
+  const timer = setInterval(() => {
+    for (const listing of health.refused()) {
+      if (probing.has(listing) || probing.size >= MAX_PROBES) continue;
+      probing.add(listing);
+      probeListing(deps, listing)
+        .catch((error) => deps.log.error({ listing, error: String(error) }, 'a probe could not be made'))
+        .finally(() => probing.delete(listing));
+    }
+  }, everySeconds * 1_000);
+  return () => clearInterval(timer);
+}
+
+/** One probe; its outcome is written down. */
+export async function probeListing(deps: ProberDeps, listing: string): Promise<boolean> {
+  const begunMs = BigInt(deps.now());
+  const problem = await findProblem(deps, listing);
+  const passed = problem === null ? { passed_ms: begunMs } : {};
+  await deps.ledger
+    .insertInto('probes')
+    .values({ listing, probed_ms: begunMs, passed_ms: null, ...passed })
+    .onConflict((conflict) => conflict.column('listing').doUpdateSet({ probed_ms: begunMs, ...passed }))
+    .execute();
+  deps.log.info({ listing, passed: problem === null }, 'probed an agent that kept failing');
+  return problem === null;
+}
+
+/** What is wrong with the server's answer to a probe; null where it is well-formed. */
+async function findProblem(deps: ProberDeps, listing: string): Promise<string | null> {
+  const row = await deps.views
+    .selectFrom('chain.listings')
+    .select(['metadata_hash', 'signing_key', 'timeout_seconds', 'creator'])
+    .where('listing', '=', listing)
+    .executeTakeFirst();
+  const document = row && (await deps.documents.get(row.metadata_hash));
+  if (!document) return 'unknown listing';
+  const executionId = randomUUID();
+  const timeoutSeconds = Math.min(Number(row.timeout_seconds), MAX_TIMEOUT_SECONDS);
+  const { parameters, fits } = sampleParameters(document.metadata.input_schema, document.checkParameters);
+  if (!fits) deps.log.warn({ listing }, 'no sample fits the input schema, so the probe asks with one that does not');
+  const answer = await deps.callCreator({
+    endpoint: document.metadata.endpoint,
+    request: {
+      execution_id: executionId,
+      task: TASK,
+      parameters,
+      user_pubkey: row.creator,
+      timeout_seconds: timeoutSeconds,
+    },
+    purpose: 'test',
+    signingKey: row.signing_key,
+    deadlineMs: performance.now() + timeoutSeconds * 1_000,
+  });
+  if (answer.kind !== 'body') return answer.kind;
+  const verdict = verifyAnswer(answer.json, {
+    executionId,
+    signingKey: bs58.decode(row.signing_key),
+    requestHash: '',
+  });
+  return verdict.kind === 'invalid' ? 'invalid' : null;
+}

@@ -1,0 +1,199 @@
+/**
+ * Creators' JSON Schemas as they come in. They come from strangers and run on strangers' data, so what one may cost is
+ * bounded here: its bytes, how many schemas it makes and how deep with every `$ref` followed, and its patterns.
+ */
+import {
+  CHECKED_FORMATS,
+  MAX_SCHEMA_BYTES,
+  MAX_SCHEMA_DEPTH,
+  MAX_SCHEMAS,
+  MAX_SCHEMAS_FOLLOWED,
+  SCHEMA_KEYWORDS,
+} from '../../../sdk/wire/schemaKeywords.ts';
+import { type Pattern, tryPattern } from './patterns.ts';
+import { childrenOf, isObject, isSchema, ruleOf, type Schema, stepsOf } from './rules.ts';
+
+/** All patterns of a schema together: their characters, and the instructions they compile to. At most 0.2 s to compile. */
+const MAX_PATTERN_CHARACTERS = 8_192;
+const MAX_PATTERN_SIZE = 10_000;
+/** Definitions only name schemas; they apply where a `$ref` names them. */
+const DEFINITIONS = ['$defs', 'definitions'];
+
+/** As many faults as a message names. */
+const MAX_TOLD = 20;
+
+/** One thing that is wrong: `path` is that of the keyword or schema, from the document's root. */
+export interface SchemaFault {
+  path: string;
+  /** What is right, beginning with a verb. */
+  expected: string;
+  got: unknown;
+}
+
+/** Everything that is wrong with a schema; empty where it may be listed. `where` begins each path. */
+export function findSchemaFaults(schema: Schema, where: string): SchemaFault[] {
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  if (bytes > MAX_SCHEMA_BYTES) {
+    return [{ path: where, expected: `must be at most ${MAX_SCHEMA_BYTES} bytes`, got: bytes }];
+  }
+  const survey = new Survey(where);
+  survey.read(schema, []);
+  if (survey.faults.length === 0) survey.requireReferences();
+  if (survey.faults.length === 0) survey.requireSize(schema);
+  return survey.faults;
+}
+
+/** The same for an input schema, which besides must describe an object. */
+export function findInputSchemaFaults(schema: Schema, where: string): SchemaFault[] {
+  const isCombined = ['$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in schema);
+  const isObjects = schema.type === 'object' || (schema.type === undefined && isCombined);
+  const own = isObjects ? [] : [{ path: `${where}.type`, expected: 'must be "object"', got: schema.type }];
+  return [...own, ...findSchemaFaults(schema, where)];
+}
+
+const keyOf = (steps: string[]): string => JSON.stringify(steps);
+
+/** What is learnt of one schema while it is read. */
+class Survey {
+  readonly faults: SchemaFault[] = [];
+  /** Every schema in it by the steps that lead there. */
+  private readonly schemas = new Map<string, Schema | boolean>();
+  private readonly references = new Map<Schema, { path: string; ref: string }>();
+  /** Each pattern, or what is wrong with it. */
+  private readonly patterns = new Map<string, Pattern | string>();
+  private patternCharacters = 0;
+  private readonly where: string;
+
+  constructor(where: string) {
+    this.where = where;
+  }
+
+  private pathOf(steps: string[]): string {
+    return [this.where, ...steps].join('.');
+  }
+
+  private refuse(steps: string[], expected: string, got: unknown): void {
+    this.faults.push({ path: this.pathOf(steps), expected, got });
+  }
+
+  /** Reads a schema and all in it. Bodies nest 64 levels at most, so this may recurse. */
+  read(schema: unknown, steps: string[]): void {
+    if (!isSchema(schema)) {
+      this.refuse(steps, 'must be a schema', schema);
+      return;
+    }
+    this.schemas.set(keyOf(steps), schema);
+    if (!isObject(schema)) return;
+    for (const [keyword, value] of Object.entries(schema)) this.readKeyword(schema, keyword, value, steps);
+    for (const child of childrenOf(schema)) this.read(child.schema, [...steps, ...child.steps]);
+  }
+
+  private readKeyword(schema: Schema, keyword: string, value: unknown, steps: string[]): void {
+    if (keyword.startsWith('x-')) return;
+    const rule = ruleOf(keyword);
+    const here = [...steps, keyword];
+    if (!rule) this.refuse(here, 'is not among the keywords that are allowed', value);
+    else if (!rule.check(value)) this.refuse(here, rule.expected, value);
+    else if (keyword === '$id' && steps.length > 0) this.refuse(here, 'may stand at the top only', value);
+    else if (keyword === '$ref') this.references.set(schema, { path: this.pathOf(here), ref: String(value) });
+    else if (keyword === 'pattern') this.readPattern(String(value), here, isCheckedFormat(schema.format));
+    else if (keyword === 'patternProperties') {
+      for (const pattern of Object.keys(value as object)) this.readPattern(pattern, [...here, pattern], false);
+    }
+  }
+
+  /** Beside a format that is checked, a pattern says the same once more, so one that RE2 cannot read may stand there. */
+  private readPattern(source: string, steps: string[], isFormatted: boolean): void {
+    if (!this.patterns.has(source)) {
+      this.patternCharacters += source.length;
+      if (this.patternCharacters > MAX_PATTERN_CHARACTERS) {
+        this.refuse(
+          steps,
+          `and all other patterns must be at most ${MAX_PATTERN_CHARACTERS} characters together`,
+          source,
+        );
+        return;
+      }
+      this.patterns.set(source, tryPattern(source));
+    }
+    const pattern = this.patterns.get(source);
+    if (typeof pattern === 'string' && !isFormatted) this.refuse(steps, pattern, source);
+  }
+
+  requireReferences(): void {
+    for (const { path, ref } of this.references.values()) {
+      const steps = stepsOf(ref);
+      if (steps && this.schemas.has(keyOf(steps))) continue;
+      this.faults.push({ path, expected: 'must name a schema of the same document, such as #/$defs/Name', got: ref });
+    }
+  }
+
+  /** Bounds what it comes to with every `$ref` followed, which it itself never does twice. */
+  requireSize(root: Schema): void {
+    const known = new Map<Schema, { schemas: number; depth: number }>();
+    const open = new Set<Schema>();
+    const measure = (schema: Schema | boolean): { schemas: number; depth: number } => {
+      if (!isObject(schema)) return { schemas: 1, depth: 1 };
+      const before = known.get(schema);
+      if (before) return before;
+      open.add(schema);
+      const size = { schemas: 1, depth: 1 };
+      for (const inner of this.appliedBy(schema, open)) {
+        const { schemas, depth } = measure(inner);
+        size.schemas += schemas;
+        size.depth = Math.max(size.depth, depth + 1);
+      }
+      open.delete(schema);
+      known.set(schema, size);
+      return size;
+    };
+    const size = measure(root);
+    // Definitions that nothing names must not lead back to themselves either.
+    for (const schema of this.schemas.values()) measure(schema);
+    if (this.faults.length > 0) return;
+    if (size.depth > MAX_SCHEMA_DEPTH) {
+      this.refuse([], `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas, $ref followed`, size.depth);
+    }
+    if (this.schemas.size > MAX_SCHEMAS) {
+      this.refuse([], `must not hold more than ${MAX_SCHEMAS} schemas`, this.schemas.size);
+    }
+    if (size.schemas > MAX_SCHEMAS_FOLLOWED) {
+      const expected = `must not hold more than ${MAX_SCHEMAS_FOLLOWED} schemas, each $ref counted as what it names`;
+      this.refuse([], expected, size.schemas);
+    }
+    const patternSize = [...this.patterns.values()].reduce<number>(
+      (sum, pattern) => sum + (typeof pattern === 'string' ? 0 : pattern.size),
+      0,
+    );
+    if (patternSize > MAX_PATTERN_SIZE) {
+      this.refuse([], `must have patterns of at most ${MAX_PATTERN_SIZE} instructions together`, patternSize);
+    }
+  }
+
+  /** The schemas that apply where this one does, or to what it holds. Those still `open` are refused: a circle. */
+  private appliedBy(schema: Schema, open: Set<Schema>): (Schema | boolean)[] {
+    const children = childrenOf(schema).filter(({ keyword }) => !DEFINITIONS.includes(keyword));
+    const applied = children.map((child) => child.schema as Schema | boolean);
+    const reference = this.references.get(schema);
+    if (!reference) return applied;
+    const target = this.schemas.get(keyOf(stepsOf(reference.ref) ?? []));
+    if (isObject(target) && open.has(target)) {
+      this.faults.push({ path: reference.path, expected: 'must not lead back to itself', got: reference.ref });
+      return applied;
+    }
+    return target === undefined ? applied : [...applied, target];
+  }
+}
+
+function isCheckedFormat(format: unknown): boolean {
+  return CHECKED_FORMATS.some((checked) => checked === format);
+}
+
+/** The faults in words: the first few, and how many there are. */
+export function describeFaults(faults: SchemaFault[]): string {
+  const shown = faults.slice(0, MAX_TOLD).map(({ path, expected }) => `${path} ${expected}`);
+  const rest = faults.length > MAX_TOLD ? `; and ${faults.length - MAX_TOLD} more` : '';
+  const isUnknown = faults.some(({ expected }) => expected.startsWith('is not among'));
+  const hint = isUnknown ? `. Allowed: ${Object.values(SCHEMA_KEYWORDS).flat().join(', ')}` : '';
+  return `${shown.join('; ')}${rest}${hint}`;
+}

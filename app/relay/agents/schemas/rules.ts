@@ -1,0 +1,142 @@
+/** What each keyword of a creator's JSON Schema may hold, and in which of them further schemas stand. */
+import { MAX_FORMS, type SchemaKeyword } from '../../../sdk/wire/schemaKeywords.ts';
+
+export const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+
+export type Schema = Record<string, unknown>;
+
+/** Where schemas stand in a keyword's value: it is one, an array of them, or an object of them by name. */
+type Holds = 'schema' | 'list' | 'names';
+
+interface Rule {
+  check: (value: unknown) => boolean;
+  /** What is right, in words. */
+  expected: string;
+  holds?: Holds;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `true` and `false` are schemas too: everything and nothing. */
+export const isSchema = (value: unknown): value is Schema | boolean => typeof value === 'boolean' || isObject(value);
+
+const isText = (value: unknown) => typeof value === 'string';
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isNames = (value: unknown) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
+const isTypes = (value: unknown) =>
+  Array.isArray(value)
+    ? value.length > 0 && new Set(value).size === value.length && value.every((type) => TYPES.includes(type))
+    : TYPES.includes(value as string);
+
+const schema: Rule = { check: isSchema, expected: 'must be a schema', holds: 'schema' };
+const schemas: Rule = {
+  check: (value) => Array.isArray(value) && value.length > 0 && value.length <= MAX_FORMS,
+  expected: `must be an array of 1 to ${MAX_FORMS} schemas`,
+  holds: 'list',
+};
+const named: Rule = { check: isObject, expected: 'must be an object of schemas', holds: 'names' };
+const number: Rule = { check: (value) => typeof value === 'number', expected: 'must be a number' };
+const count: Rule = { check: isCount, expected: 'must be a whole number of at least 0' };
+const text: Rule = { check: isText, expected: 'must be a string' };
+const flag: Rule = { check: (value) => typeof value === 'boolean', expected: 'must be true or false' };
+const anything: Rule = { check: () => true, expected: '' };
+
+/** Typed by the published list, so that neither knows a keyword that the other does not. */
+export const RULES: Record<SchemaKeyword, Rule> = {
+  type: { check: isTypes, expected: `must be one or several of ${TYPES.join(', ')}` },
+  enum: {
+    check: (value) => Array.isArray(value) && value.length > 0,
+    expected: 'must be an array of at least one value',
+  },
+  const: anything,
+  anyOf: schemas,
+  oneOf: schemas,
+  allOf: schemas,
+  not: schema,
+  $ref: { check: isText, expected: 'must be text such as #/$defs/Name' },
+  $defs: named,
+  definitions: named,
+  properties: named,
+  required: { check: isNames, expected: 'must be an array of different property names' },
+  additionalProperties: schema,
+  patternProperties: named,
+  propertyNames: schema,
+  minProperties: count,
+  maxProperties: count,
+  items: schema,
+  prefixItems: schemas,
+  minItems: count,
+  maxItems: count,
+  uniqueItems: flag,
+  minLength: count,
+  maxLength: count,
+  pattern: text,
+  format: text,
+  minimum: number,
+  maximum: number,
+  exclusiveMinimum: number,
+  exclusiveMaximum: number,
+  multipleOf: { check: (value) => typeof value === 'number' && value > 0, expected: 'must be a number above 0' },
+  title: text,
+  description: text,
+  default: anything,
+  examples: anything,
+  deprecated: anything,
+  readOnly: anything,
+  writeOnly: anything,
+  discriminator: anything,
+  contentEncoding: anything,
+  contentMediaType: anything,
+  contentSchema: anything,
+  $schema: text,
+  $id: text,
+  $comment: text,
+  id: text,
+};
+
+/** The rule of a keyword; undefined for an unknown one, also for a name such as "constructor". */
+export function ruleOf(keyword: string): Rule | undefined {
+  return Object.hasOwn(RULES, keyword) ? RULES[keyword as SchemaKeyword] : undefined;
+}
+
+/** One schema that stands directly in another. */
+export interface Child {
+  keyword: string;
+  /** From the outer schema: the keyword, and the name or index in it. */
+  steps: string[];
+  schema: unknown;
+}
+
+/** The schemas that stand directly in this one, in the order of its keywords. */
+export function childrenOf(outer: Schema): Child[] {
+  return Object.entries(outer).flatMap(([keyword, value]): Child[] => {
+    const rule = ruleOf(keyword);
+    if (!rule?.holds || !rule.check(value)) return [];
+    if (rule.holds === 'schema') return [{ keyword, steps: [keyword], schema: value }];
+    return Object.entries(value as object).map(([name, schema]) => ({ keyword, steps: [keyword, name], schema }));
+  });
+}
+
+/** What a local `$ref` names, as steps from the root; null where it is not local or its escapes are broken. */
+export function stepsOf(ref: string): string[] | null {
+  if (ref !== '#' && !ref.startsWith('#/')) return null;
+  try {
+    const steps = decodeURIComponent(ref.slice(1)).split('/').slice(1);
+    return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  } catch {
+    return null;
+  }
+}
+
+/** The value that a `$ref` names in this root; undefined where there is none. */
+export function resolveRef(root: Schema, ref: string): unknown {
+  return stepsOf(ref)?.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
+        ? inner[step as keyof typeof inner]
+        : undefined,
+    root,
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * The smallest parameters that a creator's input schema may accept, for probes: required properties only, each as short
+ * as its bounds allow, and of a union its first form. What a schema asks beyond that, such as a pattern, is not guessed.
+ */
+import type { ParameterCheck } from '../parameters.ts';
+import { isObject, resolveRef, type Schema } from './rules.ts';
+
+/** More items than anybody's probe needs; a schema that asks for more has no sample. */
+const MAX_ITEMS = 100;
+const MAX_TEXT = 10_000;
+
+const FORMATTED: Record<string, string> = {
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  'date-time': '2026-01-01T00:00:00Z',
+  duration: 'PT1S',
+  email: 'probe@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+
+/** Parameters for a probe, and whether the schema accepts them: where no sample was found, it does not. */
+export function sampleParameters(root: Schema, check: ParameterCheck): { parameters: Schema; fits: boolean } {
+  const sample = sampleOf(root, root);
+  const candidates = [...listOf(root.examples), sample].filter(isObject);
+  const fitting = candidates.find((candidate) => check(candidate).length === 0);
+  return { parameters: fitting ?? candidates.at(-1) ?? {}, fits: fitting !== undefined };
+}
+
+function sampleOf(given: unknown, root: Schema): unknown {
+  const schema = settle(given, root);
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (schema.default !== undefined) return schema.default;
+  const [example] = listOf(schema.examples);
+  if (example !== undefined) return example;
+  switch (typeOf(schema)) {
+    case 'object':
+      return sampleObject(schema, root);
+    case 'array':
+      return sampleArray(schema, root);
+    case 'number':
+    case 'integer':
+      return sampleNumber(schema);
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return (
+        FORMATTED[String(schema.format)] ?? 'x'.repeat(Math.min(Math.max(1, Number(schema.minLength ?? 1)), MAX_TEXT))
+      );
+  }
+}
+
+/** One schema without references and unions: all that must hold, and of what may hold the first. */
+function settle(given: unknown, root: Schema): Schema {
+  if (!isObject(given)) return {};
+  const { $ref, allOf, anyOf, oneOf, ...own } = given;
+  const parts = [
+    ...(typeof $ref === 'string' ? [resolveRef(root, $ref)] : []),
+    ...listOf(allOf),
+    ...listOf(anyOf).slice(0, 1),
+    ...listOf(oneOf).slice(0, 1),
+  ].map((part) => settle(part, root));
+  // What stands beside a reference or a union, such as a default, is nearer and has the last word.
+  const all = [...parts, own];
+  return {
+    ...Object.assign({}, ...all),
+    required: all.flatMap((part) => listOf(part.required)),
+    properties: Object.assign({}, ...all.map((part) => part.properties)),
+  };
+}
+
+function typeOf(schema: Schema): unknown {
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (type !== undefined) return type;
+  if (listOf(schema.required).length > 0 || Object.keys(schema.properties as object).length > 0) return 'object';
+  return schema.items !== undefined || schema.prefixItems !== undefined ? 'array' : 'string';
+}
+
+function sampleObject({ properties, required, additionalProperties }: Schema, root: Schema): Schema {
+  const known = properties as Record<string, unknown>;
+  const names = new Set(listOf(required).map(String));
+  return Object.fromEntries([...names].map((name) => [name, sampleOf(known[name] ?? additionalProperties, root)]));
+}
+
+function sampleArray({ prefixItems, items, minItems }: Schema, root: Schema): unknown[] {
+  const first = listOf(prefixItems);
+  return Array.from({ length: Math.min(Number(minItems ?? 0), MAX_ITEMS) }, (_, index) =>
+    sampleOf(index < first.length ? first[index] : items, root),
+  );
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** 0 where it is allowed, else the bound nearest to it. */
+function sampleNumber(schema: Schema): number {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<
+    string,
+    number | undefined
+  >;
+  const above = exclusiveMinimum === undefined ? -Infinity : Math.floor(exclusiveMinimum) + 1;
+  const below = exclusiveMaximum === undefined ? Infinity : Math.ceil(exclusiveMaximum) - 1;
+  const least = Math.max(minimum ?? -Infinity, above);
+  const most = Math.min(maximum ?? Infinity, below);
+  const nearest = least > 0 ? Math.ceil(least) : most < 0 ? Math.floor(most) : 0;
+  if (multipleOf === undefined) return nearest;
+  return (nearest > 0 ? Math.ceil(nearest / multipleOf) : Math.floor(nearest / multipleOf)) * multipleOf;
+}

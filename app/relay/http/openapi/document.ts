@@ -1,0 +1,234 @@
+/**
+ * /openapi.json: the table of routes and the schemas of sdk/wire.ts as one OpenAPI 3.1 document. Answers are described
+ * open, because fields may be added to them; what is sent now is held to the closed schemas by the relay itself.
+ */
+import type { z } from 'zod';
+import { ERRORS } from '../../../sdk/wire/wire.ts';
+import { ANSWERS, BODIES, CONFIG_ANSWER, errorExample, PARAMS, procedureErrorExample } from './examples.ts';
+import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from './procedures.ts';
+import {
+  type Answer,
+  CACHING,
+  errorsOf,
+  type ResponseHeader,
+  ROUTE_IDS,
+  type Route,
+  type RouteId,
+  routeOf,
+} from './routes.ts';
+import { componentSchemas, describeFields, type Json, pointTo, refOf, type Schemas, toJson } from './schemas.ts';
+
+/** The document as far as its readers here need to know it. */
+export interface OpenApi {
+  openapi: '3.1.0';
+  info: { title: string; version: string; description: string; contact: Json; license: Json };
+  servers: { url: string; description: string }[];
+  tags: { name: Route['tag']; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Schemas; headers: Schemas; securitySchemes: Schemas };
+}
+
+export interface Operation {
+  operationId: RouteId | 'getConfig';
+  tags: string[];
+  summary: string;
+  description: string;
+  security: Json[];
+  parameters: { name: string; in: string; required: boolean; description: string; schema: Json; example?: unknown }[];
+  requestBody?: { required: true; description: string; content: Content };
+  responses: Record<string, { description: string; headers: Json; content?: Content }>;
+}
+
+type Content = Record<string, { schema: Json; examples: Record<string, { value: unknown }> }>;
+
+/** An empty way stands for what the body itself can prove. */
+const SECURITY: Record<Route['access'], Json[]> = { public: [], key: [{ apiKey: [] }], wallet: [{ apiKey: [] }, {}] };
+
+const HEADERS: Record<string, { description: string; schema: Json }> = {
+  'X-Request-Id': {
+    description: 'Names this request in the logs.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` where the answer was made for an earlier request.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  ETag: { description: 'Names this version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
+  Allow: { description: 'The methods of this address.', schema: { type: 'string' } },
+};
+
+const TAGS: OpenApi['tags'] = [
+  { name: 'Agents', description: 'What can be executed, and what it costs.' },
+  { name: 'Executions', description: 'Paid calls and their records.' },
+  { name: 'Creators', description: 'For those who offer agents.' },
+  { name: 'Service', description: 'The service itself.' },
+];
+
+/** Writes the document for a deployment. */
+export function createDocument(deployment: { baseUrl: string; environment: 'live' | 'test' }): OpenApi {
+  const { baseUrl, environment } = deployment;
+  const paths: OpenApi['paths'] = {};
+  for (const id of ROUTE_IDS) {
+    const { path, method } = routeOf(id);
+    paths[path] = { ...paths[path], [method]: operationOf(id) };
+  }
+  paths[CONFIG_PATH] = { get: configOperation() };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agent Marketplace',
+      version: '1.0.0',
+      description: `Execute AI agents and pay per call in USDC, held in escrow on Solana until the creator's signed result is there. The guide is at ${baseUrl}/docs.`,
+      contact: { name: 'The operator of this deployment', url: `${baseUrl}/docs` },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl, description: environment === 'live' ? 'Mainnet, real USDC' : 'Test, no real USDC' }],
+    tags: TAGS,
+    paths,
+    components: {
+      schemas: componentSchemas(),
+      headers: HEADERS,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `An API key: crtx_${environment}_... Each key spends from one wallet, up to the caps its owner signed on-chain.`,
+        },
+      },
+    },
+  };
+}
+
+function operationOf(id: RouteId): Operation {
+  const route = routeOf(id);
+  const example = BODIES[id];
+  return {
+    operationId: id,
+    tags: [route.tag],
+    summary: route.summary,
+    description: route.about,
+    security: SECURITY[route.access],
+    parameters: parametersOf(id, route),
+    ...(route.body && {
+      requestBody: {
+        required: true,
+        description: `At most ${route.body.maxBytes} bytes and 64 levels of nesting; no name twice in one object.`,
+        content: {
+          'application/json': { schema: refOf(route.body.schema), examples: { request: { value: example } } },
+        },
+      },
+    }),
+    responses: { ...answersOf(id, route), ...refusalsOf(id, route) },
+  };
+}
+
+function parametersOf(id: RouteId, route: Route): Operation['parameters'] {
+  const path = Object.entries(route.params ?? {}).map(([name, description]) => {
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string', minLength: 1 },
+      example: PARAMS[name],
+    };
+  });
+  const described = route.query ? describeFields(id, toJson(route.query, 'input')) : {};
+  const query = Object.entries((described.properties ?? {}) as Schemas).map(([name, { description, ...schema }]) => {
+    return { name, in: 'query', required: false, description: String(description ?? ''), schema };
+  });
+  const headers = Object.entries(route.headers ?? {}).map(([name, { about, schema }]) => {
+    return { name, in: 'header', required: false, description: about, schema: toJson(schema, 'input') };
+  });
+  if (route.cache !== CACHING.never) {
+    const description = 'An `ETag` that you have: if it is still the right one, the answer is 304 without a body.';
+    headers.push({ name: 'If-None-Match', in: 'header', required: false, description, schema: { type: 'string' } });
+  }
+  return [...path, ...query, ...headers];
+}
+
+function answersOf(id: RouteId, route: Route): Operation['responses'] {
+  const kept = route.cache !== CACHING.never;
+  const responses: Operation['responses'] = {};
+  for (const [status, answer] of Object.entries(route.answers)) {
+    const names = [...(kept ? ['ETag'] : []), ...(answer.headers ?? [])];
+    const examples = valuesOf(ANSWERS[id][Number(status)] ?? {});
+    const content: Content = {};
+    if (answer.bytes) {
+      const schema = { type: answer.bytes === 'application/json' ? 'object' : 'string' };
+      content[answer.bytes] = { schema, examples: answer.schema ? {} : examples };
+    }
+    if (answer.schema) content['application/json'] = { schema: refOf(answer.schema), examples };
+    responses[status] = { description: answer.about, headers: headersOf(names), content };
+  }
+  if (kept) responses[304] = { description: 'You have this version already.', headers: headersOf(['ETag']) };
+  return responses;
+}
+
+/** `GET /trpc/config.get`: beside the table, because tRPC answers it in its own shape. */
+function configOperation(): Operation {
+  const content = (schema: z.ZodType, name: string, value: unknown): Content => {
+    return { 'application/json': { schema: refOf(schema), examples: { [name]: { value } } } };
+  };
+  const refusals = Object.entries(CONFIG_ERRORS).map(([status, { code, number }]) => [
+    status,
+    {
+      description: `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`,
+      headers: headersOf(headersByStatus[Number(status)] ?? []),
+      content: content(ProcedureError, code, procedureErrorExample(code, number)),
+    },
+  ]);
+  return {
+    operationId: 'getConfig',
+    tags: ['Service'],
+    summary: 'Read the terms of this deployment',
+    description:
+      'Addresses, fee, limits and collateral tiers, from the chain as it was at most 2 seconds ago, in the shape of tRPC: the value is `result.data`.',
+    security: [],
+    parameters: [],
+    responses: {
+      200: {
+        description: 'The terms.',
+        headers: headersOf([]),
+        content: content(ConfigAnswer, 'config', CONFIG_ANSWER),
+      },
+      ...Object.fromEntries(refusals),
+    },
+  };
+}
+
+/** What errors carry beside X-Request-Id. */
+const headersByStatus: Record<number, ResponseHeader[]> = {
+  405: ['Allow'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** Errors by status; those that share one are told apart by `error.code`. */
+function refusalsOf(id: RouteId, route: Route): Operation['responses'] {
+  const statuses = [...new Set(errorsOf(route).map((code) => ERRORS[code].status))].sort();
+  const responses = statuses.map((status) => {
+    const codes = errorsOf(route).filter((code) => ERRORS[code].status === status);
+    const own = (route.answers as Record<number, Answer>)[status];
+    const schemas = [...(own?.schema ? [refOf(own.schema)] : []), ...codes.map((code) => pointTo(`error_${code}`))];
+    const examples = {
+      ...valuesOf(ANSWERS[id][status] ?? {}),
+      ...valuesOf(Object.fromEntries(codes.map((code) => [code, errorExample(code)]))),
+    };
+    const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`).join('\n\n');
+    const headers = headersOf(headersByStatus[status] ?? []);
+    const schema = schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
+    return [status, { description, headers, content: { 'application/json': { schema, examples } } }] as const;
+  });
+  return Object.fromEntries(responses);
+}
+
+function headersOf(names: (ResponseHeader | string)[]): Json {
+  return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function valuesOf(examples: Record<string, unknown>): Record<string, { value: unknown }> {
+  return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+}

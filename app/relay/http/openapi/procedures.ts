@@ -1,0 +1,36 @@
+/**
+ * The one procedure of /trpc that callers need without the project's own client: what config.get answers, as tRPC wraps
+ * it, and the shape of its errors. The others are management, for which app/sdk/client/client.ts is the typed client.
+ */
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from '../../../sdk/wire/errorCodes.ts';
+import { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
+
+export const CONFIG_PATH = '/trpc/config.get';
+
+/** 200 of `GET /trpc/config.get`. */
+export const ConfigAnswer = z.strictObject({ result: z.strictObject({ data: MarketplaceConfig }) });
+
+/** Every error of /trpc: tRPC's shape around our codes. */
+export const ProcedureError = z.strictObject({
+  error: z.strictObject({
+    message: z.string(),
+    /** tRPC's own number. */
+    code: z.int(),
+    data: z.strictObject({
+      code: z.enum(ERROR_CODES),
+      httpStatus: z.int(),
+      details: z.record(z.string(), z.unknown()).nullable(),
+      request_id: z.string().nullable(),
+    }),
+  }),
+});
+
+/** What it can answer besides, by status. `-32600` and the like are JSON-RPC's numbers, which tRPC uses. */
+export const CONFIG_ERRORS: Record<number, { code: ErrorCode; number: number }> = {
+  400: { code: 'invalid_request', number: -32600 },
+  405: { code: 'method_not_allowed', number: -32005 },
+  429: { code: 'rate_limited', number: -32029 },
+  500: { code: 'internal_error', number: -32603 },
+  503: { code: 'service_unavailable', number: -32603 },
+};

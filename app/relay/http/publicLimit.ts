@@ -1,0 +1,81 @@
+/**
+ * How much one address may ask for without an API key, so that nobody's crawler takes the service from those who pay. Who
+ * carries a key or session that is good is never counted; who carries another is counted like anybody, or a made-up
+ * header would be the way around.
+ */
+import type { Request } from 'express';
+import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { isRegistered, readBearer } from '../access/auth.ts';
+import { clientAddress, networkOf } from '../access/clientAddress.ts';
+import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+
+/** A burst can be had once in so many seconds; the rate goes on beside it. */
+const BURST_SECONDS = 10;
+
+export interface PublicRate {
+  /** Requests that an address may send every second; 0 for any number. */
+  perSecond: number;
+  /** Requests that it may send at once, now and then. */
+  burst: number;
+}
+
+export interface PublicLimit {
+  /** Counts the request unless it carries a good key or session. Throws ApiError 429. */
+  admit(request: Request): Promise<void>;
+  /** Counts it if it carries nothing: whether what it carries is good shows later. Throws ApiError 429. */
+  admitBare(request: Request): Promise<void>;
+  /** Counts a request whose key turned out to be none, by the error that it would get. Throws ApiError 429. */
+  admitRefused(request: Request, error: unknown): Promise<void>;
+}
+
+type LimitDeps = Pick<RelayDeps, 'config' | 'findKey' | 'now' | 'sessions'>;
+
+/** Counts in memory, each process for itself. */
+export function createPublicLimit(deps: LimitDeps): PublicLimit {
+  const { publicRate, trustProxy } = deps.config;
+  const consume = createCounter(publicRate);
+
+  async function take(request: Request): Promise<void> {
+    const waitMs = await consume(networkOf(clientAddress(request, trustProxy)));
+    if (waitMs === 0) return;
+    throw new ApiError(
+      'rate_limited',
+      `More than ${publicRate.perSecond} requests a second without a valid API key came from this address`,
+      { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
+    );
+  }
+
+  return {
+    async admit(request) {
+      const token = readBearer(request.headers.authorization);
+      const isKnown = token !== null && (deps.sessions.walletOf(token) !== null || isRegistered(deps, token));
+      if (!isKnown) await take(request);
+    },
+    async admitBare(request) {
+      if (request.headers.authorization === undefined) await take(request);
+    },
+    async admitRefused(request, error) {
+      const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
+      // A request that carried nothing was counted when it came.
+      if (isUnknown && request.headers.authorization !== undefined) await take(request);
+    },
+  };
+}
+
+/** Counts one request of `name`; the milliseconds until the next is taken, 0 where this one is. */
+function createCounter({ perSecond, burst }: PublicRate): (name: string) => Promise<number> {
+  if (perSecond === 0) return async () => 0;
+  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  const beyond = new RateLimiterMemory({ points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
+  const limiter = new BurstyRateLimiter(steady, beyond);
+  return async (name) => {
+    try {
+      await limiter.consume(name);
+      return 0;
+    } catch (refusal) {
+      if (refusal instanceof RateLimiterRes) return Math.max(1, refusal.msBeforeNext);
+      throw refusal;
+    }
+  };
+}

@@ -1,0 +1,76 @@
+/** What a request carries beside its path: a body that is bounded while it is read, and a query read to the letter. */
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors.ts';
+import { invalid, show } from '../parse.ts';
+
+/** A client that goes on sending after its 413 is cut off here. */
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The raw body, which must be JSON by its headers; what the bytes say is looked at later. Throws ApiError 413 or 415,
+ * in this order. Rejects with another error when the connection breaks.
+ */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const body = await readBody(request, maxBytes);
+  const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
+  if (!isJson(contentType)) {
+    throw unsupported('Send the body with the header Content-Type: application/json');
+  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupported('Send the body without a Content-Encoding');
+  }
+  return body;
+}
+
+/** Query parameters as text. Throws ApiError 400 where one is given twice. */
+export function readQuery(url: string): Record<string, string> {
+  const start = url.indexOf('?');
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
+    if (name in query) {
+      const shown = name.slice(0, 60);
+      throw invalid(`The query parameter ${JSON.stringify(shown)} is repeated`, {
+        in: 'query',
+        path: shown,
+        expected: 'must be given once',
+        got: show([query[name], value]),
+      });
+    }
+    query[name] = value;
+  }
+  return { ...query };
+}
+
+function unsupported(message: string): ApiError {
+  return new ApiError('unsupported_media_type', message, {
+    details: { content_type: 'application/json', content_encoding: 'identity' },
+  });
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(contentType ?? '');
+}
+
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const details = { max_bytes: maxBytes };
+    const tooLarge = () =>
+      reject(new ApiError('payload_too_large', `The body must be at most ${maxBytes} bytes`, { details }));
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) tooLarge();
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        tooLarge();
+        // The rest is read and dropped: a client that is cut off while it sends never sees the answer.
+        if (bytes > MAX_DRAINED_BYTES) request.destroy();
+      }
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('the connection closed before the body had come')));
+  });
+}

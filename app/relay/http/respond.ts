@@ -1,0 +1,79 @@
+/** How answers leave: JSON through its schema, so that what is sent is what was promised; text for results; errors. */
+import { createHash } from 'node:crypto';
+import type { Response } from 'express';
+import type { z } from 'zod';
+import { ERRORS, type ErrorBody, errorBodyOf } from '../../sdk/wire/wire.ts';
+import type { ApiError } from '../errors.ts';
+
+/** What is private or about money is kept nowhere, and no error is. */
+const NO_STORE = 'no-store';
+/** When a 503 is worth another try, unless it says otherwise. */
+const RETRY_SECONDS = 5;
+
+/** What `response.locals` carries. */
+export interface AnswerLimits {
+  /** A client that takes nothing of its answer for so long is cut off. */
+  takeMs: number;
+}
+
+/** Sends a JSON answer. A value that does not fit its schema throws: it is a fault of ours and becomes a 500. */
+export function send<Schema extends z.ZodType>(
+  response: Response,
+  status: number,
+  schema: Schema,
+  value: z.input<Schema>,
+): void {
+  end(response, status, renderJson(schema, value), 'application/json; charset=utf-8');
+}
+
+/** The bytes of a JSON answer. Throws where the value does not fit its schema. */
+export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>): Buffer {
+  return Buffer.from(JSON.stringify(schema.parse(value)));
+}
+
+/** Sends bytes as they are, such as a result: text that a stranger wrote, which no browser may take for a page. */
+export function sendBytes(response: Response, status: number, bytes: Buffer, contentType: string): void {
+  end(response, status, bytes, contentType);
+}
+
+/** Sends an error with the status of its code, in the specification's body unless told another. */
+export function sendError(response: Response, error: ApiError, body: object = errorBody(error)): void {
+  const { status } = ERRORS[error.code];
+  response.setHeader('Cache-Control', NO_STORE);
+  const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);
+  if (seconds !== undefined) response.setHeader('Retry-After', String(seconds));
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  sendBytes(response, status, Buffer.from(JSON.stringify(body)), 'application/json; charset=utf-8');
+}
+
+export function errorBody(error: ApiError): ErrorBody {
+  const { code, message, executionId, details } = error;
+  return errorBodyOf(code).parse({ error: { code, message, execution_id: executionId, details } });
+}
+
+/** Sends the body; of what may be kept, only the news. */
+function end(response: Response, status: number, body: Buffer, contentType: string): void {
+  // A caller that has gone does not stop its execution, only this answer.
+  if (response.destroyed || response.headersSent) return;
+  const { takeMs } = response.locals as AnswerLimits;
+  response.setTimeout(takeMs, () => response.destroy());
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  const mayBeKept = status === 200 && response.getHeader('Cache-Control') !== NO_STORE;
+  if (mayBeKept) {
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+    response.setHeader('ETag', etag);
+    if (isKnown(response.req.headers['if-none-match'], etag)) {
+      response.writeHead(304);
+      response.end();
+      return;
+    }
+  }
+  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length });
+  response.end(body);
+}
+
+/** Whether If-None-Match names this version; a proxy may have made the tag weak. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}

@@ -1,0 +1,223 @@
+/**
+ * The relay's HTTP server: /v1, /results, /health and /trpc over Express, one error middleware, and limits on what a
+ * connection may cost. Each answer carries X-Request-Id, and every error has the specification's body.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TRPCError } from '@trpc/server';
+import { createExpressMiddleware } from '@trpc/server/adapters/express';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
+import { ERRORS } from '../../sdk/wire/wire.ts';
+import { readBearer } from '../access/auth.ts';
+import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { JsonError, parseJson } from '../json.ts';
+import { answerMetrics } from '../operation/metrics.ts';
+import { jsonFault } from '../parse.ts';
+import { createPublicLimit, type PublicLimit } from './publicLimit.ts';
+import { readJsonBody } from './request.ts';
+import { type AnswerLimits, errorBody, sendError } from './respond.ts';
+import { addRoutes } from './router.ts';
+import { createRouter, describe, procedureError } from './trpc.ts';
+import { createHandlers } from './v1.ts';
+
+/** How slow a client may be, milliseconds. */
+export interface Patience {
+  /** To send all headers. */
+  headersMs: number;
+  /** To send a whole request; answers may take as long as an agent does. */
+  requestMs: number;
+  /** To take something of its answer. */
+  takeMs: number;
+  /** How often connections are looked at. */
+  lookMs: number;
+}
+const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, lookMs: 5_000 };
+/** Longer than the usual 60 s of a proxy in front, which must be the one that closes. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** What a client that sent no HTTP has to read its answer. */
+const LAST_WORD_MS = 2_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Of a procedure's body: management needs little, and a stranger's bytes are parsed before anything is known of them. */
+const MAX_PROCEDURE_BYTES = 32 * 1024;
+
+const REQUEST_ID = 'X-Request-Id';
+
+/** The server, not yet listening. Closing it is its owner's business. */
+export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
+  const app = express();
+  const limit = createPublicLimit(deps);
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', false);
+  app.set('strict routing', true);
+  app.set('case sensitive routing', true);
+  app.use(identify(deps, patience), keepBrokenEscapes);
+  app.use('/trpc', admitProcedure(limit), createTrpcHandler(deps));
+  app.all('/metrics', answerMetrics(deps));
+  addRoutes(app, createHandlers(deps), limit);
+  app.use(async (request: Request) => {
+    await limit.admit(request);
+    throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);
+  });
+  app.use(answerError(deps));
+
+  const server = createServer(
+    // A request without Host is answered like any other, instead of by Node with an empty body.
+    { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.lookMs },
+    app,
+  );
+  server.requestTimeout = patience.requestMs;
+  server.headersTimeout = patience.headersMs;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.on('clientError', answerBrokenRequest);
+  // An expectation that we do not know may be ignored, which beats Node's own 417 with an empty body.
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  return server;
+}
+
+/** Names the request, and logs its outcome without anything that a caller or creator wrote. */
+function identify(deps: RelayDeps, { takeMs }: Patience) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const begun = performance.now();
+    const requestId = randomUUID();
+    response.setHeader(REQUEST_ID, requestId);
+    Object.assign(response.locals, { takeMs } satisfies AnswerLimits);
+    response.on('close', () => {
+      const route = request.route?.path ?? (request.baseUrl || null);
+      const ms = Math.round(performance.now() - begun);
+      deps.log.info(
+        { request_id: requestId, method: request.method, route, status: response.statusCode, ms },
+        'request',
+      );
+    });
+    next();
+  };
+}
+
+/** A path whose %-escapes are broken is garbage like any other, and ends in the 404 of its route. */
+function keepBrokenEscapes(request: Request, _response: Response, next: NextFunction): void {
+  const [path = '', ...query] = request.url.split('?');
+  try {
+    decodeURIComponent(path);
+  } catch {
+    request.url = [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+  next();
+}
+
+/**
+ * What stands before tRPC: the limit, whether there is such a procedure, its method, and its body, read as those of /v1
+ * are, because tRPC itself would take any depth and repeated names, and parse them before it looks for the procedure.
+ */
+function admitProcedure(limit: PublicLimit) {
+  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    try {
+      await limit.admit(request);
+      const method = methodOf(request.path.slice(1));
+      const isRight = request.method === method || (request.method === 'HEAD' && method === 'GET');
+      if (!isRight) {
+        response.setHeader('Allow', method);
+        const details = { allowed: [method] };
+        throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use ${method}`, { details });
+      }
+      if (method === 'POST') {
+        const bytes = await readJsonBody(request, MAX_PROCEDURE_BYTES);
+        if (bytes.length > 0) parseJson(bytes);
+        request.body = bytes.toString('utf8');
+      }
+    } catch (error) {
+      const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : error;
+      if (!(refusal instanceof ApiError)) throw error;
+      sendError(response, refusal, procedureError(refusal, String(response.getHeader(REQUEST_ID))));
+      return;
+    }
+    next();
+  };
+}
+
+/** How a procedure is sent. Throws ApiError where there is none. */
+function methodOf(name: string): 'GET' | 'POST' {
+  if (Object.hasOwn(PROCEDURES, name)) return PROCEDURES[name as ProcedureName].kind === 'mutation' ? 'POST' : 'GET';
+  if (name.includes(',')) throw new ApiError('invalid_request', 'Call one procedure at a time: batches are not taken');
+  throw new ApiError('not_found', `There is no procedure ${JSON.stringify(name.slice(0, 60))}`);
+}
+
+function createTrpcHandler(deps: RelayDeps) {
+  const { sessions } = deps;
+  return createExpressMiddleware({
+    router: createRouter(deps),
+    createContext: ({ req, res }) => ({
+      requestId: String(res.getHeader(REQUEST_ID)),
+      wallet: sessions.walletOf(readBearer(req.headers.authorization)),
+    }),
+    // One call, one look at the chain: a batch would multiply what an anonymous request can cost.
+    allowBatching: false,
+    maxBodySize: MAX_PROCEDURE_BYTES,
+    responseMeta: ({ errors }) => ({ headers: errors[0] ? headersOf(errors[0]) : {} }),
+    onError({ error, path, ctx, input }) {
+      if (describe(error, input).code !== 'internal_error') return;
+      deps.log.error(
+        { request_id: ctx?.requestId, procedure: path, error: error.cause?.stack ?? error.stack },
+        'fault',
+      );
+    },
+  });
+}
+
+/** tRPC leaves out the media type where it does not get as far as the procedure. */
+function headersOf({ cause }: TRPCError): Record<string, string> {
+  const seconds = cause instanceof ApiError ? cause.retryAfterSeconds : undefined;
+  return { 'Content-Type': 'application/json', ...(seconds !== undefined && { 'Retry-After': String(seconds) }) };
+}
+
+function answerError(deps: RelayDeps) {
+  // Express knows an error middleware by its four parameters.
+  return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+    if (error instanceof ApiError) {
+      sendError(response, error);
+      return;
+    }
+    // Nobody is left to answer where the connection broke while its request came in.
+    if (request.destroyed && !request.complete) return;
+    const requestId = response.getHeader(REQUEST_ID);
+    deps.log.error({ request_id: requestId, error: error instanceof Error ? error.stack : String(error) }, 'fault');
+    sendError(response, new ApiError('internal_error', `Something went wrong here; it was logged as ${requestId}`));
+  };
+}
+
+/** What Node's parser refuses never becomes a request, so the answer is written by hand. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
+  // A slow client that was answered before might take this for the rest of that answer.
+  const wasAnswered = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesWritten > 0;
+  if (error.code === 'ECONNRESET' || !socket.writable || wasAnswered) {
+    socket.destroy();
+    return;
+  }
+  const message =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? `The address and headers of the request must be at most ${MAX_HEADER_BYTES} bytes`
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'The request did not arrive in time'
+        : 'This is not a valid HTTP request';
+  const refusal = new ApiError('invalid_request', message);
+  const body = JSON.stringify(errorBody(refusal));
+  socket.end(
+    [
+      `HTTP/1.1 ${ERRORS[refusal.code].status} Bad Request`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `${REQUEST_ID}: ${randomUUID()}`,
+      'Cache-Control: no-store',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  setTimeout(() => socket.destroy(), LAST_WORD_MS).unref();
+}

@@ -1,0 +1,119 @@
+/**
+ * `npm run relay -- backup FILE`: a copy of the ledger as it is at one moment, while the relay goes on writing it. The
+ * file appears under its name only when it is whole and checked.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import type { Command } from 'commander';
+import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
+
+/** Copied between two reports of progress: 4 MiB. */
+const PAGES_PER_STEP = 1_024;
+/** Callers' tasks and results are in it: for its owner only. */
+const PRIVATE = 0o600;
+
+export interface BackupResult {
+  /** Absolute. */
+  file: string;
+  bytes: number;
+  executions: number;
+  results: number;
+  api_keys: number;
+  metadata: number;
+}
+
+/**
+ * Copies `ledger` to `file`, which is replaced if it exists. `report` hears the pages copied so far and their number.
+ * Throws, and leaves nothing behind, where the copy cannot be made or is not sound.
+ */
+export async function backUp(
+  ledger: string,
+  file: string,
+  report: (done: number, total: number) => void = () => undefined,
+): Promise<BackupResult> {
+  const partial = join(dirname(file), `.${basename(file)}.${process.pid}.partial`);
+  const source = new Sqlite(ledger, { readonly: true, fileMustExist: true });
+  try {
+    closeSync(openSync(partial, 'wx', PRIVATE));
+    let least = Number.POSITIVE_INFINITY;
+    await source.backup(partial, {
+      progress({ totalPages, remainingPages }) {
+        report(totalPages - remainingPages, totalPages);
+        // Whenever the relay writes between two steps SQLite begins anew; the rest at once cannot be overtaken.
+        if (remainingPages > least) return totalPages;
+        least = remainingPages;
+        return PAGES_PER_STEP;
+      },
+    });
+    const counts = inspect(partial);
+    sync(partial);
+    renameSync(partial, file);
+    sync(dirname(file));
+    return { file, bytes: statSync(file).size, ...counts };
+  } finally {
+    source.close();
+    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(partial + suffix, { force: true });
+  }
+}
+
+/** Makes the copy a single file, and throws where SQLite finds it damaged. */
+function inspect(path: string) {
+  const copy = new Sqlite(path);
+  try {
+    copy.pragma('journal_mode = DELETE');
+    const verdict = copy.pragma('integrity_check', { simple: true });
+    if (verdict !== 'ok') throw new Error(`the copy is damaged, and so may the ledger be: ${verdict}`);
+    const count = (table: string) => Number(copy.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+    return {
+      executions: count('executions'),
+      results: count('results'),
+      api_keys: count('api_keys'),
+      // Some still wait for their listing, or to be moved because it is there.
+      metadata: count('metadata') + count('pending_metadata'),
+    };
+  } finally {
+    copy.close();
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** Throws where a backup cannot stand at `file`, or would take the place of what it is made from. */
+export function checkTarget(file: string, dataDir: string): void {
+  if (!existsSync(dirname(file))) throw new Error(`There is no folder ${dirname(file)}`);
+  if (existsSync(file) && statSync(file).isDirectory()) throw new Error(`${file} is a folder; name a file in it`);
+  const target = join(realpathSync(dirname(file)), basename(file));
+  for (const own of [ledgerPath(dataDir), indexPath(dataDir)].filter(existsSync)) {
+    for (const suffix of ['', '-wal', '-shm']) {
+      if (target === realpathSync(own) + suffix) throw new Error(`${file} is the relay's own file; choose another`);
+    }
+  }
+}
+
+/** `readSettings` says where the ledger is; it is asked when the command runs. */
+export function addBackupCommand(program: Command, readSettings: () => ToolConfig): void {
+  program
+    .command('backup')
+    .description("Copies the ledger to a file, also while the relay runs. DATA_DIR is the ledger's folder.")
+    .argument('<file>', 'the copy; one that exists is replaced once the new one is whole and checked')
+    .option('--json', 'print one JSON object and no progress')
+    .action(async (name: string, { json }: { json?: true }) => {
+      const { dataDir, standsIn } = readSettings();
+      const ledger = ledgerPath(dataDir);
+      if (!existsSync(ledger)) throw new Error(`There is no ledger at ${ledger}; DATA_DIR names its folder`);
+      const file = resolve(standsIn, name);
+      checkTarget(file, dataDir);
+      const shows = !json && process.stderr.isTTY;
+      const made = await backUp(ledger, file, (done, total) => {
+        if (shows) process.stderr.write(`\r${done} of ${total} pages`);
+      });
+      if (shows) process.stderr.write('\r');
+      if (json) console.log(JSON.stringify(made));
+      else console.log(`${made.file}: ${made.bytes} bytes, ${made.executions} executions, checked`);
+    });
+}

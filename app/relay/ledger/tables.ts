@@ -1,0 +1,178 @@
+/** The ledger's tables, as the files of migrations/ledger make them. */
+import { type Generated, type Selectable, sql } from 'kysely';
+import type { IndexDatabase } from '../../database/database.ts';
+
+export type ExecutionState =
+  | 'accepted'
+  | 'open_signed'
+  | 'open_confirmed'
+  | 'dispatched'
+  | 'verified'
+  | 'refunding'
+  | 'settled'
+  | 'refunded'
+  | 'void'
+  | 'parked';
+
+/**
+ * Executions that something still follows. The states are in its text, as they are in that of the partial index: where
+ * they are bound values, SQLite reads the whole table instead.
+ */
+export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'void')`;
+
+/** Whether a refund has arrived: `claimable` waits for a missing account, `blocked` for a frozen one. */
+export type RefundState = 'pending' | 'claimable' | 'blocked' | 'done';
+
+/** Whether a refund waits for the caller's own account: what only the caller can end is shown as an end. */
+export function isWaiting({ refund_state }: { refund_state: RefundState | null }): boolean {
+  return refund_state === 'claimable' || refund_state === 'blocked';
+}
+
+export interface ExecutionsTable {
+  execution_id: string;
+  wallet: string;
+  key_id: string;
+  listing: string;
+  listing_version: bigint;
+  metadata_hash: string;
+  nonce: string;
+  price: bigint;
+  max_cost: bigint;
+  timeout_seconds: bigint;
+  /** The most that the listing gave at the time; null where that is not known. */
+  listing_timeout_seconds: Generated<bigint | null>;
+  task: string;
+  parameters: string;
+  request_hash: string;
+  state: ExecutionState;
+  created_ms: bigint;
+  /** The chain's clock when the caller's money was checked: what shows as initiated_at until the record has its own. */
+  accepted_at: bigint;
+  open_transaction: Buffer | null;
+  open_signature: string | null;
+  open_last_valid_height: bigint | null;
+  open_before: bigint | null;
+  opened_at: bigint | null;
+  deadline: bigint | null;
+  refund_at: bigint | null;
+  fee_bps: bigint | null;
+  dispatched_ms: bigint | null;
+  execution_time_ms: bigint | null;
+  settle_transaction: Buffer | null;
+  settle_signature: string | null;
+  settle_last_valid_height: bigint | null;
+  refund_transaction: Buffer | null;
+  refund_signature: string | null;
+  refund_last_valid_height: bigint | null;
+  refund_reason: bigint | null;
+  refund_state: RefundState | null;
+  settled_at: bigint | null;
+  creator_amount: bigint | null;
+  platform_amount: bigint | null;
+  error_code: string | null;
+  error_message: string | null;
+  rebuilds: bigint;
+  /** The relay process that works on the row. */
+  lease_owner: string | null;
+  /** SHA-256 of agent and canonical body in hex, where the call carried an Idempotency-Key. */
+  fingerprint: string | null;
+  /** Network fees of the transactions signed for it so far, lamports. */
+  fees: Generated<bigint>;
+  /** How often the open was signed again after a rollback. */
+  reopens: Generated<bigint>;
+  /** 1 once the chain cannot take back what a row has ended with. */
+  is_final: Generated<bigint>;
+  /** Network fees of opens that the chain refused, also of calls whose place this one took, lamports. */
+  lost_fees: Generated<bigint>;
+  /** Unix milliseconds before which recovery leaves the row alone. */
+  rest_until_ms: Generated<bigint>;
+}
+
+export interface ResultsTable {
+  execution_id: string;
+  result: string;
+  result_hash: string;
+  signature: string;
+  execution_signature: string | null;
+  tokens_used: bigint | null;
+  steps: string | null;
+  execution_time_ms: bigint;
+  token: string;
+  verified_ms: bigint;
+}
+
+export interface ApiKeysTable {
+  key_hash: string;
+  key_id: string;
+  wallet: string;
+  name: string;
+  created_ms: bigint;
+  last_used_ms: bigint | null;
+  revoked_ms: bigint | null;
+  /** Space-separated. */
+  scopes: Generated<string>;
+  expires_ms: bigint | null;
+  /** Comma-separated CIDR blocks; null is any address. */
+  allowed_ips: string | null;
+}
+
+/** Final answers of calls that may be repeated, as they were given. */
+export interface AnswersTable {
+  execution_id: string;
+  status: bigint;
+  body: Buffer;
+  answered_ms: bigint;
+}
+
+export interface MetadataTable {
+  metadata_hash: string;
+  document: string;
+  received_ms: bigint;
+}
+
+/** Documents that wait for their listing. */
+export interface PendingMetadataTable extends MetadataTable {
+  /** Whose session posted it; empty where nobody's did. */
+  wallet: string;
+}
+
+/** Relay processes by the name each gives itself at start. */
+export interface RelaysTable {
+  owner: string;
+  alive_until_ms: bigint;
+}
+
+/** Valid results that came after their deadline. */
+export interface LateAnswersTable {
+  execution_id: string;
+  result: string;
+  result_hash: string;
+  signature: string;
+  execution_signature: string | null;
+  received_ms: bigint;
+}
+
+/** The last probe of each listing that was refused; `passed_ms` is that of the last one that passed. */
+export interface ProbesTable {
+  listing: string;
+  probed_ms: bigint;
+  passed_ms: bigint | null;
+}
+
+export interface LedgerTables {
+  executions: ExecutionsTable;
+  relays: RelaysTable;
+  results: ResultsTable;
+  api_keys: ApiKeysTable;
+  answers: AnswersTable;
+  late_answers: LateAnswersTable;
+  probes: ProbesTable;
+  metadata: MetadataTable;
+  pending_metadata: PendingMetadataTable;
+}
+
+/** The relay's tables, and the chain's (attached read-only by use) under `chain.`. */
+export type LedgerDatabase = LedgerTables & { [K in keyof IndexDatabase & string as `chain.${K}`]: IndexDatabase[K] };
+
+export type ExecutionRow = Selectable<ExecutionsTable>;
+export type ResultRow = Selectable<ResultsTable>;

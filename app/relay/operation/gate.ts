@@ -1,0 +1,58 @@
+/**
+ * Whether new executions may begin. What has begun is carried on whatever the gate says: it only keeps out what would
+ * add to a trouble that is there already, before any money moves.
+ */
+import type { Problem } from '../../sdk/wire/wire.ts';
+import type { Engine } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+
+/** The problems that shut the gate: what callers are told, and when to come back (seconds). */
+const OBSTACLES = {
+  ledger_unreconciled: ['The service has just started and is comparing its journal with the chain', 5],
+  authority_changed: ['This relay is not the marketplace’s relay authority any more', 60],
+  opens_paused: ['The marketplace takes no new executions for now', 30],
+  fees_low: ['The service is short of funds for network fees', 300],
+  stopping: ['The service is stopping', 5],
+} as const satisfies Partial<Record<Problem, readonly [message: string, retryAfterSeconds: number]>>;
+
+export type Obstacle = keyof typeof OBSTACLES;
+
+export interface Gate {
+  set(obstacle: Obstacle, isThere: boolean): void;
+  /** What shuts it now; nothing while it is open. */
+  obstacles(): Obstacle[];
+  /** The engine behind the gate: 503 for what would begin while it is shut. */
+  guard(engine: Engine): Engine;
+}
+
+/** Shut until the ledger has been compared with the chain. */
+export function createGate(): Gate {
+  const present = new Set<Obstacle>(['ledger_unreconciled']);
+  function requireOpen(passable?: Obstacle): void {
+    for (const obstacle of present) {
+      if (obstacle === passable) continue;
+      const [message, retryAfterSeconds] = OBSTACLES[obstacle];
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds });
+    }
+  }
+
+  return {
+    set(obstacle, isThere) {
+      if (isThere) present.add(obstacle);
+      else present.delete(obstacle);
+    },
+    obstacles: () => [...present],
+    guard: (engine) => ({
+      ...engine,
+      async execute(principal, agent, input) {
+        requireOpen();
+        return engine.execute(principal, agent, input);
+      },
+      async start(agent, input) {
+        // Its escrow is open already.
+        requireOpen('opens_paused');
+        return engine.start(agent, input);
+      },
+    }),
+  };
+}

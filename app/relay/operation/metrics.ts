@@ -1,0 +1,167 @@
+/**
+ * GET /metrics: the relay's figures for Prometheus. Counters and times are noted as things happen, the rest is read when
+ * it is asked for, from indexes that hold only what has not ended. Amounts are base units, times seconds.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { type Kysely, sql } from 'kysely';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { readBearer } from '../access/auth.ts';
+import { clientAddress, isWithin } from '../access/clientAddress.ts';
+import type { Observe } from '../chain/chain.ts';
+import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { sendBytes } from '../http/respond.ts';
+import type { Journal } from '../ledger/journal.ts';
+import { IS_UNFINISHED, type LedgerDatabase } from '../ledger/tables.ts';
+import type { RunwayStatus } from './runway.ts';
+
+const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** How an execution ended: paid; refunded, and why; or never opened. */
+const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+
+export interface Metrics {
+  /** Hears how long each stage of a call takes. */
+  observe: Observe;
+  /** Hears of each call to the node that failed. */
+  rpcFailed(method: string): void;
+  /** The same journal, heard: each execution that ends is counted. */
+  listenTo(journal: Journal): Journal;
+  /** Everything as Prometheus reads it. */
+  render(): Promise<string>;
+}
+
+export function createMetrics(sources: {
+  views: Kysely<LedgerDatabase>;
+  inFlight(): number;
+  runway(): RunwayStatus;
+  /** Unix milliseconds. */
+  now(): number;
+}): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const named = (name: string, help: string) => ({ name: `marketplace_${name}`, help, registers });
+  const gauge = (name: string, help: string) => new Gauge(named(name, help));
+
+  const ended = new Counter({ ...named('executions_total', 'Executions that ended here'), labelNames: ['outcome'] });
+  // A counter that is missing until it moves cannot be told from one that is not there.
+  for (const outcome of OUTCOMES) ended.inc({ outcome }, 0);
+  const stages = new Histogram({
+    ...named('stage_seconds', 'Time of each stage of a call; chain and creator are waiting for others'),
+    labelNames: ['stage'],
+    buckets: STAGE_BUCKETS,
+  });
+  const rpcErrors = new Counter({
+    ...named('rpc_errors_total', 'Calls to the node that failed'),
+    labelNames: ['method'],
+  });
+  const inFlight = gauge('executions_in_flight', 'Executions that this process works on');
+  const unfinished = gauge('executions_unfinished', 'Executions of the journal that have not ended, parked ones too');
+  const parked = gauge(
+    'executions_parked',
+    'Executions that wait for a person, or for their refund after the deadline',
+  );
+  const oldest = gauge('oldest_unsettled_seconds', 'Age of the oldest execution that has not ended; 0 where none is');
+  const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
+  const runway = gauge(
+    'fee_payer_runway_hours',
+    'How long that lasts at the present rate; +Inf while nothing is spent',
+  );
+  const lag = gauge('indexer_lag_seconds', 'Time since the indexer has last looked; +Inf before it has');
+  const slot = gauge('indexer_slot', 'Slot up to which the index is complete');
+  const escrow = gauge('escrow_base_units', 'USDC in the escrows of all open records, as the index has them');
+
+  async function look(): Promise<void> {
+    const { views } = sources;
+    // One condition each, with its states written out as the partial indexes have them.
+    const waiting = await views
+      .selectFrom('executions')
+      .select((select) => [
+        select.fn.countAll<bigint>().as('rows'),
+        select.fn.min('created_ms').as('oldest_ms'),
+        select.fn.countAll<bigint>().filterWhere('state', '=', 'parked').as('parked'),
+      ])
+      .where(IS_UNFINISHED)
+      .executeTakeFirstOrThrow();
+    const held = await views
+      .selectFrom('chain.executions')
+      .select((select) => select.fn.sum<bigint | null>('price').as('total'))
+      .where(sql<boolean>`status = 'open'`)
+      .executeTakeFirstOrThrow();
+    const progress = await views.selectFrom('chain.progress').select(['slot', 'checked_at']).executeTakeFirst();
+    const secondsSince = (ms: bigint) => Math.max(0, sources.now() - Number(ms)) / 1_000;
+    inFlight.set(sources.inFlight());
+    unfinished.set(Number(waiting.rows));
+    parked.set(Number(waiting.parked));
+    oldest.set(waiting.oldest_ms === null ? 0 : secondsSince(waiting.oldest_ms));
+    escrow.set(Number(held.total ?? 0n));
+    lag.set(progress ? secondsSince(progress.checked_at) : Number.POSITIVE_INFINITY);
+    slot.set(Number(progress?.slot ?? 0n));
+    const { lamports: balance, hours } = sources.runway();
+    lamports.set(balance ?? 0);
+    runway.set(hours ?? Number.POSITIVE_INFINITY);
+  }
+
+  return {
+    observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
+    rpcFailed: (method) => rpcErrors.inc({ method }),
+    listenTo: (journal) => ({
+      ...journal,
+      async settled(row, outcome) {
+        await journal.settled(row, outcome);
+        ended.inc({ outcome: 'completed' });
+      },
+      async refunded(row, settledAt) {
+        await journal.refunded(row, settledAt);
+        ended.inc({ outcome: refundOutcome(row.error_code) });
+      },
+      async void(row, code, message, lost) {
+        await journal.void(row, code, message, lost);
+        ended.inc({ outcome: 'void' });
+      },
+    }),
+    async render() {
+      await look();
+      return registry.metrics();
+    },
+  };
+}
+
+function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
+  if (errorCode === 'execution_timeout') return 'timeout';
+  return errorCode === 'execution_failed' ? 'failed' : 'unserved';
+}
+
+/** The handler of every request to /metrics. */
+export function answerMetrics(deps: Pick<RelayDeps, 'config' | 'metrics'>) {
+  return async (request: Request, response: Response): Promise<void> => {
+    requireAccess(request, deps.config.metricsToken);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      const details = { allowed: ['GET', 'HEAD'] };
+      throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use GET, HEAD`, { details });
+    }
+    const text = await deps.metrics.render();
+    response.setHeader('Cache-Control', 'no-store');
+    sendBytes(response, 200, Buffer.from(text), Registry.PROMETHEUS_CONTENT_TYPE);
+  };
+}
+
+/** With a token, who has it; without one, only this computer, and nobody whom a proxy on it speaks for. */
+function requireAccess(request: Request, token: string | null): void {
+  if (token !== null) {
+    const given = readBearer(request.headers.authorization);
+    if (given !== null && timingSafeEqual(digest(given), digest(token))) return;
+    throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <METRICS_TOKEN>');
+  }
+  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
+  if (!isForwarded && isWithin(clientAddress(request, 0), LOOPBACK)) return;
+  throw new ApiError('not_found', 'There is nothing at /metrics');
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

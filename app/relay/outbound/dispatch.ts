@@ -1,0 +1,235 @@
+// The HTTP call to the creator's server, and nothing else: it says what came back, `verify.ts` what it is worth.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, errors, request as httpRequest } from 'undici';
+import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
+import { JsonError, parseJson } from '../json.ts';
+import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
+import { createTurnsByServer, type Turns } from './turns.ts';
+
+/** Largest answer read, bytes. */
+export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
+/** Deepest nesting of an answer. */
+const MAX_ANSWER_DEPTH = 64;
+/** Answers longer than this are read a few at a time from each server, so that no one server fills our memory. */
+const LONG_ANSWER_BYTES = 64 * 1024;
+const MAX_LONG_ANSWERS = 6;
+/** Most values in an answer: small ones by the million would cost a hundred times their bytes. */
+const MAX_ANSWER_VALUES = 100_000;
+const RETRY_FIRST_MS = 100;
+/** So that the first call, a moment after its clock has started, still names the whole timeout. */
+const ROUNDING_MS = 100;
+const RETRY_MAX_MS = 2_000;
+/** Answers that say "not now": nothing ran, so the same execution may be sent again. */
+const RETRIED_STATUSES = new Set([502, 503, 504]);
+/** How long after the deadline an answer is still heard, as evidence only, and for how many executions at once. */
+const LATE_MS = 60_000;
+const MAX_LATE_CALLS = 8;
+
+/** The spec's request to a creator. */
+export interface CreatorRequest {
+  execution_id: string;
+  task: string;
+  parameters: Record<string, unknown>;
+  user_pubkey: string;
+  timeout_seconds: number;
+}
+
+/** What came back: a JSON value, nothing in time, or something that is final and not an answer. */
+export type CreatorAnswer =
+  | { kind: 'body'; json: unknown }
+  | { kind: 'timeout'; message: string }
+  | { kind: 'failed'; message: string }
+  | { kind: 'invalid'; message: string };
+
+export interface CreatorCall {
+  endpoint: string;
+  request: CreatorRequest;
+  purpose: CallPurpose;
+  /** The key that the answer will be checked by, base58. */
+  signingKey: string;
+  /** On performance.now()'s clock. */
+  deadlineMs: number;
+  /** Gives up at the first connection error. */
+  once?: boolean;
+  stop?: AbortSignal;
+  /** Hears a JSON value that comes within a minute after the deadline; it changes nothing. */
+  late?: (json: unknown) => void;
+}
+
+export interface CreatorPoolOptions {
+  /** Also private addresses and http: for a local network only. */
+  allowPrivate: boolean;
+  /** The headers that prove a call to be this marketplace's. */
+  sign: (call: SigningCall) => Promise<Record<string, string>>;
+  resolve?: Resolve;
+}
+
+export interface CreatorPool {
+  agent: Agent;
+  sign: CreatorPoolOptions['sign'];
+  /** Calls past their deadline that are still listened to. */
+  lateCalls: number;
+  /** Who among a server's long answers may be read on. */
+  turnsOf(endpoint: string): Turns;
+  destroy(): Promise<void>;
+}
+
+/** Connections to creators, kept open between calls. One for the whole relay. */
+export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOptions): CreatorPool {
+  const agent = new Agent({
+    connect: createConnector({ allowPrivate, ...(resolve && { resolve }) }),
+    connections: 256,
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+    maxHeaderSize: 16 * 1024,
+  });
+  return { agent, sign, lateCalls: 0, turnsOf: createTurnsByServer(MAX_LONG_ANSWERS), destroy: () => agent.destroy() };
+}
+
+class AnswerTooLarge extends Error {}
+
+/** Reads all of it; what is long waits for a turn among the long answers of its server. */
+async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let release: (() => void) | null = null;
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge();
+      chunks.push(chunk);
+      if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    release?.();
+  }
+}
+
+/** One attempt. Returns null where it may be tried again. Throws on connection errors. */
+async function attempt(
+  pool: CreatorPool,
+  { endpoint, request, purpose, signingKey }: CreatorCall,
+  secondsLeft: number,
+  signal: AbortSignal,
+): Promise<CreatorAnswer | null> {
+  const body = Buffer.from(JSON.stringify({ ...request, timeout_seconds: secondsLeft }));
+  const signature = await pool.sign({ url: endpoint, body, purpose, signingKey });
+  const response = await httpRequest(endpoint, {
+    dispatcher: pool.agent,
+    method: 'POST',
+    headers: { ...signature, accept: 'application/json', 'accept-encoding': 'identity' },
+    body,
+    signal,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const { statusCode, headers } = response;
+  // A body that is destroyed before its end says so as an error event, which without a listener ends the process.
+  response.body.on('error', () => undefined);
+  if (statusCode !== 200) {
+    // Unread bodies keep their connection busy; dumping reads a little and closes the rest.
+    await response.body.dump({ limit: 16 * 1024 }).catch(() => undefined);
+    if (RETRIED_STATUSES.has(statusCode)) return null;
+    return { kind: 'failed', message: `The creator's server answered with status ${statusCode}` };
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    response.body.destroy();
+    return { kind: 'invalid', message: "The creator's answer is compressed, which was not asked for" };
+  }
+  let bytes: Buffer;
+  try {
+    bytes = await readBounded(response.body, pool.turnsOf(endpoint), signal);
+  } catch (error) {
+    if (!(error instanceof AnswerTooLarge)) throw error;
+    response.body.destroy();
+    return { kind: 'invalid', message: `The creator's answer is larger than ${MAX_ANSWER_BYTES} bytes` };
+  }
+  try {
+    return {
+      kind: 'body',
+      json: parseJson(bytes, { maxDepth: MAX_ANSWER_DEPTH, maxValues: MAX_ANSWER_VALUES, roundNumbers: true }),
+    };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return { kind: 'invalid', message: `The creator's answer is not valid JSON: ${error.message}` };
+  }
+}
+
+/** One attempt until the deadline; 'deadline' where it passes first. What comes after it goes to `call.late`. */
+async function attemptInTime(
+  pool: CreatorPool,
+  call: CreatorCall,
+  leftMs: number,
+): Promise<CreatorAnswer | null | 'deadline'> {
+  const giveUp = new AbortController();
+  const signal = call.stop ? AbortSignal.any([giveUp.signal, call.stop]) : giveUp.signal;
+  const secondsLeft = Math.max(1, Math.floor((leftMs + ROUNDING_MS) / 1000));
+  const answer = attempt(pool, call, secondsLeft, signal);
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<'deadline'>((resolve) => {
+    timer = setTimeout(resolve, Math.ceil(leftMs), 'deadline');
+  });
+  const inTime = await Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
+  if (inTime === 'deadline') listenLate(pool, call, answer, giveUp);
+  return inTime;
+}
+
+/** Lets a call that missed its deadline go on for a while, where somebody listens and not too many do. */
+function listenLate(
+  pool: CreatorPool,
+  { late }: CreatorCall,
+  answer: Promise<CreatorAnswer | null>,
+  giveUp: AbortController,
+): void {
+  answer.catch(() => undefined);
+  if (!late || pool.lateCalls >= MAX_LATE_CALLS) {
+    giveUp.abort();
+    return;
+  }
+  pool.lateCalls += 1;
+  const timer = setTimeout(() => giveUp.abort(), LATE_MS);
+  answer
+    .then((value) => {
+      if (value?.kind === 'body') late(value.json);
+    })
+    .catch(() => undefined)
+    .finally(() => {
+      clearTimeout(timer);
+      pool.lateCalls -= 1;
+    });
+}
+
+/**
+ * Call the creator until it answers or the deadline passes. Connection errors and 502, 503, 504 are tried again with
+ * the same execution_id, each time sending the whole seconds left.
+ */
+export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise<CreatorAnswer> {
+  const timeout = `The agent did not respond within ${call.request.timeout_seconds} seconds`;
+  let pause = RETRY_FIRST_MS;
+  let lastProblem = '';
+  for (;;) {
+    const leftMs = call.deadlineMs - performance.now();
+    if (leftMs <= 0) {
+      return { kind: 'timeout', message: lastProblem ? `${timeout}; last problem: ${lastProblem}` : timeout };
+    }
+    try {
+      const answer = await attemptInTime(pool, call, leftMs);
+      if (answer === 'deadline') continue;
+      if (answer) return answer;
+      lastProblem = 'the server is unavailable';
+    } catch (error) {
+      if (call.stop?.aborted) throw call.stop.reason;
+      const never = error instanceof ForbiddenEndpoint || error instanceof errors.InvalidArgumentError;
+      if (never) return { kind: 'failed', message: `The creator's server cannot be called: ${error.message}` };
+      lastProblem = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
+    }
+    const rest = call.deadlineMs - performance.now();
+    if (call.once && rest > 0) return { kind: 'failed', message: `The server cannot be reached: ${lastProblem}` };
+    if (rest > 0) await sleep(Math.min(pause, rest), undefined, { signal: call.stop }).catch(() => undefined);
+    if (call.stop?.aborted) throw call.stop.reason;
+    pause = Math.min(pause * 2, RETRY_MAX_MS);
+  }
+}

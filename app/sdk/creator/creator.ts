@@ -1,0 +1,229 @@
+/**
+ * What a creator's server needs: it takes the marketplace's `POST /execute`, runs the creator's function within the
+ * time given, signs the result and answers in the shapes of the specification. A repeated execution_id gets the same
+ * bytes, so a retry after a lost connection never runs, or pays for, the same work twice.
+ *
+ * To change the signing key without losing a call: let the server hold the new one beside the old, rotate the listing's
+ * key, and take the old one away when the longest timeout has passed. Each call names the key that it needs.
+ *
+ *     createCreatorServer({ signingKey: loadSigningKey('key.json'), execute: async ({ task }) => ({ result: task }) })
+ *       .listen(8080);
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { executionMessage, hashResult, requestHash, signMessage, signResult } from '../receipt/receipt.ts';
+import { createAnswers } from './answers.ts';
+import { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
+import {
+  type ExecutionRequest,
+  invalid,
+  methodNotAllowed,
+  RequestError,
+  readExecutionRequest,
+} from './creatorRequest.ts';
+import { findSigningKey, signingKeyAddress, signingKeysOf } from './signingKey.ts';
+
+export type { CallPurpose } from './callSignature.ts';
+export { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
+export { type ExecutionRequest, parseExecutionRequest, RequestError, readExecutionRequest } from './creatorRequest.ts';
+export { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from './signingKey.ts';
+
+export interface ExecutionOutput {
+  result: string;
+  /** LLM tokens used, a whole number shown to callers. */
+  tokensUsed?: number;
+  /** Reasoning trace shown to callers. */
+  steps?: unknown[];
+}
+
+/** Throw it for a reason that the caller may read; of any other error only the creator's own log learns the text. */
+export class ExecutionFailure extends Error {
+  override name = 'ExecutionFailure';
+}
+
+export interface CreatorOptions {
+  /** 64 bytes, seed then public key: `loadSigningKey`. Several, newest first, while a listing's key changes. */
+  signingKey: Uint8Array | readonly Uint8Array[];
+  /** Does the work. `signal` aborts shortly before the deadline; what is returned after that is not used. */
+  execute: (request: ExecutionRequest, context: { signal: AbortSignal }) => ExecutionOutput | Promise<ExecutionOutput>;
+  /** Base58 address of the marketplace's program. If given, answers also bind the result to the execution. */
+  programId?: string;
+  /**
+   * Refuse calls that the marketplace did not sign, with 401: `{ directoryUrl }` of its key directory. Without it anyone
+   * who knows the address can have work done here.
+   */
+  verify?: CallTrust | CallVerifier;
+  /** Largest request body. Default 8 MiB: a caller's 1 MiB grows when numbers such as 1e20 are written out. */
+  maxBodyBytes?: number;
+  /** Largest answer; a longer one becomes a failure with that reason. Default 5 MiB, the marketplace's own limit. */
+  maxAnswerBytes?: number;
+  /** How long and how much answers are kept for repeats: by default 2 hours since the last use, 64 MiB in all. */
+  rememberMs?: number;
+  rememberBytes?: number;
+  /** False: wait for `execute` even past the deadline, where the marketplace no longer listens. Default true. */
+  failBeforeDeadline?: boolean;
+  /** Learns of errors that are not an ExecutionFailure. Default: console.error without task, parameters or wallet. */
+  onError?: (error: unknown, executionId: string) => void;
+}
+
+export interface CompletedAnswer {
+  execution_id: string;
+  status: 'completed';
+  result: string;
+  result_hash: string;
+  signature: string;
+  execution_signature?: string;
+  tokens_used?: number;
+  steps?: unknown[];
+}
+
+export interface FailedAnswer {
+  execution_id: string;
+  status: 'failed';
+  result: null;
+  result_hash: null;
+  signature: null;
+  error: string;
+}
+
+const MEBIBYTE = 1024 * 1024;
+/** A server with `POST /execute` and `GET /health`; the caller makes it listen and puts TLS in front of it. */
+export function createCreatorServer(options: CreatorOptions): Server {
+  const handleExecution = createExecutionHandler(options);
+  const [newest] = signingKeysOf(options.signingKey);
+  const health = Buffer.from(JSON.stringify({ status: 'ok', signing_key: signingKeyAddress(newest) }));
+  return createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    if (path === '/execute') return handleExecution(request, response);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (path === '/health' && isRead) return sendJson(response, 200, health);
+    if (path === '/health') return sendError(response, methodNotAllowed('GET, HEAD'), { allow: 'GET, HEAD' });
+    sendError(response, new RequestError(404, 'not_found', 'only POST /execute and GET /health exist here'));
+  });
+}
+
+/**
+ * The handler alone, for a server that has other routes: `app.post('/execute', createExecutionHandler(options))`.
+ * It reads the body itself, or takes the one that express.json() has already parsed; to verify calls it needs the bytes
+ * and so must come before express.json().
+ */
+export function createExecutionHandler(
+  options: CreatorOptions,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { maxBodyBytes = 8 * MEBIBYTE, rememberMs = 7_200_000, rememberBytes = 64 * MEBIBYTE } = options;
+  const answers = createAnswers(rememberMs, rememberBytes);
+  const verify = typeof options.verify === 'object' ? createCallVerifier(options.verify) : options.verify;
+  const keys = signingKeysOf(options.signingKey);
+  return (request, response) => {
+    readExecutionRequest(request, maxBodyBytes, verify)
+      .then((execution) => {
+        const { executionId, signingKey } = execution;
+        // Work that another key signs would never be paid, and silence would keep the caller waiting until its deadline:
+        // a failure said at once costs nobody anything. It is not remembered, for the key may come.
+        if (!findSigningKey(keys, signingKey)) {
+          const reason = `this server does not hold the signing key ${signingKey}`;
+          return Buffer.from(JSON.stringify(failedAnswer(executionId, reason)));
+        }
+        const fingerprint = fingerprintOf(execution);
+        const answer = answers.once(executionId, fingerprint, () => runExecution(options, execution));
+        if (answer) return answer;
+        throw new RequestError(409, 'execution_id_reused', 'this execution_id came with another task or parameters');
+      })
+      .then((answer) => sendJson(response, 200, answer))
+      .catch((error: unknown) => {
+        if (error instanceof RequestError) {
+          return sendError(response, error, error.status === 405 ? { allow: 'POST' } : {});
+        }
+        // Only a connection that broke while the body came in ends here: there is nobody left to answer.
+        response.destroy();
+      });
+  };
+}
+
+/** The signed answer to `request`, by the key that it names, else by the newest. Lone surrogates, which UTF-8 cannot carry, become U+FFFD before hashing. */
+export function completedAnswer(
+  options: Pick<CreatorOptions, 'signingKey' | 'programId'>,
+  request: ExecutionRequest,
+  output: ExecutionOutput,
+): CompletedAnswer {
+  if (typeof output?.result !== 'string') throw new TypeError('execute must return { result: string }');
+  const result = output.result.replace(/\p{Surrogate}/gu, '\uFFFD');
+  const resultHash = hashResult(result);
+  const signingKey = findSigningKey(signingKeysOf(options.signingKey), request.signingKey);
+  if (!signingKey) throw new TypeError(`the signing key ${request.signingKey} is not held`);
+  const answer: CompletedAnswer = {
+    execution_id: request.executionId,
+    status: 'completed',
+    result,
+    result_hash: resultHash,
+    signature: signResult(signingKey, resultHash),
+  };
+  if (options.programId !== undefined) {
+    const message = executionMessage(options.programId, request.executionId, fingerprintOf(request), resultHash);
+    answer.execution_signature = signMessage(signingKey, message);
+  }
+  if (output.tokensUsed !== undefined) answer.tokens_used = output.tokensUsed;
+  if (output.steps !== undefined) answer.steps = output.steps;
+  return answer;
+}
+
+/** The failure shape: nothing signed, the caller refunded, `error` shown to the caller. */
+export function failedAnswer(executionId: string, error: string): FailedAnswer {
+  return { execution_id: executionId, status: 'failed', result: null, result_hash: null, signature: null, error };
+}
+
+/** Runs the creator's function to an answer's bytes; whatever it throws becomes the failure shape. */
+async function runExecution(options: CreatorOptions, request: ExecutionRequest): Promise<Buffer> {
+  const { maxAnswerBytes = 5 * MEBIBYTE, failBeforeDeadline = true, onError = logError } = options;
+  const allowedMs = request.timeoutSeconds * 1000;
+  const deadline = new AbortController();
+  // A failure said in time is a clean refund with a reason, so a tenth of the time, at most a second, is kept for it.
+  const timer = setTimeout(
+    () => deadline.abort(new ExecutionFailure(`not finished within the ${request.timeoutSeconds} s allowed`)),
+    allowedMs - Math.min(1000, allowedMs / 10),
+  );
+  try {
+    const { signal } = deadline;
+    const work = (async () => options.execute(request, { signal }))();
+    const output = await (failBeforeDeadline ? Promise.race([work, rejectOnAbort(signal)]) : work);
+    const answer = Buffer.from(JSON.stringify(completedAnswer(options, request, output)));
+    if (answer.length <= maxAnswerBytes) return answer;
+    throw new ExecutionFailure(`the answer is ${answer.length} bytes, more than the ${maxAnswerBytes} allowed`);
+  } catch (error) {
+    if (!(error instanceof ExecutionFailure)) onError(error, request.executionId);
+    const reason = error instanceof ExecutionFailure ? error.message : 'the agent failed with an internal error';
+    return Buffer.from(JSON.stringify(failedAnswer(request.executionId, reason)));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The request hash as hex: the same task and parameters, whatever the time left. */
+function fingerprintOf(request: ExecutionRequest): string {
+  try {
+    return Buffer.from(requestHash(request.task, request.parameters)).toString('hex');
+  } catch {
+    throw invalid('task and parameters have no canonical JSON form: lone surrogates or nesting too deep');
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: Buffer, headers: Record<string, string> = {}): void {
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+  });
+  response.end(body);
+}
+
+function sendError(response: ServerResponse, error: RequestError, headers: Record<string, string> = {}): void {
+  const body = { error: { code: error.code, message: error.message } };
+  sendJson(response, error.status, Buffer.from(JSON.stringify(body)), headers);
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+}
+
+function logError(error: unknown, executionId: string): void {
+  console.error(`execution ${executionId} failed:`, error);
+}

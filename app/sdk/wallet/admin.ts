@@ -1,0 +1,108 @@
+/** The marketplace's settings, and the hands they are in: what the admin's own signature does, and the pending admin's. */
+import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import {
+  acceptAdmin,
+  findConfig,
+  findTokenAccount,
+  findTreasury,
+  proposeAdmin,
+  setCreatorVerified,
+  setRelayAuthority,
+  type UpdateConfigInput,
+  updateConfig,
+  withdrawTreasury,
+} from '../program/program.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import { type Facts, readTokens, sendTransaction } from './chain.ts';
+import type { Chain } from './marketplace.ts';
+
+/** The settings that are given stay as given; the others stay as they are. */
+export type Settings = Omit<UpdateConfigInput, 'admin'>;
+
+/** Every setting, every authority and what the treasury holds. */
+export async function showConfig({ connection, config }: Chain) {
+  const treasury = await readTokens(connection, findTreasury());
+  const isPending = !config.pendingAdmin.equals(PublicKey.default);
+  return {
+    config: findConfig().toBase58(),
+    admin: config.admin.toBase58(),
+    pending_admin: isPending ? config.pendingAdmin.toBase58() : null,
+    relay_authority: config.relayAuthority.toBase58(),
+    usdc_mint: config.usdcMint.toBase58(),
+    treasury: findTreasury().toBase58(),
+    treasury_usdc: formatUsdc(treasury ?? 0n),
+    opens_paused: config.opensPaused,
+    fee_bps: config.feeBps,
+    min_price_usdc: formatUsdc(config.minPrice),
+    dispute_bond_lamports: config.disputeBondLamports.toString(),
+    dispute_window_seconds: config.disputeWindowSeconds,
+    refund_grace_seconds: config.refundGraceSeconds,
+    max_timeout_seconds: config.maxTimeoutSeconds,
+    longest_span_seconds: config.longestSpanSeconds,
+    exposure_multiple: config.exposureMultiple,
+    tiers: config.tiers.slice(0, config.tierCount).map(({ maxPrice, deposit }) => ({
+      max_price_usdc: formatUsdc(maxPrice),
+      deposit_usdc: formatUsdc(deposit),
+    })),
+  };
+}
+
+/** Changes settings. Returns the transaction's signature, as every change here does. */
+export function changeSettings(chain: Chain, admin: Keypair, settings: Settings): Promise<string> {
+  return sendAsAdmin(chain, admin, updateConfig({ admin: admin.publicKey, ...settings }));
+}
+
+/** Names who may become admin by accepting; null withdraws the proposal. */
+export function propose(chain: Chain, admin: Keypair, next: PublicKey | null): Promise<string> {
+  const pendingAdmin = next ?? PublicKey.default;
+  return sendAsAdmin(chain, admin, proposeAdmin({ admin: admin.publicKey, pendingAdmin }));
+}
+
+/** Becomes admin, as the one who was proposed. */
+export function accept({ connection, config }: Chain, wallet: Keypair): Promise<string> {
+  const { pendingAdmin } = config;
+  const proposed = pendingAdmin.equals(PublicKey.default) ? 'Nobody is proposed' : `${pendingAdmin} is proposed`;
+  return sendTransaction(connection, [acceptAdmin({ pendingAdmin: wallet.publicKey })], [wallet], {
+    NotPendingAdmin: `${proposed}; the keypair given is of ${wallet.publicKey}.`,
+  });
+}
+
+/** Gives the relay's rights to another key; the present one loses them at once. */
+export function changeRelayAuthority(chain: Chain, admin: Keypair, relayAuthority: PublicKey): Promise<string> {
+  return sendAsAdmin(chain, admin, setRelayAuthority({ admin: admin.publicKey, relayAuthority }));
+}
+
+/** Takes collected fees out, to any USDC account; default the admin's associated one. `amount` in base units. */
+export async function withdraw(
+  chain: Chain,
+  admin: Keypair,
+  { amount, destination: named }: { amount: bigint; destination?: PublicKey },
+) {
+  const destination = named ?? findTokenAccount(admin.publicKey, chain.config.usdcMint);
+  const held = await readTokens(chain.connection, findTreasury());
+  const signature = await sendAsAdmin(chain, admin, withdrawTreasury({ admin: admin.publicKey, destination, amount }), {
+    InvalidAmount: `The treasury holds ${formatUsdc(held ?? 0n)} USDC.`,
+    DestinationUnusable: `The account is ${destination}.`,
+  });
+  return { destination: destination.toBase58(), amount_usdc: formatUsdc(amount), signature };
+}
+
+/** Gives or takes a creator's badge. */
+export function verifyCreator(
+  chain: Chain,
+  admin: Keypair,
+  { creator, verified }: { creator: PublicKey; verified: boolean },
+): Promise<string> {
+  const { publicKey } = admin;
+  return sendAsAdmin(chain, admin, setCreatorVerified({ admin: publicKey, payer: publicKey, creator, verified }));
+}
+
+function sendAsAdmin(
+  { connection, config }: Chain,
+  admin: Keypair,
+  instruction: TransactionInstruction,
+  facts: Facts = {},
+): Promise<string> {
+  const NotAdmin = `The admin is ${config.admin}; the keypair given is of ${admin.publicKey}.`;
+  return sendTransaction(connection, [instruction], [admin], { NotAdmin, ...facts });
+}

@@ -1,0 +1,173 @@
+/**
+ * Disputes: a caller claims that a settled result is not what was paid for, the admin answers, the creator's collateral
+ * pays. One per execution, ever.
+ */
+import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { formatBytes, formatTime } from '../../cli/output.ts';
+import {
+  claimDisputeAward,
+  constants,
+  type Dispute,
+  findDispute,
+  findExecution,
+  findTokenAccount,
+  lapseDispute,
+  openDispute,
+  resolveDispute,
+} from '../program/program.ts';
+import { formatUuid } from '../receipt/receipt.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import { readAccount, readClock, sendTransaction } from './chain.ts';
+import { disputableUntil, readRecord } from './executions.ts';
+import type { Chain } from './marketplace.ts';
+import { readCollateral, readListing } from './upkeep.ts';
+
+/** The marketplace's promise; nothing happens by itself when it passes. */
+const ANSWER_SECONDS = 259_200n;
+
+interface Named {
+  wallet: Keypair;
+  executionId: Uint8Array;
+}
+
+/** Disputes an execution. The wallet is its caller, and pays bond and rent. `evidenceHash` is SHA-256, 32 bytes. */
+export async function dispute(
+  { connection, config }: Chain,
+  options: Named & { evidenceHash: Uint8Array; evidenceUri: string },
+) {
+  const { wallet, executionId, evidenceHash, evidenceUri } = options;
+  const record = await readRecord(connection, executionId);
+  const caller = wallet.publicKey;
+  const now = formatTime(await readClock(connection));
+  const instruction = openDispute({
+    caller,
+    payer: caller,
+    executionId,
+    listing: record.listing,
+    evidenceHash,
+    evidenceUri,
+  });
+  const signature = await sendTransaction(connection, [instruction], [wallet], {
+    NotCaller: `The caller is ${record.caller}; the keypair given is of ${caller}.`,
+    ExecutionNotCompleted: `It is ${record.status}.`,
+    DisputeWindowClosed: `It closed at ${formatTime(disputableUntil(record))}; the chain's clock shows ${now}.`,
+  });
+  return {
+    execution_id: formatUuid(executionId),
+    dispute: findDispute(findExecution(executionId)).toBase58(),
+    evidence_hash: Buffer.from(evidenceHash).toString('hex'),
+    evidence_uri: evidenceUri,
+    bond_lamports: config.disputeBondLamports.toString(),
+    signature,
+  };
+}
+
+/** A dispute as it stands, and what its answer can draw on. */
+export async function showDispute({ connection }: Chain, executionId: Uint8Array) {
+  const found = await readDispute(connection, executionId);
+  const collateral = await readCollateral(connection, found.listing);
+  const isOpen = found.outcome === 'open';
+  return {
+    execution_id: formatUuid(executionId),
+    dispute: findDispute(found.record).toBase58(),
+    outcome: found.outcome,
+    agent_id: found.listing.toBase58(),
+    caller: found.caller.toBase58(),
+    price_usdc: formatUsdc(found.price),
+    evidence_hash: formatBytes(found.evidenceHash),
+    reason_hash: formatBytes(found.reasonHash),
+    opened_at: formatTime(found.openedAt),
+    answer_due_at: isOpen ? formatTime(found.openedAt + ANSWER_SECONDS) : null,
+    lapses_at: isOpen ? formatTime(lapsesAt(found)) : null,
+    resolved_at: formatTime(found.resolvedAt),
+    /** Zero once paid out. */
+    bond_lamports: found.bond.toString(),
+    rent_sponsor: found.rentSponsor.toBase58(),
+    amount_to_caller_usdc: formatUsdc(found.amountToCaller),
+    amount_to_treasury_usdc: formatUsdc(found.amountToTreasury),
+    owed_usdc: formatUsdc(found.owed),
+    collateral_usdc: formatUsdc(collateral.deposited - collateral.slashed),
+  };
+}
+
+export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
+
+/** Answers a dispute, as the admin. `amount` is base units of collateral to take; the caller gets at most the price. */
+export async function resolve(
+  { connection, config }: Chain,
+  options: Named & { verdict: Verdict; reasonHash: Uint8Array },
+) {
+  const { wallet, executionId, verdict, reasonHash } = options;
+  const { listing, caller, rentSponsor, price, outcome } = await readDispute(connection, executionId);
+  const { creator } = await readListing(connection, listing);
+  const collateral = await readCollateral(connection, listing);
+  const amount = verdict.upheld ? verdict.amount : 0n;
+  const others = collateral.disputedAmount - price;
+  const instruction = resolveDispute({
+    admin: wallet.publicKey,
+    executionId,
+    listing,
+    caller,
+    creator,
+    rentSponsor,
+    usdcMint: config.usdcMint,
+    upheld: verdict.upheld,
+    amount,
+    reasonHash,
+  });
+  const left = `The collateral holds ${formatUsdc(collateral.deposited - collateral.slashed)} USDC`;
+  const signature = await sendTransaction(connection, [instruction], [wallet], {
+    NotAdmin: `The admin is ${config.admin}; the keypair given is of ${wallet.publicKey}.`,
+    DisputeNotOpen: `Its outcome is ${outcome}.`,
+    SlashAboveCollateral: `${left}.`,
+    OtherDisputesStarved: `${left}; ${formatUsdc(others > 0n ? others : 0n)} USDC of it is for other open disputes.`,
+  });
+  return {
+    execution_id: formatUuid(executionId),
+    outcome: verdict.upheld ? 'upheld' : 'rejected',
+    amount_usdc: formatUsdc(amount),
+    reason_hash: Buffer.from(reasonHash).toString('hex'),
+    signature,
+  };
+}
+
+/** Pays an award that the caller's account could not receive before. Anyone can; only the caller chooses an account. */
+export async function claim({ connection, config }: Chain, options: Named & { destination?: PublicKey }) {
+  const { wallet, executionId } = options;
+  const { listing, caller, owed } = await readDispute(connection, executionId);
+  const { rentSponsor } = await readCollateral(connection, listing);
+  const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
+  const authority = wallet.publicKey;
+  const instruction = claimDisputeAward({ authority, executionId, listing, destination, rentSponsor });
+  const signature = await sendTransaction(connection, [instruction], [wallet], {
+    WrongDestination: `The caller is ${caller}; the keypair given is of ${authority}.`,
+    DestinationUnusable: `The account is ${destination}, of caller ${caller}.`,
+  });
+  return {
+    execution_id: formatUuid(executionId),
+    destination: destination.toBase58(),
+    amount_usdc: formatUsdc(owed),
+    signature,
+  };
+}
+
+/** Ends a dispute that nobody answered for 30 days. Anyone can. */
+export async function lapse({ connection }: Chain, { wallet, executionId }: Named) {
+  const found = await readDispute(connection, executionId);
+  const { listing, rentSponsor, outcome } = found;
+  const now = formatTime(await readClock(connection));
+  const signature = await sendTransaction(connection, [lapseDispute({ executionId, listing, rentSponsor })], [wallet], {
+    DisputeNotOpen: `Its outcome is ${outcome}.`,
+    LapseTooEarly: `It lapses at ${formatTime(lapsesAt(found))}; the chain's clock shows ${now}.`,
+  });
+  return { execution_id: formatUuid(executionId), outcome: 'lapsed', bond_to: rentSponsor.toBase58(), signature };
+}
+
+function readDispute(connection: Connection, executionId: Uint8Array): Promise<Dispute> {
+  const missing = `There is no dispute of execution ${formatUuid(executionId)} on this chain.`;
+  return readAccount(connection, 'Dispute', findDispute(findExecution(executionId)), missing);
+}
+
+function lapsesAt({ openedAt }: Dispute): bigint {
+  return openedAt + BigInt(constants.disputeLapseSeconds);
+}

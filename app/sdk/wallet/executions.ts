@@ -1,0 +1,202 @@
+/**
+ * Executions without the service: a wallet opens one itself, anyone reads it, takes an unanswered one back when its time
+ * is up, and clears away a refunded one. All of it is between the person and the chain, but for having one run.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { formatBytes, formatTime } from '../../cli/output.ts';
+import type { ExecuteAnswer } from '../client/client.ts';
+import {
+  closeExecution,
+  constants,
+  type ExecutionRecord,
+  findEscrow,
+  findExecution,
+  findTokenAccount,
+  openExecution,
+  refundExecution,
+} from '../program/program.ts';
+import { deriveExecutionId, formatUuid, signMessage, startMessage } from '../receipt/receipt.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import { readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
+import { askOnce, type Chain, type Marketplace, type Report, readUsdcAccount, restClient } from './marketplace.ts';
+import { readListing } from './upkeep.ts';
+
+/** An open that has not landed by then must not surprise anyone later; longer than any blockhash lives. */
+const OPEN_WITHIN_SECONDS = 120n;
+const NONCE_BYTES = 16;
+
+export interface OpenOptions {
+  wallet: Keypair;
+  agentId: PublicKey;
+  /** 32 bytes: `requestHash(task, parameters)`. */
+  requestHash: Uint8Array;
+  /** Base units; default what the agent asks now. */
+  maxPrice?: bigint;
+  /** Default the agent's own. */
+  timeoutSeconds?: number;
+  /** 16 bytes, never used by this wallet before; random by default. */
+  nonce?: Uint8Array;
+  /** A USDC account of the wallet; default its associated token account. */
+  source?: PublicKey;
+  report: Report;
+}
+
+/** Puts an agent's price into escrow from the wallet's own USDC. */
+export async function openByWallet(chain: Chain, options: OpenOptions) {
+  const { connection, config } = chain;
+  const { wallet, agentId, requestHash, report, nonce = randomBytes(NONCE_BYTES) } = options;
+  const caller = wallet.publicKey;
+  const listing = await readListing(connection, agentId);
+  const source = options.source ?? (await readUsdcAccount(chain, caller)).address;
+  const executionId = deriveExecutionId(caller.toBytes(), nonce);
+  const id = formatUuid(executionId);
+  const nonceText = Buffer.from(nonce).toString('hex');
+  // Said before anything is sent: whoever does not learn the outcome can still look for it.
+  report(`Opening execution ${id} (nonce ${nonceText}) for ${formatUsdc(listing.price)} USDC.`);
+  const instruction = openExecution({
+    caller,
+    payer: caller,
+    listing: agentId,
+    source,
+    usdcMint: config.usdcMint,
+    nonce,
+    executionId,
+    maxPrice: options.maxPrice ?? listing.price,
+    listingVersion: listing.listingVersion,
+    timeoutSeconds: options.timeoutSeconds ?? listing.timeoutSeconds,
+    requestHash,
+    openBefore: (await readClock(connection)) + OPEN_WITHIN_SECONDS,
+  });
+  const signature = await sendTransaction(connection, [instruction], [wallet], {
+    PriceAboveMax: `The agent asks ${formatUsdc(listing.price)} USDC.`,
+    TimeoutOutOfRange: `The agent takes ${listing.minTimeoutSeconds} to ${listing.timeoutSeconds} seconds.`,
+    ListingNotActive: `The agent is ${listing.status}.`,
+    InsufficientBalance: `The price is ${formatUsdc(listing.price)} USDC, to be paid by ${source}.`,
+  });
+  return {
+    execution_id: id,
+    nonce: nonceText,
+    record: findExecution(executionId).toBase58(),
+    agent_id: agentId.toBase58(),
+    price_usdc: formatUsdc(listing.price),
+    request_hash: Buffer.from(requestHash).toString('hex'),
+    signature,
+  };
+}
+
+/**
+ * Has the marketplace run an execution that the wallet opened itself, and waits for its end. The wallet's signature
+ * stands for an API key: over this record and its request, so that it is good for nothing else.
+ */
+export async function startByWallet(
+  marketplace: Marketplace,
+  options: { wallet: Keypair; executionId: Uint8Array; task: string; parameters?: Record<string, unknown> },
+): Promise<ExecuteAnswer> {
+  const { wallet, executionId, task, parameters = {} } = options;
+  const record = await readRecord(marketplace.connection, executionId);
+  const hash = Buffer.from(record.requestHash).toString('hex');
+  const message = startMessage(findExecution(executionId).toBase58(), hash);
+  const body = { task, parameters, wallet_signature: signMessage(wallet.secretKey, message) };
+  // The client repeats it by itself.
+  return askOnce(marketplace.baseUrl, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
+}
+
+/** The record of an execution and what its escrow holds. */
+export async function showExecution({ connection }: Chain, executionId: Uint8Array) {
+  const record = await readRecord(connection, executionId);
+  const address = findExecution(executionId);
+  const escrow = await readTokens(connection, findEscrow(address));
+  const wasSettled = record.status !== 'open' && record.status !== 'refunded';
+  return {
+    execution_id: formatUuid(executionId),
+    record: address.toBase58(),
+    status: record.status,
+    agent_id: record.listing.toBase58(),
+    caller: record.caller.toBase58(),
+    signing_key: record.signingKey.toBase58(),
+    /** Null: the wallet opened it itself. */
+    key_id: formatBytes(record.keyId),
+    rent_sponsor: record.rentSponsor.toBase58(),
+    price_usdc: formatUsdc(record.price),
+    /** Null: closed, its money is paid out. */
+    escrow_usdc: escrow === null ? null : formatUsdc(escrow),
+    fee_bps: record.feeBps,
+    listing_version: record.listingVersion,
+    request_hash: formatBytes(record.requestHash),
+    result_hash: formatBytes(record.resultHash),
+    opened_at: formatTime(record.openedAt),
+    deadline: formatTime(record.deadline),
+    refund_at: formatTime(record.refundAt),
+    /** A refund's time, too. */
+    settled_at: formatTime(record.settledAt),
+    disputable_until: wasSettled ? formatTime(disputableUntil(record)) : null,
+    execution_time_ms: record.executionTimeMs,
+  };
+}
+
+export interface RefundOptions {
+  /** Anyone's, once the time is up. */
+  wallet: Keypair;
+  executionId: Uint8Array;
+  /** Default the caller's associated token account; another only when the caller signs. */
+  destination?: PublicKey;
+}
+
+/** Sends an escrow back to its caller. */
+export async function refund({ connection, config }: Chain, options: RefundOptions) {
+  const { wallet, executionId } = options;
+  const record = await readRecord(connection, executionId);
+  const { caller, keyId, rentSponsor, refundAt, status } = record;
+  const amount = await readTokens(connection, findEscrow(findExecution(executionId)));
+  const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
+  const now = formatTime(await readClock(connection));
+  const instruction = refundExecution({
+    authority: wallet.publicKey,
+    executionId,
+    caller,
+    keyId,
+    destination,
+    rentSponsor,
+    // Counts for the relay authority alone, who comes here when the relay cannot serve.
+    reason: 'unserved',
+  });
+  const signature = await sendTransaction(connection, [instruction], [wallet], {
+    ExecutionNotOpen: `It is ${status}.`,
+    RefundTooEarly: `refund_at is ${formatTime(refundAt)}; the chain's clock shows ${now}.`,
+    WrongRefundDestination: `The caller is ${caller}; the keypair given is of ${wallet.publicKey}.`,
+    RefundDestinationUnusable: `The account is ${destination}, of caller ${caller}.`,
+  });
+  return {
+    execution_id: formatUuid(executionId),
+    destination: destination.toBase58(),
+    amount_usdc: formatUsdc(amount ?? 0n),
+    signature,
+  };
+}
+
+/** Removes the record of a refunded execution; its rent goes to whoever paid it. */
+export async function closeRecord(
+  { connection }: Chain,
+  { wallet, executionId }: { wallet: Keypair; executionId: Uint8Array },
+) {
+  const { rentSponsor, status, openedAt } = await readRecord(connection, executionId);
+  const closableAt = formatTime(openedAt + BigInt(constants.refundedRecordSeconds));
+  const now = formatTime(await readClock(connection));
+  const signature = await sendTransaction(connection, [closeExecution({ executionId, rentSponsor })], [wallet], {
+    ExecutionNotRefunded: `It is ${status}.`,
+    CloseTooEarly: `It can be closed at ${closableAt}; the chain's clock shows ${now}.`,
+  });
+  return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
+}
+
+/** An execution's record. Throws Refusal where there is none. */
+export function readRecord(connection: Connection, executionId: Uint8Array): Promise<ExecutionRecord> {
+  const missing = `There is no execution ${formatUuid(executionId)} on this chain.`;
+  return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
+}
+
+/** From this moment on a settled execution can no longer be disputed, unix seconds. */
+export function disputableUntil(record: ExecutionRecord): bigint {
+  return record.settledAt + BigInt(record.disputeWindowSeconds);
+}

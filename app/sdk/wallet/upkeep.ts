@@ -1,0 +1,175 @@
+/**
+ * An agent once it is listed: what its creator's wallet does by its signature alone, from pausing to leaving with the
+ * collateral. Nothing here needs the service.
+ */
+import type { Connection, Keypair, TransactionInstruction } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
+import nacl from 'tweetnacl';
+import { formatTime } from '../../cli/output.ts';
+import {
+  type AgentListing,
+  type CreatorCollateral,
+  delistAgent,
+  ed25519Instruction,
+  findCollateral,
+  findCollateralVault,
+  findTokenAccount,
+  registerMessage,
+  returnCollateral,
+  rotateSigningKey,
+  setListingStatus,
+  topUpCollateral,
+} from '../program/program.ts';
+import { tagsOfMask } from '../wire/metadata.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import { type Facts, readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
+import { type Chain, readUsdcAccount } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+
+/** What to do about a signing key that was used before. */
+export const SIGNING_KEY_FACTS: Facts = {
+  SigningKeyTaken: '`npm run cli -- keys new FILE` makes another.',
+};
+
+export interface UpkeepOptions {
+  /** The creator's; `returnCollateral` takes anybody's. Pays fee and rent. */
+  wallet: Keypair;
+  agentId: PublicKey;
+}
+
+/** Pauses or resumes an agent. Executions in progress are not affected. Returns the transaction's signature. */
+export async function changeStatus(
+  chain: Chain,
+  { wallet, agentId, status }: UpkeepOptions & { status: 'active' | 'paused' },
+): Promise<string> {
+  const listing = await readOwnListing(chain, agentId, wallet);
+  if (listing.status === status) throw new Refusal(`The agent ${agentId} is ${status} already.`);
+  const instruction = setListingStatus({ creator: wallet.publicKey, listing: agentId, status });
+  const { deposited, slashed } = await readCollateral(chain.connection, agentId);
+  return sendTransaction(chain.connection, [instruction], [wallet], {
+    InvalidListingTransition: `It is ${listing.status}.`,
+    CollateralBelowTier: `It holds ${formatUsdc(deposited - slashed)} USDC; \`listing top-up\` adds to it.`,
+  });
+}
+
+/** Gives an agent another signing key, for executions opened from then on. */
+export async function rotateKey(
+  chain: Chain,
+  { wallet, agentId, signingKey }: UpkeepOptions & { signingKey: Uint8Array },
+) {
+  await readOwnListing(chain, agentId, wallet);
+  const creator = wallet.publicKey;
+  const publicKey = new PublicKey(signingKey.subarray(32));
+  const rotation = rotateSigningKey({ creator, payer: creator, listing: agentId, signingKey: publicKey });
+  const signature = await sendTransaction(
+    chain.connection,
+    [provePossession(agentId, signingKey), rotation],
+    [wallet],
+    SIGNING_KEY_FACTS,
+  );
+  return { agent_id: agentId.toBase58(), signing_key: publicKey.toBase58(), signature };
+}
+
+/** Adds to an agent's collateral, from the creator's own USDC account. `amount` in base units. */
+export async function topUp(chain: Chain, { wallet, agentId, amount }: UpkeepOptions & { amount: bigint }) {
+  const creator = wallet.publicKey;
+  await readOwnListing(chain, agentId, wallet);
+  const source = await readUsdcAccount(chain, creator);
+  const instruction = topUpCollateral({ creator, listing: agentId, source: source.address, amount });
+  const held = `${source.address} holds ${formatUsdc(source.amount)} USDC.`;
+  const signature = await sendTransaction(chain.connection, [instruction], [wallet], { InsufficientBalance: held });
+  return { agent_id: agentId.toBase58(), amount_usdc: formatUsdc(amount), signature };
+}
+
+/** Takes an agent off the marketplace for ever. `returnableAt` of its collateral is set by this. */
+export async function delist(chain: Chain, { wallet, agentId }: UpkeepOptions) {
+  const listing = await readOwnListing(chain, agentId, wallet);
+  const instruction = delistAgent({ creator: wallet.publicKey, listing: agentId });
+  const signature = await sendTransaction(chain.connection, [instruction], [wallet], {
+    InvalidListingTransition: `It is ${listing.status}.`,
+  });
+  return { agent_id: agentId.toBase58(), status: 'delisted', signature };
+}
+
+/** Sends a delisted agent's collateral to its creator's associated token account. Anyone can do it. */
+export async function sendCollateralBack({ connection, config }: Chain, { wallet, agentId }: UpkeepOptions) {
+  const { creator, status } = await readListing(connection, agentId);
+  const collateral = await readCollateral(connection, agentId);
+  const vault = await readTokens(connection, findCollateralVault(agentId));
+  const destination = findTokenAccount(creator, config.usdcMint);
+  const instruction = returnCollateral({
+    creator,
+    listing: agentId,
+    usdcMint: config.usdcMint,
+    rentSponsor: collateral.rentSponsor,
+  });
+  const now = formatTime(await readClock(connection));
+  const signature = await sendTransaction(connection, [instruction], [wallet], {
+    CollateralNotReturnable:
+      status === 'delisted' && !collateral.returned
+        ? `It is returnable at ${formatTime(collateral.returnableAt)}; the chain's clock shows ${now}.`
+        : `The agent is ${status}${collateral.returned ? ' and its collateral has been returned' : ''}.`,
+    DisputesOpen: `There are ${collateral.openDisputes}.`,
+    DestinationUnusable: `The account is ${destination}, of wallet ${creator}.`,
+  });
+  const amount = formatUsdc((vault ?? 0n) - collateral.owed);
+  return { agent_id: agentId.toBase58(), destination: destination.toBase58(), amount_usdc: amount, signature };
+}
+
+/** What the chain holds of an agent: its terms, its payout account, its collateral. */
+export async function showListing({ connection }: Chain, agentId: PublicKey) {
+  const listing = await readListing(connection, agentId);
+  const collateral = await readCollateral(connection, agentId);
+  return {
+    agent_id: agentId.toBase58(),
+    status: listing.status,
+    creator: listing.creator.toBase58(),
+    signing_key: listing.signingKey.toBase58(),
+    payout: listing.payout.toBase58(),
+    price_usdc: formatUsdc(listing.price),
+    timeout_seconds: listing.timeoutSeconds,
+    min_timeout_seconds: listing.minTimeoutSeconds,
+    tags: tagsOfMask(listing.tagMask),
+    listing_version: listing.listingVersion,
+    metadata_hash: Buffer.from(listing.metadataHash).toString('hex'),
+    listed_at: formatTime(listing.listedAt),
+    /** What is left for disputes: deposited less slashed. */
+    collateral_usdc: formatUsdc(collateral.deposited - collateral.slashed),
+    deposited_usdc: formatUsdc(collateral.deposited),
+    slashed_usdc: formatUsdc(collateral.slashed),
+    owed_usdc: formatUsdc(collateral.owed),
+    open_disputes: collateral.openDisputes,
+    disputed_usdc: formatUsdc(collateral.disputedAmount),
+    returnable_at: formatTime(collateral.returnableAt),
+    collateral_returned: collateral.returned,
+  };
+}
+
+/** The listing as it is on-chain. Throws Refusal where there is none. */
+export function readListing(connection: Connection, agentId: PublicKey): Promise<AgentListing> {
+  return readAccount(connection, 'AgentListing', agentId, `There is no agent ${agentId} on this chain.`);
+}
+
+/** The listing, if this wallet is its creator's. Throws Refusal where it is not. */
+export async function readOwnListing(
+  { connection }: Chain,
+  agentId: PublicKey,
+  wallet: Keypair,
+): Promise<AgentListing> {
+  const listing = await readListing(connection, agentId);
+  if (listing.creator.equals(wallet.publicKey)) return listing;
+  throw new Refusal(`The agent ${agentId} belongs to ${listing.creator}; the keypair given is of ${wallet.publicKey}.`);
+}
+
+/** An agent's collateral; every listing has one. */
+export function readCollateral(connection: Connection, agentId: PublicKey): Promise<CreatorCollateral> {
+  const address = findCollateral(agentId);
+  return readAccount(connection, 'CreatorCollateral', address, `The agent ${agentId} has no collateral account.`);
+}
+
+/** Shows the chain that the creator holds the signing key, so that nobody can list another's. */
+export function provePossession(listing: PublicKey, signingKey: Uint8Array): TransactionInstruction {
+  const message = registerMessage(listing);
+  const signature = nacl.sign.detached(message, signingKey);
+  return ed25519Instruction({ publicKey: signingKey.subarray(32), message, signature });
+}

@@ -1,0 +1,57 @@
+/** Every command of the project refuses a word or an option that it does not know, with exit code 2, and explains itself. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** As package.json has them. */
+const COMMANDS: Record<string, string> = {
+  start: 'app/local/main.ts',
+  relay: 'app/relay/main.ts',
+  indexer: 'indexer/main.ts',
+  cli: 'app/cli/main.ts',
+  migrate: 'scripts/migrate.ts',
+  test: 'scripts/test.ts',
+  'build:program': 'scripts/buildProgram.ts',
+  check: 'scripts/check.ts',
+  bench: 'bench/main.ts',
+  fuzz: 'scripts/fuzz.ts',
+  chaos: 'scripts/chaos.ts',
+  mutate: 'scripts/mutate.ts',
+};
+
+async function run(file: string, ...words: string[]) {
+  const child = spawn(process.execPath, ['scripts/run.mjs', file, ...words], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, err] = [text(child.stdout), text(child.stderr)];
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, out: await out, err: await err };
+}
+
+describe('command lines', function () {
+  this.timeout(180_000);
+
+  for (const [name, file] of Object.entries(COMMANDS)) {
+    it(`npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`, async () => {
+      const [help, word, option] = await Promise.all([run(file, '--help'), run(file, 'verify'), run(file, '--verify')]);
+      expect(help.code, help.err).to.equal(0);
+      expect(help.out).to.include('npm ');
+      expect(word.code, word.err).to.equal(2);
+      expect(word.err).to.include('verify');
+      expect(option.code, option.err).to.equal(2);
+      expect(option.err).to.include('--verify');
+    });
+  }
+
+  it('npm run relay -- COMMAND: words that are missing, unknown or too many', async () => {
+    for (const words of [['backup'], ['backup', 'a', 'b'], ['reconcile', 'now'], ['reconcile', '--now']]) {
+      const { code, err } = await run('app/relay/main.ts', ...words);
+      expect(code, err).to.equal(2);
+      expect(err).to.match(/missing required argument 'file'|not understood: |unknown option '--now'/);
+    }
+  });
+});

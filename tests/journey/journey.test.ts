@@ -1,0 +1,315 @@
+/**
+ * The whole marketplace as a newcomer meets it: `npm start`, with 400 ms slots, and from then on nothing but HTTP, a
+ * Solana RPC and the commands of the README. Balances are read from the token accounts themselves.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { findExecution } from '../../app/sdk/program/program.ts';
+import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { startNode, type TestNode } from '../harness/node.ts';
+import { cleanUp, goneWithin, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
+import { tellOfDisputes } from './disputes.ts';
+import { createVisitor, type Visitor } from './visitor.ts';
+
+const CSV = readFileSync(join(ROOT, 'examples', 'cities.csv'), 'utf8');
+const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
+
+describe('journey', function () {
+  this.timeout(120_000);
+  const dataDir = newDirectory();
+  let start: Start;
+  let visitor: Visitor;
+  after(cleanUp);
+
+  before(async () => {
+    start = startNetwork(dataDir, { command: 'npm' });
+    visitor = createVisitor(await start.ready, dataDir);
+  });
+
+  // Mocha runs a block's own tests before its inner blocks: hence blocks throughout, in the order of the story.
+  describe('the first calls', () => {
+    it('the first call: 200, 99 to 1, and API, result and chain say the same', async () => {
+      const before = await visitor.balances();
+      const query = 'SELECT city, population FROM csv ORDER BY population DESC LIMIT 2';
+      const { status, body } = await visitor.execute('csv-analyst', {
+        task: 'Largest cities',
+        parameters: { csv: CSV, query },
+      });
+      expect(status).to.equal(200);
+      expect(JSON.parse(body.result).row_count).to.equal(2);
+      visitor.assertPaid(before, await visitor.balances(), 'csv-analyst', 250_000n);
+
+      const record = await visitor.readRecord(body.execution_id);
+      expect(record.status).to.deep.equal({ completed: {} });
+      expect(`sha256:${Buffer.from(record.resultHash).toString('hex')}`).to.equal(body.result_hash);
+      expect(record.caller.toBase58()).to.equal(visitor.demo.callers[0]!.wallet);
+      expect(await visitor.escrowExists(body.execution_id)).to.equal(false);
+      const full = (await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body;
+      expect(full).to.include({
+        status: 'completed',
+        result: body.result,
+        result_hash: body.result_hash,
+        cost_usdc: 0.25,
+        creator_amount_usdc: 0.2475,
+        platform_amount_usdc: 0.0025,
+        agent_name: 'csv-analyst',
+      });
+    });
+
+    it('text-report, for the other caller', async () => {
+      const before = await visitor.balances();
+      const { status, body } = await visitor.execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
+      expect(status).to.equal(200);
+      expect(JSON.parse(body.result)).to.have.keys('statistics', 'reading', 'key_sentences', 'outline');
+      visitor.assertPaid(before, await visitor.balances(), 'text-report', 100_000n, 1);
+      expect((await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body.error.code).to.equal(
+        'execution_not_found',
+      );
+    });
+  });
+
+  describe('the sandbox, each agent exactly as documented', () => {
+    const paid: [string, unknown, string, bigint][] = [
+      ['sandbox-echo', { task: 'héllo' }, 'héllo', 10_000n],
+      ['sandbox-slow', { task: 'soon', parameters: { seconds: 1 } }, 'soon', 20_000n],
+    ];
+    for (const [name, body, result, price] of paid) {
+      it(`${name}: 200`, async () => {
+        const before = await visitor.balances();
+        const answer = await visitor.execute(name, body);
+        expect(answer.status).to.equal(200);
+        expect(answer.body).to.include({ status: 'completed', result, cost_usdc: Number(price) / 1e6 });
+        visitor.assertPaid(before, await visitor.balances(), name, price);
+      });
+    }
+
+    const refunded: [string, unknown, number, string, RegExp][] = [
+      [
+        'sandbox-slow',
+        { task: 'x', parameters: { seconds: 4 }, timeout_seconds: 1 },
+        408,
+        'execution_timeout',
+        /within 1 second/,
+      ],
+      ['sandbox-fails', { task: 'x' }, 500, 'execution_failed', /./],
+      ['sandbox-error', { task: 'x' }, 500, 'execution_failed', /status 500/],
+      ['sandbox-bad-signature', { task: 'x' }, 500, 'execution_failed', /signature/],
+      ['sandbox-wrong-hash', { task: 'x' }, 500, 'execution_failed', /SHA-256/],
+      ['sandbox-wrong-id', { task: 'x' }, 500, 'execution_failed', /execution_id/],
+      ['sandbox-malformed', { task: 'x' }, 500, 'execution_failed', /JSON/],
+      ['sandbox-huge', { task: 'x' }, 500, 'execution_failed', /larger/],
+      ['sandbox-offline', { task: 'x', timeout_seconds: 2 }, 408, 'execution_timeout', /within 2 seconds/],
+      [
+        'csv-analyst',
+        { task: 'x', parameters: { csv: CSV, query: 'DROP TABLE csv' } },
+        500,
+        'execution_failed',
+        /SELECT/,
+      ],
+    ];
+    for (const [name, body, status, code, message] of refunded) {
+      it(`${name}: ${status} ${code}, and everybody has what they had`, async () => {
+        const before = await visitor.balances();
+        const answer = await visitor.execute(name, body);
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
+        expect(answer.body.error.code).to.equal(code);
+        expect(answer.body.error.message).to.match(message);
+        expect(await visitor.balances()).to.deep.equal(before);
+        const id = answer.body.error.execution_id;
+        expect((await visitor.readRecord(id)).status).to.deep.equal({ refunded: {} });
+        expect(await visitor.escrowExists(id)).to.equal(false);
+        const full = (await visitor.send(`/v1/executions/${id}`, 0)).body;
+        expect(full).to.include({ status: 'failed', cost_usdc: 0, result: null, ipfs_url: null });
+      });
+    }
+
+    it('sandbox-paused: 422, and nothing is opened', async () => {
+      const before = await visitor.balances();
+      const total = (await visitor.send('/v1/executions?limit=1', 0)).body.total;
+      const answer = await visitor.execute('sandbox-paused', { task: 'x' });
+      expect(answer.status).to.equal(422);
+      expect(answer.body.error).to.include({ code: 'agent_paused', execution_id: null });
+      expect(await visitor.balances()).to.deep.equal(before);
+      expect((await visitor.send('/v1/executions?limit=1', 0)).body.total).to.equal(total);
+    });
+
+    it('parameters that do not fit the schema, and an agent that is none: nothing is opened', async () => {
+      const before = await visitor.balances();
+      expect((await visitor.execute('csv-analyst', { task: 'x', parameters: {} })).body.error.code).to.equal(
+        'invalid_request',
+      );
+      const unknown = await visitor.send(`/v1/agents/${visitor.demo.callers[0]!.wallet}/execute`, 0, { task: 'x' });
+      expect([unknown.status, unknown.body.error.code]).to.deep.equal([404, 'agent_not_found']);
+      expect(await visitor.balances()).to.deep.equal(before);
+    });
+  });
+
+  describe('reading it all back', () => {
+    it('the listing’s figures follow: only the creator’s faults count against it', async () => {
+      for (const [name, total, successful] of [
+        ['sandbox-echo', 1, 1],
+        // Its other one was given a second, which is less than the listing asks for.
+        ['sandbox-slow', 1, 1],
+        ['sandbox-wrong-id', 1, 0],
+      ] as const) {
+        const path = `/v1/agents/${visitor.agent(name).agent_id}`;
+        const { body } = await visitor.sendUntil(path, null, (answer) => answer.body.total_executions === total);
+        expect(body).to.include({ successful_executions: successful, success_rate: successful / total });
+      }
+    });
+
+    it('45 asynchronous calls at once are all paid, and paging shows each of them once', async () => {
+      const before = await visitor.balances();
+      const ids = new Set<string>();
+      const first = (await visitor.send('/v1/executions?limit=1', 1)).body.total as number;
+      await Promise.all(
+        Array.from({ length: 45 }, async (_, index) => {
+          const { status, body } = await visitor.execute('sandbox-echo', { task: `call ${index}`, async: true }, 1);
+          expect([200, 202]).to.include(status);
+          ids.add(body.execution_id);
+        }),
+      );
+      expect(ids.size).to.equal(45);
+      for (;;) {
+        const { body } = await visitor.send('/v1/executions?status=completed&limit=1', 1);
+        if (body.total === first + 45) break;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      visitor.assertPaid(before, await visitor.balances(), 'sandbox-echo', 450_000n, 1);
+
+      let order: string[] | undefined;
+      const openedSlot = async (id: string) => {
+        const record = findExecution(parseUuid(id)!);
+        const transactions = await visitor.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+        return transactions.at(-1)!.slot;
+      };
+      for (const filter of [
+        '',
+        '&status=completed',
+        `&agent_id=${visitor.agent('sandbox-echo').agent_id}`,
+        '&from=2020-01-01T00:00:00Z',
+      ]) {
+        const seen: string[] = [];
+        const times: string[] = [];
+        for (let offset = 0; ; offset += 7) {
+          const { body } = await visitor.send(`/v1/executions?limit=7&offset=${offset}${filter}`, 1);
+          for (const row of body.executions) {
+            seen.push(row.execution_id);
+            times.push(row.initiated_at);
+          }
+          if (body.executions.length < 7) {
+            expect(body.total).to.equal(seen.length);
+            break;
+          }
+        }
+        expect(new Set(seen).size).to.equal(seen.length, filter);
+        expect([...ids].every((id) => seen.includes(id))).to.equal(true);
+        expect(times).to.deep.equal([...times].sort().reverse());
+        // A filter leaves some out, and changes no order.
+        order ??= seen;
+        expect(seen).to.deep.equal(order.filter((id) => seen.includes(id)));
+      }
+      const slots = await Promise.all(order!.map(openedSlot));
+      expect(slots).to.deep.equal([...slots].sort((a, b) => b - a));
+      expect((await visitor.send('/v1/executions?to=2020-01-01T00:00:00Z', 1)).body).to.include({ total: 0 });
+    });
+
+    it('every sort and filter of agents pages over all of them, none twice', async () => {
+      const active = visitor.demo.agents
+        .filter(({ name }) => name !== 'sandbox-paused')
+        .map(({ agent_id }) => agent_id);
+      for (const sort of ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at']) {
+        const seen: string[] = [];
+        for (let offset = 0; offset < active.length; offset += 5) {
+          const { body } = await visitor.send(`/v1/agents?sort=${sort}&limit=5&offset=${offset}`, null);
+          expect(body.total).to.equal(active.length);
+          seen.push(...body.agents.map((row: { agent_id: string }) => row.agent_id));
+        }
+        expect(seen).to.have.members(active);
+        expect(seen).to.have.length(active.length);
+      }
+      const names = async (filter: string) =>
+        (await visitor.send(`/v1/agents?limit=100&${filter}`, null)).body.agents.map(
+          (row: { name: string }) => row.name,
+        );
+      expect(await names('tags=data,sql')).to.deep.equal(['csv-analyst']);
+      expect(await names('tags=sandbox')).to.have.length(active.length - 2);
+      expect(await names('tags=nothing-has-this')).to.deep.equal([]);
+      expect(await names('min_executions=45')).to.deep.equal(['sandbox-echo']);
+      expect(await names('min_success_rate=1&min_executions=2')).to.deep.equal(['sandbox-echo']);
+      expect((await names('verified_only=true')).length)
+        .to.be.greaterThan(0)
+        .and.lessThan(active.length);
+    });
+
+    it('the commands of the README work as they are written', () => {
+      const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+      const section = readme.slice(readme.indexOf('### One call'), readme.indexOf('## Sandbox'));
+      const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]!);
+      expect(blocks).to.have.length(2);
+      // A folder that looks like the repository after `npm start`, and has nothing else in it.
+      const folder = join(newDirectory(), 'clone');
+      mkdirSync(folder);
+      symlinkSync(dataDir, join(folder, '.local'));
+      symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
+      const output = execFileSync('sh', ['-ec', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
+      const [, answer, digest, hash] = /^(\{.*\})\s*([0-9a-f]{64}) {2}-\n(sha256:[0-9a-f]{64})\s*$/s.exec(output) ?? [];
+      const body = JSON.parse(answer ?? output);
+      expect(body.status).to.equal('completed');
+      expect(body.result_hash).to.equal(hash);
+      expect(`sha256:${digest}`).to.equal(hash);
+      const printed = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)![1]!);
+      expect(Object.keys(printed)).to.deep.equal(Object.keys(body));
+      expect(printed.result).to.equal(body.result);
+    });
+  });
+
+  tellOfDisputes(() => visitor, dataDir);
+
+  describe('the end', () => {
+    it('Ctrl-C ends everything within two seconds', async () => {
+      start.signalGroup('SIGINT');
+      await goneWithin(start, 2_000);
+    });
+  });
+
+  describe('kill -9 between escrow and settle', () => {
+    let node: TestNode;
+    before(async () => {
+      node = await startNode({ slotTimeMs: 400, deploy: false });
+    });
+    after(() => node.stop());
+
+    it('a new start on the same chain finishes the call, to the unit', async () => {
+      const directory = newDirectory();
+      const env = { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl };
+      const first = startNetwork(directory, { env });
+      visitor = createVisitor(await first.ready, directory);
+      const before = await visitor.balances();
+      const { body } = await visitor.execute('sandbox-slow', {
+        task: 'survive',
+        parameters: { seconds: 2 },
+        async: true,
+      });
+      const id = body.execution_id;
+      expect(await visitor.escrowExists(id)).to.equal(true);
+      first.signalGroup('SIGKILL');
+      await goneWithin(first, 2_000);
+
+      const again = startNetwork(directory, { env });
+      visitor = createVisitor(await again.ready, directory);
+      for (;;) {
+        const { body: row } = await visitor.send(`/v1/executions/${id}`, 0);
+        if (row.status === 'completed') break;
+        expect(['pending', 'running']).to.include(row.status);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      visitor.assertPaid(before, await visitor.balances(), 'sandbox-slow', 20_000n);
+      expect((await visitor.readRecord(id)).status).to.deep.equal({ completed: {} });
+      again.signalGroup('SIGTERM');
+      await goneWithin(again, 2_000);
+    });
+  });
+});

@@ -1,0 +1,77 @@
+/** The keys that sign calls to creators: made once, kept private, changed without a gap, and told to everybody. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadCallKeys, rotateCallKeys } from '../../../app/relay/outbound/callKeys.ts';
+import { callKeyId, KEY_DIRECTORY_PATH, readPublicJwk, verifyCall } from '../../../app/sdk/creator/callSignature.ts';
+import { startWorld } from '../api/world.ts';
+
+describe('keys for calls to creators', () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'call-keys-'));
+    path = join(folder, 'call-keys.json');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Which of the directory's keys signed. */
+  async function signerOf({ directory, sign }: ReturnType<typeof loadCallKeys>): Promise<string[]> {
+    const body = Buffer.from('{}');
+    const headers = await sign({ url: 'https://a.example/execute', body, purpose: 'execution', signingKey: 'x' });
+    const call = { method: 'POST', authority: 'a.example', path: '/execute', headers, body };
+    const signers: string[] = [];
+    for (const jwk of directory.keys) {
+      const findKey = async (keyId: string) => (keyId === jwk.kid ? readPublicJwk(jwk) : null);
+      if (await verifyCall(call, findKey)) signers.push(jwk.kid);
+    }
+    return signers;
+  }
+
+  it('are made on the first start, readable by the owner only, and are the same on the next', async () => {
+    const first = loadCallKeys(path);
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(first.directory.keys).to.have.length(1);
+    const [key] = first.directory.keys;
+    expect(key).to.have.all.keys('kty', 'crv', 'x', 'kid', 'use');
+    expect(key!.kid).to.equal(callKeyId(key!));
+    expect(loadCallKeys(path).directory).to.deep.equal(first.directory);
+    expect(await signerOf(first)).to.deep.equal([key!.kid]);
+  });
+
+  it('after a change the new key signs, the one before stays listed, an older one does not', async () => {
+    const [oldest] = loadCallKeys(path).directory.keys;
+    const second = rotateCallKeys(path);
+    const both = loadCallKeys(path);
+    expect(both.directory.keys.map(({ kid }) => kid)).to.deep.equal([second, oldest!.kid]);
+    expect(await signerOf(both)).to.deep.equal([second]);
+    const third = rotateCallKeys(path);
+    expect(loadCallKeys(path).directory.keys.map(({ kid }) => kid)).to.deep.equal([third, second]);
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+  });
+
+  for (const [what, text] of [
+    ['no JSON', 'hello'],
+    ['no keys', '{}'],
+    ['another kind of key', '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}]}'],
+  ] as const) {
+    it(`rejects: a file with ${what}, naming it`, () => {
+      writeFileSync(path, text);
+      expect(() => loadCallKeys(path)).to.throw(path);
+      expect(readFileSync(path, 'utf8')).to.equal(text);
+    });
+  }
+
+  it('the relay serves the public halves, and nothing of the private ones', async () => {
+    const world = await startWorld();
+    const response = await fetch(`${world.url}${KEY_DIRECTORY_PATH}`);
+    expect(response.status).to.equal(200);
+    expect(response.headers.get('cache-control')).to.equal('public, max-age=300');
+    const { keys } = (await response.json()) as { keys: object[] };
+    expect(keys).to.have.length(1);
+    expect(keys[0]).to.have.all.keys('kty', 'crv', 'x', 'kid', 'use');
+    await world.stop();
+  });
+});

@@ -1,0 +1,346 @@
+/**
+ * Idempotency-Key against the real node: one key is one execution and one charge, whatever is repeated, killed or lost.
+ * Two relay processes share the ledger throughout, and the requests go to both.
+ */
+
+import { createTransferInstruction } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { openDatabase } from '../../../app/database/database.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
+import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
+import {
+  type Answer,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { stopAt } from '../../harness/standstill.ts';
+import { until } from '../../harness/until.ts';
+
+const END_TIMEOUT_MS = 15_000;
+
+describe('Idempotency-Key', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let other: RelayHandle;
+  let spentBefore: bigint;
+
+  before(async () => {
+    market = await startMarketplace();
+    other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
+  });
+  after(async () => {
+    await other.kill();
+    await market.stop();
+  });
+  beforeEach(async () => {
+    market.setBehaviour(null);
+    spentBefore = (await market.balances()).callers[0]!;
+  });
+
+  const first = () => market.callers[0]!;
+  async function spent(): Promise<bigint> {
+    return spentBefore - (await market.balances()).callers[0]!;
+  }
+
+  function execute(
+    key: string | null,
+    body: Record<string, unknown> = { task: 'once' },
+    options: { url?: string; apiKey?: string; agentId?: string } = {},
+  ): Promise<Answer> {
+    const { url = market.relay.url, apiKey = first().apiKey, agentId = market.agentId } = options;
+    const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
+    return request(url, `/v1/agents/${agentId}/execute`, { apiKey, body, headers });
+  }
+
+  /** Makes the call again and again until its answer is the one looked for. */
+  async function repeatUntil(isThere: (answer: Answer) => boolean, call: () => Promise<Answer>): Promise<Answer> {
+    let answer: Answer;
+    const look = async () => {
+      answer = await call();
+      return isThere(answer);
+    };
+    await until('the answer looked for', look, END_TIMEOUT_MS);
+    return answer!;
+  }
+
+  const failure = (body: { execution_id: string }, _response: unknown, reply: (answer: unknown) => void) =>
+    reply(failedAnswer(body.execution_id));
+
+  it('gives a completed answer again byte for byte, in every process, and charges once', async () => {
+    const answer = await execute('completed');
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('idempotent-replayed')).to.equal(null);
+    for (const url of [market.relay.url, other.url, market.relay.url]) {
+      const again = await execute('completed', { task: 'once' }, { url });
+      expect([again.status, again.text]).to.deep.equal([200, answer.text]);
+      expect(again.headers.get('idempotent-replayed')).to.equal('true');
+      expect(again.headers.get('content-type')).to.equal(answer.headers.get('content-type'));
+      expect(again.headers.get('x-request-id')).to.not.equal(answer.headers.get('x-request-id'));
+    }
+    expect(await spent()).to.equal(PRICE);
+    expect(market.calls.get(answer.body.execution_id)).to.equal(1);
+  });
+
+  it('takes the same body in another order and spacing for the same', async () => {
+    const url = `${market.relay.url}/v1/agents/${market.agentId}/execute`;
+    const headers = {
+      authorization: `Bearer ${first().apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'order',
+    };
+    const send = async (body: string) => (await fetch(url, { method: 'POST', headers, body })).text();
+    const answer = await send('{"task":"t","max_cost_usdc":0.25}');
+    expect(await send('{ "max_cost_usdc": 0.25,\n "task": "\\u0074" }')).to.equal(answer);
+    expect(await spent()).to.equal(PRICE);
+  });
+
+  it('gives a failed answer again, byte for byte, and pays nothing', async () => {
+    market.setBehaviour(failure);
+    const answer = await execute('failed');
+    expect([answer.status, answer.body.error.code]).to.deep.equal([500, 'execution_failed']);
+    market.setBehaviour(null);
+    const again = await execute('failed', { task: 'once' }, { url: other.url });
+    expect([again.status, again.text]).to.deep.equal([500, answer.text]);
+    expect(again.headers.get('idempotent-replayed')).to.equal('true');
+    expect(await spent()).to.equal(0n);
+  });
+
+  it('gives the answer again after the agent has been paused or has gone up in price', async () => {
+    const answer = await execute('paused');
+    const agentId = new PublicKey(market.agentId);
+    const status = (next: 'active' | 'paused') =>
+      changeStatus(market.marketplace, { wallet: market.creator, agentId, status: next });
+    await status('paused');
+    await repeatUntil(
+      (fresh) => fresh.status === 422,
+      () => execute(null),
+    );
+    spentBefore = (await market.balances()).callers[0]!;
+    expect((await execute('paused')).text).to.equal(answer.text);
+    expect((await execute('not-paused-before')).body.error.code).to.equal('agent_paused');
+    await status('active');
+    await repeatUntil(
+      (fresh) => fresh.status === 200,
+      () => execute('not-paused-before'),
+    );
+    expect(await spent()).to.equal(PRICE);
+  });
+
+  it('an asynchronous request is answered by its execution_id while it runs, then by its end, again and again', async () => {
+    const body = { task: 'later', async: true };
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
+      await held;
+      reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
+    });
+    const answer = await execute('async', body);
+    expect(answer.body.status).to.equal('pending');
+    const again = await execute('async', body, { url: other.url });
+    expect([again.status, again.text]).to.deep.equal([200, answer.text]);
+    release();
+    const ended = await repeatUntil(
+      ({ body: repeated }) => repeated.status !== 'pending',
+      () => execute('async', body),
+    );
+    expect(ended.body).to.include({ status: 'completed', result: 'done: later' });
+    expect((await execute('async', body, { url: other.url })).text).to.equal(ended.text);
+    expect(await spent()).to.equal(PRICE);
+  });
+
+  it('rejects: the same key with another body, agent or mode', async () => {
+    await execute('reused');
+    for (const body of [{ task: 'twice' }, { task: 'once', parameters: {} }, { task: 'once', async: true }, {}]) {
+      const { status, body: answer } = await execute('reused', body, { url: other.url });
+      expect([status, answer.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
+    }
+    const elsewhere = await execute('reused', { task: 'once' }, { agentId: market.creator.publicKey.toBase58() });
+    expect(elsewhere.body.error.code).to.equal('idempotency_key_reused');
+    expect(await spent()).to.equal(PRICE);
+  });
+
+  it('another wallet’s key of the same name is another execution', async () => {
+    const [one, two] = await Promise.all([
+      execute('shared'),
+      execute('shared', { task: 'once' }, { apiKey: market.callers[1]!.apiKey }),
+    ]);
+    expect([one.status, two.status]).to.deep.equal([200, 200]);
+    expect(one.body.execution_id).to.not.equal(two.body.execution_id);
+    expect(await spent()).to.equal(PRICE);
+  });
+
+  it('lets one of many concurrent requests through, over both processes: the others are told to wait', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    market.setBehaviour(async (body, _response, reply) => {
+      await held;
+      reply(goodAnswer(market.signingKey, body.execution_id, 'late'));
+    });
+    const urls = Array.from({ length: 8 }, (_, index) => (index % 2 ? other.url : market.relay.url));
+    const waiting = new Set(urls.keys());
+    const calls = urls.map(async (url, index) => {
+      const answer = await execute('concurrent', { task: 'once' }, { url });
+      waiting.delete(index);
+      return answer;
+    });
+    await repeatUntil(
+      () => waiting.size === 1,
+      () => execute('concurrent', { task: 'once' }, { url: other.url }),
+    );
+    const early = await execute('concurrent');
+    expect([early.status, early.body.error.code]).to.deep.equal([409, 'request_in_progress']);
+    expect(early.headers.get('retry-after')).to.equal('1');
+    release();
+    const answers = await Promise.all(calls);
+    const good = answers.filter((answer) => answer.status === 200);
+    expect(good).to.have.length(1);
+    for (const answer of answers)
+      if (answer !== good[0]) expect(answer.body.error.code).to.equal('request_in_progress');
+    expect(early.body.error.execution_id).to.equal(good[0]!.body.execution_id);
+    expect((await execute('concurrent')).text).to.equal(good[0]!.text);
+    expect(await spent()).to.equal(PRICE);
+    expect(market.calls.get(early.body.error.execution_id)).to.equal(1);
+  });
+
+  it('binds nothing that was refused before the open: the same key may be used again', async () => {
+    const refused = await execute('unbound', { task: 'once', max_cost_usdc: 0.01 });
+    expect(refused.body.error.code).to.equal('price_changed');
+    expect((await execute('unbound', { task: 'other' })).status).to.equal(200);
+    expect(await spent()).to.equal(PRICE);
+  });
+
+  for (const key of ['', 'x'.repeat(256), 'a key', 'key\u00e9']) {
+    it(`rejects: the key ${JSON.stringify(key.slice(0, 12))} of ${key.length}`, async () => {
+      const { status, body } = await execute(key);
+      expect([status, body.error.code]).to.deep.equal([400, 'invalid_request']);
+      expect(body.error.details.issues[0]).to.include({ in: 'header', path: 'Idempotency-Key' });
+      expect(await spent()).to.equal(0n);
+    });
+  }
+
+  it('takes a key of 255 characters', async () => {
+    expect((await execute('~'.repeat(255))).status).to.equal(200);
+  });
+
+  it('after kill -9 at any step, repeated requests are answered by the one execution each', async () => {
+    // Before the transaction is stored nothing binds; from then on the first request is the only one.
+    const points = [
+      'claim:after',
+      'openSigned:after',
+      'send-open:sent',
+      'dispatched:after',
+      'verified:after',
+      'settled:before',
+    ];
+    const doomed = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
+    const calls = points.map((point) =>
+      execute(`kill-${point}`, { task: stopAt(point) }, { url: doomed.url }).catch(() => null),
+    );
+    await repeatUntil(
+      () => points.every((point) => doomed.standing.has(stopAt(point))),
+      () => request(doomed.url, '/health'),
+    );
+    await doomed.kill();
+    await Promise.all(calls);
+    for (const point of points) {
+      const task = stopAt(point);
+      const again = () => execute(`kill-${point}`, { task });
+      const answer = await repeatUntil(({ status }) => status !== 409, again);
+      expect([answer.status, answer.body.result], point).to.deep.equal([200, `done: ${task}`]);
+      expect((await again()).text, point).to.equal(answer.text);
+      expect(market.executionsByTask().get(task), point).to.equal(answer.body.execution_id);
+      expect((await market.record(answer.body.execution_id))?.status, point).to.equal('completed');
+    }
+    expect(await spent()).to.equal(PRICE * BigInt(points.length));
+  });
+
+  it('an open that was signed and provably did not pay frees the key', async () => {
+    const { wallet, usdc, apiKey } = market.callers[1]!;
+    const task = stopAt('send-open:before', 'freed');
+    const doomed = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
+    const call = execute('freed', { task }, { url: doomed.url, apiKey }).catch(() => null);
+    await repeatUntil(
+      () => doomed.standing.has(task),
+      () => request(doomed.url, '/health'),
+    );
+    // While the signed open waits to be sent, its money goes elsewhere: it can only land as a failure.
+    const held = await market.amountOf(usdc);
+    const away = createTransferInstruction(usdc, market.creatorUsdc, wallet.publicKey, held);
+    await sendTransaction(market.node.connection, [away], [wallet]);
+    await doomed.kill();
+    await call;
+    const again = () => execute('freed', { task }, { apiKey });
+    const poor = await repeatUntil(({ status }) => status !== 409, again);
+    expect([poor.status, poor.body.error.code]).to.deep.equal([402, 'insufficient_balance']);
+    const executionId = market.executionsByTask().get(task)!;
+    expect(await market.record(executionId)).to.equal(null);
+
+    await market.mintTo(wallet.publicKey, held);
+    const answer = await execute('freed', { task: 'another' }, { apiKey });
+    expect([answer.status, answer.body.execution_id]).to.deep.equal([200, executionId]);
+    expect(answer.body.result).to.equal('done: another');
+    expect(await market.amountOf(usdc)).to.equal(held - PRICE);
+    expect((await again()).body.error.code).to.equal('idempotency_key_reused');
+  });
+
+  describe('without a kept answer', () => {
+    function change(path: string, statement: string): void {
+      const database = openDatabase(path);
+      database.sqlite.exec(statement);
+      database.close();
+    }
+    const changeLedger = (statement: string) => change(ledgerPath(market.dataDir), statement);
+
+    it('after 24 hours the journal still names the execution, and nothing is charged again', async () => {
+      const answer = await execute('old');
+      changeLedger(`UPDATE answers SET answered_ms = answered_ms - ${24 * 3_600_000 + 60_000}`);
+      const again = await execute('old');
+      expect(again.status).to.equal(200);
+      expect(again.body).to.deep.equal(answer.body);
+      expect((await execute('old', { task: 'new' })).body.error.code).to.equal('idempotency_key_reused');
+      expect(await spent()).to.equal(PRICE);
+    });
+
+    it('with the journal lost the record decides: what was paid is said to be lost, not charged again', async () => {
+      const paid = await execute('lost');
+      market.setBehaviour(failure);
+      const failed = await execute('lost-and-failed');
+      expect([paid.status, failed.status]).to.deep.equal([200, 500]);
+      const ids = [paid.body.execution_id, failed.body.error.execution_id];
+      await repeatUntil(
+        ({ body }) =>
+          body.executions?.filter((row: { execution_id: string }) => ids.includes(row.execution_id)).length === 2,
+        () => request(market.relay.url, '/v1/executions?limit=100', { apiKey: first().apiKey }),
+      );
+      changeLedger('DELETE FROM executions; DELETE FROM results; DELETE FROM answers;');
+      market.setBehaviour(null);
+      const indexed = (answer: Answer) => answer.status !== 409;
+      const lost = await repeatUntil(indexed, () => execute('lost'));
+      expect([lost.status, lost.body.error.code]).to.deep.equal([410, 'result_unavailable']);
+      expect(lost.body.error.execution_id).to.equal(ids[0]);
+      const refunded = await repeatUntil(indexed, () => execute('lost-and-failed'));
+      expect([refunded.status, refunded.body.error.code]).to.deep.equal([500, 'execution_failed']);
+      expect(refunded.body.error.execution_id).to.equal(ids[1]);
+      expect((await execute('lost', { task: 'new' })).body.error.code).to.equal('idempotency_key_reused');
+      expect(await spent()).to.equal(PRICE);
+
+      // Not even where the index has lost it too: the record's account is looked at before anything is signed.
+      change(indexPath(market.dataDir), `DELETE FROM executions WHERE execution_id = '${ids[0]}'`);
+      const unknown = await execute('lost');
+      expect([unknown.status, unknown.body.error.code]).to.deep.equal([409, 'request_in_progress']);
+      expect(unknown.body.error.execution_id).to.equal(ids[0]);
+      expect(await spent()).to.equal(PRICE);
+    });
+  });
+});

@@ -1,0 +1,162 @@
+/**
+ * API keys against the real node, with two relay processes on one ledger: a revocation counts from the next request on
+ * in both, a key's figures are the chain's, and a rotated key gives way to its successor.
+ */
+
+import { expect } from 'chai';
+import { decodeAccount, findGrant } from '../../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
+import { createKey, listKeys, restrictKey, revokeKey, revokeOnChain, rotateKey } from '../../../app/sdk/wallet/keys.ts';
+import {
+  failedAnswer,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { until } from '../../harness/until.ts';
+
+const report = () => undefined;
+
+describe('API keys', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let other: RelayHandle;
+
+  before(async () => {
+    market = await startMarketplace();
+    other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
+  });
+  after(async () => {
+    await other.kill();
+    await market.stop();
+  });
+  beforeEach(() => market.setBehaviour(null));
+
+  const wallet = () => market.callers[0]!.wallet;
+  const idOf = (apiKey: string) => Buffer.from(keyIdOf(apiKey)).toString('hex');
+
+  async function newKey(): Promise<string> {
+    const made = await createKey(market.marketplace, {
+      wallet: wallet(),
+      name: 'short-lived',
+      limits: market.limits,
+      report,
+    });
+    return made.api_key;
+  }
+
+  async function grantOf(apiKey: string) {
+    const address = findGrant(wallet().publicKey, keyIdOf(apiKey));
+    const account = await market.node.connection.getAccountInfo(address, 'confirmed');
+    return decodeAccount('KeyGrant', account!.data);
+  }
+
+  const urls = () => [market.relay.url, other.url];
+  const read = (url: string, apiKey: string) => request(url, '/v1/executions?limit=1', { apiKey });
+  const execute = (url: string, apiKey: string, body: object = { task: 'x' }) =>
+    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
+
+  it('that is revoked at one process is refused by the very next request at the other', async () => {
+    const apiKey = await newKey();
+    for (const url of urls()) expect((await read(url, apiKey)).status).to.equal(200);
+    const before = await market.balances();
+    await revokeKey(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey), report });
+    for (const url of [other.url, market.relay.url]) {
+      expect((await execute(url, apiKey)).body.error.code).to.equal('unauthorized');
+      expect((await read(url, apiKey)).body.error.code).to.equal('unauthorized');
+    }
+    expect(await market.balances()).to.deep.equal(before);
+  });
+
+  it('that its wallet revokes on-chain alone spends nothing from that moment, and reads until the index has seen it', async () => {
+    const apiKey = await newKey();
+    for (const url of urls()) expect((await read(url, apiKey)).status).to.equal(200);
+    const before = await market.balances();
+    await revokeOnChain(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey) });
+    for (const url of urls()) {
+      const { status, body } = await execute(url, apiKey);
+      expect([status, body.error.code]).to.deep.equal([401, 'unauthorized']);
+    }
+    for (const url of urls())
+      await until('the index has seen it', async () => (await read(url, apiKey)).status === 401);
+    expect(await market.balances()).to.deep.equal(before);
+  });
+
+  it('that is restricted at one process is so by the very next request at the other', async () => {
+    const apiKey = await newKey();
+    const restrict = (restrictions: Parameters<typeof restrictKey>[1]['restrictions']) =>
+      restrictKey(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey), restrictions });
+    await restrict({ scopes: ['read'] });
+    expect((await execute(other.url, apiKey)).body.error.code).to.equal('insufficient_scope');
+    expect((await read(other.url, apiKey)).status).to.equal(200);
+    await restrict({ allowed_ips: ['203.0.113.0/24'] });
+    const refused = await read(other.url, apiKey);
+    expect(refused.body.error.code).to.equal('address_not_allowed');
+    expect(refused.body.error.details).to.deep.equal({ address: '127.0.0.1' });
+    await restrict({ allowed_ips: null, expires_at: new Date(Date.now() - 1).toISOString() });
+    expect((await read(other.url, apiKey)).body.error.code).to.equal('unauthorized');
+  });
+
+  it('shows the count and spend that the chain has: failed calls count, and their price is given back', async () => {
+    const apiKey = await newKey();
+    for (const url of [...urls(), market.relay.url]) expect((await execute(url, apiKey)).status).to.equal(200);
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
+    expect((await execute(other.url, apiKey)).status).to.equal(500);
+    const grant = await grantOf(apiKey);
+    expect([grant.executionCount, grant.totalSpent]).to.deep.equal([4n, 750_000n]);
+    const shown = async () =>
+      (await listKeys(market.marketplace, wallet())).find((key) => key.key_id === idOf(apiKey))!;
+    await until(
+      'the index has seen it',
+      async () => (await shown()).execution_count === 4 && (await shown()).total_spent_usdc === 0.75,
+    );
+    const { last_used_at, ...rest } = await shown();
+    expect(rest).to.include({ name: 'short-lived', execution_count: 4, total_spent_usdc: 0.75, revoked: false });
+    expect(Date.now() - Date.parse(last_used_at!)).to.be.within(0, 30_000);
+  });
+
+  it('rotates: the new key has the limits and restrictions of the old, which lasts through its grace and no longer', async () => {
+    const apiKey = await newKey();
+    const keyId = idOf(apiKey);
+    await restrictKey(market.marketplace, {
+      wallet: wallet(),
+      keyId,
+      restrictions: { allowed_ips: ['127.0.0.1'], scopes: ['read'] },
+    });
+    const rotated = await rotateKey(market.marketplace, { wallet: wallet(), keyId, graceSeconds: 3_600, report });
+    expect(rotated.replaces).to.equal(keyId);
+    expect(Date.parse(rotated.replaced_until) - Date.now()).to.be.within(3_500_000, 3_600_000);
+    for (const url of urls()) {
+      for (const key of [apiKey, rotated.api_key]) {
+        expect((await read(url, key)).status).to.equal(200);
+        expect((await execute(url, key)).body.error.code).to.equal('insufficient_scope');
+      }
+    }
+    const [old, made] = [await grantOf(apiKey), await grantOf(rotated.api_key)];
+    for (const limit of ['perExecutionMax', 'periodMax', 'totalMax', 'periodSeconds', 'expiresAt'] as const) {
+      expect(made[limit], limit).to.equal(old[limit]);
+    }
+
+    const next = await rotateKey(market.marketplace, {
+      wallet: wallet(),
+      keyId: idOf(rotated.api_key),
+      graceSeconds: 0,
+      report,
+    });
+    for (const url of urls()) {
+      expect((await read(url, rotated.api_key)).status).to.equal(401);
+      expect((await read(url, apiKey)).status).to.equal(200);
+      expect((await read(url, next.api_key)).status).to.equal(200);
+    }
+  });
+
+  it('rejects: rotating a key that is none of the wallet’s, or is revoked', async () => {
+    const apiKey = await newKey();
+    await revokeKey(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey), report });
+    for (const keyId of [idOf(apiKey), '0'.repeat(32)]) {
+      const rotated = rotateKey(market.marketplace, { wallet: wallet(), keyId, graceSeconds: 60, report });
+      expect(await rotated.catch((error: Error) => error.name + error.message)).to.match(/no (live )?key/);
+    }
+  });
+});

@@ -1,0 +1,135 @@
+/**
+ * Listings that were made by the program alone, without a word to the relay, against the real node: shown and executable
+ * once anyone has sent the bytes that their hash names, and not a moment before.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { type Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
+import { findListing, listAgent, updateListing } from '../../../app/sdk/program/program.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
+import { provePossession } from '../../../app/sdk/wallet/upkeep.ts';
+import { type AgentMetadata, encodeMetadata, hashMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
+import { type Answer, goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { until } from '../../harness/until.ts';
+import { metadataOf } from '../api/world.ts';
+
+const PRICE = 400_000n;
+const FEE = 4_000n;
+const SEEN_WITHIN_MS = 15_000;
+
+describe('a listing that was made without the relay', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let signingKey: Uint8Array;
+  let agentId: string;
+  let document: AgentMetadata;
+
+  before(async () => {
+    market = await startMarketplace();
+    signingKey = generateSigningKey();
+    market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'served')));
+    document = metadataOf({ name: 'listed-elsewhere', endpoint: market.endpoint });
+  });
+  after(() => market.stop());
+
+  const termsOf = (metadata: AgentMetadata) => ({
+    price: PRICE,
+    timeoutSeconds: 60,
+    minTimeoutSeconds: 1,
+    tagMask: tagMask(['code']),
+    metadataHash: Buffer.from(hashMetadata(encodeMetadata(metadata)), 'hex'),
+    metadataUri: '',
+  });
+
+  const get = (path: string) => request(market.relay.url, path);
+  const execute = () =>
+    request(market.relay.url, `/v1/agents/${agentId}/execute`, {
+      apiKey: market.callers[0]!.apiKey,
+      body: { task: 'x' },
+    });
+  const post = async (bytes: Uint8Array) =>
+    fetch(`${market.relay.url}/v1/metadata`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(bytes),
+    });
+
+  /** Waits until the index has the listing as it is said. */
+  const untilSeen = (isSo: (answer: Answer) => boolean) =>
+    until('the listing is seen', async () => isSo(await get(`/v1/agents/${agentId}`)), SEEN_WITHIN_MS);
+
+  async function listed(): Promise<string[]> {
+    const { body } = await get('/v1/agents?limit=100');
+    return body.agents.map((agent: { agent_id: string }) => agent.agent_id);
+  }
+
+  async function isHidden(): Promise<void> {
+    const before = await market.balances();
+    const refused = await execute();
+    expect([refused.status, refused.body.error.code]).to.deep.equal([503, 'metadata_missing']);
+    expect(refused.headers.get('retry-after')).to.equal('30');
+    expect(await listed()).to.not.include(agentId);
+    expect(await market.balances()).to.deep.equal(before);
+  }
+
+  it('is neither listed nor executable while its description is not known', async () => {
+    const { creator, creatorUsdc } = market;
+    const listingId = randomBytes(16);
+    const listing = findListing(creator.publicKey, listingId);
+    agentId = listing.toBase58();
+    const instruction = listAgent({
+      creator: creator.publicKey,
+      payer: creator.publicKey,
+      listingId,
+      signingKey: new PublicKey(signingKeyAddress(signingKey)),
+      source: creatorUsdc,
+      payout: creatorUsdc,
+      usdcMint: market.usdcMint,
+      terms: termsOf(document),
+    });
+    await send([provePossession(listing, signingKey), instruction], creator);
+    await untilSeen(({ status, body }) => status === 503 && body.error.code === 'metadata_missing');
+    await isHidden();
+  });
+
+  it('stays so when other bytes arrive, were it one space', async () => {
+    expect((await post(encodeMetadata({ ...document, tagline: 'Another.' }))).status).to.equal(200);
+    expect((await post(Buffer.from(` ${encodeMetadata(document)}`))).status).to.equal(200);
+    await isHidden();
+  });
+
+  it('is both once anyone has sent the bytes, and its creator is paid', async () => {
+    expect((await post(encodeMetadata(document))).status).to.equal(200);
+    expect((await get(`/v1/agents/${agentId}`)).body).to.include({
+      name: 'listed-elsewhere',
+      price_per_call_usdc: 0.4,
+    });
+    expect(await listed()).to.include(agentId);
+    const before = await market.balances();
+    const answer = await execute();
+    expect([answer.status, answer.body.result]).to.deep.equal([200, 'served']);
+    expect(await market.balances()).to.deep.equal({
+      callers: [before.callers[0]! - PRICE, before.callers[1]],
+      creator: before.creator + PRICE - FEE,
+      treasury: before.treasury + FEE,
+    });
+  });
+
+  it('is hidden again when the listing changes its description elsewhere, until those bytes are known too', async () => {
+    const next = { ...document, name: 'renamed-elsewhere' };
+    const { creator, creatorUsdc } = market;
+    const change = { creator: creator.publicKey, listing: new PublicKey(agentId), payout: creatorUsdc };
+    await send([updateListing({ ...change, terms: termsOf(next) })], creator);
+    await untilSeen(({ status }) => status === 503);
+    await isHidden();
+    expect((await post(encodeMetadata(next))).status).to.equal(200);
+    expect((await get(`/v1/agents/${agentId}`)).body.name).to.equal('renamed-elsewhere');
+    expect((await execute()).status).to.equal(200);
+  });
+
+  function send(instructions: Parameters<typeof sendTransaction>[1], signer: Keypair): Promise<string> {
+    return sendTransaction(market.node.connection, instructions, [signer]);
+  }
+});

@@ -1,0 +1,401 @@
+/**
+ * Paid calls on a real node with a real creator's server: for every way a call can end, the exact answer and the exact
+ * money of everybody.
+ */
+import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
+import { Keypair, Transaction } from '@solana/web3.js';
+import { expect } from 'chai';
+import { mintMockUsdc, sendAndConfirm } from '../../../app/local/network.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import {
+  approveSpender,
+  ed25519Instruction,
+  findTokenAccount,
+  type GrantLimits,
+  settleExecution,
+} from '../../../app/sdk/program/program.ts';
+import { hashResult, parseResultHash, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { createKey } from '../../../app/sdk/wallet/keys.ts';
+import {
+  type Balances,
+  type Behaviour,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { until } from '../../harness/until.ts';
+
+/** Where the signature lies in an Ed25519 instruction. */
+const SIGNATURE_OFFSET = 48;
+
+describe('paid calls', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  const stranger = generateSigningKey();
+  let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;
+  let read: (executionId: string, apiKey?: string) => ReturnType<typeof request>;
+
+  before(async () => {
+    market = await startMarketplace();
+    const [first] = market.callers;
+    execute = (body, apiKey = first!.apiKey) =>
+      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
+    read = (executionId, apiKey = first!.apiKey) =>
+      request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
+  });
+  after(() => market.stop());
+  beforeEach(() => market.setBehaviour(null));
+
+  function assertPaid(before: Balances, after: Balances, times = 1n): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * times, 'caller');
+    expect(after.callers[1]).to.equal(before.callers[1], 'the other caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * times, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * times, 'treasury');
+  }
+
+  async function waitFor(executionId: string, field: string, values: unknown[], apiKey?: string) {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const answer = await read(executionId, apiKey);
+      if (values.includes(answer.body[field])) return answer.body;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`${executionId} never had ${field} in ${values.join(', ')}`);
+  }
+
+  it('a synchronous call is paid 99 to 1, and everything about it agrees', async () => {
+    const before = await market.balances();
+    const answer = await execute({ task: 'sums', parameters: { a: 1 } });
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.include({
+      status: 'completed',
+      result: 'done: sums',
+      result_hash: hashResult('done: sums'),
+      cost_usdc: 0.25,
+      tokens_used: 7,
+    });
+    assertPaid(before, await market.balances());
+    const id = answer.body.execution_id;
+    const record = (await market.record(id))!;
+    expect(record.status).to.equal('completed');
+    expect(`sha256:${Buffer.from(record.resultHash).toString('hex')}`).to.equal(answer.body.result_hash);
+    expect(await market.escrowExists(id)).to.equal(false);
+    const full = (await read(id)).body;
+    expect(full).to.include({
+      status: 'completed',
+      agent_id: market.agentId,
+      agent_name: 'test-agent',
+      cost_usdc: 0.25,
+      creator_amount_usdc: 0.2475,
+      platform_amount_usdc: 0.0025,
+      ipfs_url: answer.body.ipfs_url,
+    });
+    expect(full.initiated_at).to.equal(new Date(Number(record.openedAt) * 1000).toISOString());
+    const text = await fetch(answer.body.ipfs_url);
+    expect(hashResult(await text.text())).to.equal(record && answer.body.result_hash);
+    expect(market.calls.get(id)).to.equal(1);
+  });
+
+  it('an asynchronous call is pending when its escrow is funded, and ends by itself', async () => {
+    const before = await market.balances();
+    let release: () => void = () => undefined;
+    market.setBehaviour((body, _response, reply) => {
+      release = () => reply(goodAnswer(market.signingKey, body.execution_id, 'later'));
+    });
+    const answer = await execute({ task: 'slow', async: true });
+    expect(answer.status).to.equal(200);
+    expect(answer.body.status).to.equal('pending');
+    const id = answer.body.execution_id;
+    expect(await market.escrowExists(id)).to.equal(true);
+    expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
+    expect(await waitFor(id, 'status', ['running'])).to.include({ result: null, cost_usdc: 0.25, completed_at: null });
+    await until('the creator is called', async () => market.calls.has(id));
+    release();
+    expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'later', creator_amount_usdc: 0.2475 });
+    assertPaid(before, await market.balances());
+  });
+
+  it('a synchronous caller that hangs up has paid for its result, and finds it', async () => {
+    const before = await market.balances();
+    const hangUp = new AbortController();
+    let id = '';
+    market.setBehaviour((body, _response, reply) => {
+      id = body.execution_id;
+      hangUp.abort();
+      reply(goodAnswer(market.signingKey, body.execution_id, 'nobody waits for it'));
+    });
+    const call = fetch(`${market.relay.url}/v1/agents/${market.agentId}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${market.callers[0]!.apiKey}`, 'content-type': 'application/json' },
+      body: '{"task":"x"}',
+      signal: hangUp.signal,
+    });
+    expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
+    expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'nobody waits for it', cost_usdc: 0.25 });
+    assertPaid(before, await market.balances());
+    expect(market.calls.get(id)).to.equal(1);
+  });
+
+  it('tokens_used and steps that are wrong are dropped, and the call still counts', async () => {
+    market.setBehaviour((body, _response, reply) =>
+      reply({ ...goodAnswer(market.signingKey, body.execution_id, 'x'), tokens_used: -3, steps: 'none' }),
+    );
+    const answer = await execute({ task: 'x' });
+    expect(answer.status).to.equal(200);
+    expect((await read(answer.body.execution_id)).body).to.include({ status: 'completed', tokens_used: null });
+  });
+
+  describe('402, naming the limit', () => {
+    async function keyWith(usdc: bigint, limits: Partial<GrantLimits>, allowance?: bigint) {
+      const wallet = Keypair.generate();
+      await market.node.fundSol(wallet.publicKey, 10e9);
+      await market.mintTo(wallet.publicKey, usdc);
+      const options = { wallet, name: 'limited', limits: { ...market.limits, ...limits }, report: () => undefined };
+      const key = await createKey(market.marketplace, { ...options, ...(allowance !== undefined && { allowance }) });
+      return { wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, market.usdcMint) };
+    }
+    const cases: [string, bigint, Partial<GrantLimits>, bigint | undefined, string][] = [
+      ['balance', 249_999n, {}, undefined, '0.249999'],
+      ['allowance', 1_000_000n, {}, 249_999n, '0.249999'],
+      ['per_execution', 1_000_000n, { perExecutionMax: 249_999n }, undefined, '0.249999'],
+      ['period', 1_000_000n, { periodMax: 249_999n }, undefined, '0.249999'],
+      ['total', 1_000_000n, { totalMax: 249_999n }, 1_000_000n, '0.249999'],
+    ];
+    for (const [limit, usdc, limits, allowance, have] of cases) {
+      it(limit, async () => {
+        const caller = await keyWith(usdc, limits, allowance);
+        const before = await market.balances();
+        const answer = await execute({ task: 'x' }, caller.apiKey);
+        expect(answer.status).to.equal(402);
+        expect(answer.body.error.code).to.equal('insufficient_balance');
+        expect(answer.body.error.message).to.include(caller.wallet.publicKey.toBase58()).and.include(have);
+        expect(answer.body.error.message).to.include('0.25 USDC');
+        const wallet = caller.wallet.publicKey.toBase58();
+        const { renews_at, ...details } = answer.body.error.details;
+        expect(details).to.deep.equal({ limit, wallet, have_usdc: 0.249999, need_usdc: 0.25 });
+        // A period that was begun just now; the chain's clock may be a little behind ours.
+        if (limit !== 'period') expect(renews_at).to.equal(null);
+        else expect(Date.parse(renews_at) - Date.now()).to.be.within(1, 32 * 86_400_000);
+        expect(await market.amountOf(caller.usdc)).to.equal(usdc);
+        expect(await market.balances()).to.deep.equal(before);
+      });
+    }
+
+    it('sixteen calls race for four prices: four are paid, twelve are refused', async () => {
+      const caller = await keyWith(PRICE * 4n, {});
+      const before = await market.balances();
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, (_, i) => execute({ task: `race ${i}` }, caller.apiKey)),
+      );
+      const statuses = answers.map((answer) => answer.status).sort();
+      expect(statuses).to.deep.equal([...Array(4).fill(200), ...Array(12).fill(402)]);
+      expect(await market.amountOf(caller.usdc)).to.equal(0n);
+      const after = await market.balances();
+      expect(after.creator).to.equal(before.creator + (PRICE - FEE) * 4n);
+      expect(after.treasury).to.equal(before.treasury + FEE * 4n);
+    });
+
+    it('a key whose grant is spent to the last unit is refused, and the same wallet’s other key is not', async () => {
+      const caller = await keyWith(PRICE * 3n, { totalMax: PRICE }, PRICE * 3n);
+      expect((await execute({ task: 'one' }, caller.apiKey)).status).to.equal(200);
+      expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left in all');
+      const other = await createKey(market.marketplace, {
+        wallet: caller.wallet,
+        name: 'other',
+        limits: market.limits,
+        report: () => undefined,
+      });
+      expect((await execute({ task: 'three' }, other.api_key)).status).to.equal(200);
+      expect(await market.amountOf(caller.usdc)).to.equal(PRICE);
+    });
+  });
+
+  it('max_cost_usdc below the price: 409 before anything is paid', async () => {
+    const before = await market.balances();
+    const answer = await execute({ task: 'x', max_cost_usdc: 0.249999 });
+    expect(answer.status).to.equal(409);
+    expect(answer.body.error.code).to.equal('price_changed');
+    expect(answer.body.error.details).to.deep.equal({ price_usdc: 0.25, max_cost_usdc: 0.249999 });
+    expect(await market.balances()).to.deep.equal(before);
+  });
+
+  it('another wallet’s execution does not exist for a key', async () => {
+    const answer = await execute({ task: 'mine' });
+    const stranger = await read(answer.body.execution_id, market.callers[1]!.apiKey);
+    expect(stranger.status).to.equal(404);
+    expect(stranger.body.error.code).to.equal('execution_not_found');
+    const list = await request(market.relay.url, '/v1/executions', { apiKey: market.callers[1]!.apiKey });
+    expect(list.body.total).to.equal(0);
+  });
+
+  it('a failed call is shown as ended only when its refund has landed: the first that is final stays so', async () => {
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
+    for (let round = 0; round < 5; round += 1) {
+      const { body } = await execute({ task: 'x', async: true });
+      let shown = (await read(body.execution_id)).body;
+      while (shown.status === 'pending' || shown.status === 'running') {
+        expect(shown).to.include({ cost_usdc: 0.25, completed_at: null, error: null, refund: null });
+        shown = (await read(body.execution_id)).body;
+      }
+      expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(shown.completed_at).to.be.a('string');
+      expect((await market.record(body.execution_id))?.status).to.equal('refunded');
+    }
+  });
+
+  describe('a refund that cannot arrive yet', () => {
+    const failing: Behaviour = (body, _response, reply) =>
+      reply({
+        execution_id: body.execution_id,
+        status: 'failed',
+        error: 'no',
+        result: null,
+        result_hash: null,
+        signature: null,
+      });
+
+    /** Let the creator wait until `meanwhile` has happened to the caller's account, then fail. */
+    function failAfter(meanwhile: () => Promise<unknown>): void {
+      market.setBehaviour((body, response, reply) => {
+        meanwhile().then(() => failing(body, response, reply));
+      });
+    }
+
+    it('is claimable while the account is missing, and arrives when it is back', async () => {
+      const { wallet, usdc, apiKey } = market.callers[1]!;
+      const held = await market.amountOf(usdc);
+      const parking = Keypair.generate().publicKey;
+      const parked = await mintMockUsdc(market.node.connection, {
+        payer: market.node.payer,
+        mintAuthority: market.node.payer,
+        mint: market.usdcMint,
+        owner: parking,
+        amount: 0n,
+      });
+      failAfter(() =>
+        sendAndConfirm(
+          market.node.connection,
+          [
+            createTransferInstruction(usdc, parked, wallet.publicKey, held - PRICE),
+            createCloseAccountInstruction(usdc, wallet.publicKey, wallet.publicKey),
+          ],
+          [wallet],
+        ),
+      );
+      const answer = await execute({ task: 'x' }, apiKey);
+      expect(answer.status).to.equal(500);
+      expect(answer.body.error.message).to.include('waits').and.include('missing');
+      const id = answer.body.error.execution_id;
+      expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'claimable' });
+      expect(await market.escrowExists(id)).to.equal(true);
+      await market.mintTo(wallet.publicKey, 5n);
+      let shown = (await read(id, apiKey)).body;
+      while (shown.refund !== 'done') {
+        expect(shown).to.include({ status: 'failed', refund: 'claimable' });
+        shown = (await read(id, apiKey)).body;
+      }
+      expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
+      expect(await market.escrowExists(id)).to.equal(false);
+      // Closing the account took the delegation with it; later tests start from a funded wallet again.
+      await market.mintTo(wallet.publicKey, held);
+      await sendAndConfirm(
+        market.node.connection,
+        [approveSpender({ wallet: wallet.publicKey, usdcMint: market.usdcMint, amount: 1_000_000_000n })],
+        [wallet],
+      );
+    });
+  });
+
+  it('a refund to a frozen account is blocked, stays in escrow, and arrives after the thaw', async () => {
+    const { usdc, apiKey } = market.callers[1]!;
+    const before = await market.amountOf(usdc);
+    market.setBehaviour((body, _response, reply) => {
+      market.setFrozen(usdc, true).then(() => reply({ ...goodAnswer(stranger, body.execution_id, 'x') }));
+    });
+    const answer = await execute({ task: 'x' }, apiKey);
+    expect(answer.status).to.equal(500);
+    expect(answer.body.error.message).to.include('waits').and.include('cannot receive');
+    const id = answer.body.error.execution_id;
+    expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'blocked', cost_usdc: 0.25 });
+    expect(await market.amountOf(usdc)).to.equal(before - PRICE);
+    await market.setFrozen(usdc, false);
+    await waitFor(id, 'refund', ['done'], apiKey);
+    expect(await market.amountOf(usdc)).to.equal(before);
+  });
+
+  it('the node itself refuses a settle whose creator signature has one bit changed', async () => {
+    const { connection } = market.node;
+    /** The settle of a finished call, sent as it is or with a bit of the creator's signature flipped. */
+    async function settle(executionId: string, flip: boolean) {
+      const record = (await market.record(executionId))!;
+      const resultHash = hashResult('by hand');
+      const signature = parseSignature(signResult(market.signingKey, resultHash))!;
+      const check = ed25519Instruction({
+        publicKey: record.signingKey.toBytes(),
+        message: Buffer.from(resultHash),
+        signature,
+      });
+      if (flip) check.data[SIGNATURE_OFFSET + 5]! ^= 1;
+      const release = settleExecution({
+        relayAuthority: market.authority.publicKey,
+        executionId: record.executionId,
+        listing: record.listing,
+        payout: market.creatorUsdc,
+        rentSponsor: record.rentSponsor,
+        resultHash: parseResultHash(resultHash),
+        executionTimeMs: 1,
+      });
+      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+      const transaction = new Transaction({ feePayer: market.authority.publicKey, blockhash, lastValidBlockHeight });
+      transaction.add(check, release).sign(market.authority);
+      const id = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+      // web3.js throws a transaction's error as it came from the node.
+      return connection.confirmTransaction({ signature: id, blockhash, lastValidBlockHeight }, 'confirmed').then(
+        ({ value }) => value.err,
+        (error) => error,
+      );
+    }
+    market.setBehaviour(() => undefined);
+    const before = await market.balances();
+    const [first, second] = [
+      (await execute({ task: 'x', async: true })).body.execution_id,
+      (await execute({ task: 'x', async: true })).body.execution_id,
+    ];
+    expect(await settle(first, false)).to.equal(null);
+    expect(await settle(second, true)).to.deep.equal({ InstructionError: [0, { Custom: 2 }] });
+    expect((await market.record(first))?.status).to.equal('completed');
+    expect((await market.record(second))?.status).to.equal('open');
+    expect(await settle(second, false)).to.equal(null);
+    assertPaid(before, await market.balances(), 2n);
+  });
+
+  it('a listing’s money goes nowhere when the creator’s payout account is gone', async () => {
+    const { creator, creatorUsdc, node } = market;
+    const held = await market.amountOf(creatorUsdc);
+    const elsewhere = await mintMockUsdc(node.connection, {
+      payer: node.payer,
+      mintAuthority: node.payer,
+      mint: market.usdcMint,
+      owner: Keypair.generate().publicKey,
+      amount: 0n,
+    });
+    await sendAndConfirm(
+      node.connection,
+      [
+        createTransferInstruction(creatorUsdc, elsewhere, creator.publicKey, held),
+        createCloseAccountInstruction(creatorUsdc, creator.publicKey, creator.publicKey),
+      ],
+      [creator],
+    );
+    const before = await market.balances();
+    const answer = await execute({ task: 'x' });
+    expect(answer.status).to.equal(500);
+    expect(answer.body.error.message).to.include('payout');
+    expect((await market.balances()).callers).to.deep.equal(before.callers);
+    await market.mintTo(creator.publicKey, held);
+    expect((await execute({ task: 'x' })).status).to.equal(200);
+  });
+});

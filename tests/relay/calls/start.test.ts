@@ -1,0 +1,275 @@
+/**
+ * POST /v1/executions/{execution_id}/start against the real node: executions that a wallet funded by the program alone,
+ * with nothing but its own signature, are run, paid and answered as any other. What is refused starts nothing.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { type Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { createManagementClient } from '../../../app/sdk/client/client.ts';
+import { createApiKey, keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
+import {
+  formatUuid,
+  hashResult,
+  parseUuid,
+  requestHash,
+  signMessage,
+  startMessage,
+} from '../../../app/sdk/receipt/receipt.ts';
+import { openByWallet, refund } from '../../../app/sdk/wallet/executions.ts';
+import { restrictKey } from '../../../app/sdk/wallet/keys.ts';
+import {
+  type Answer,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { until } from '../../harness/until.ts';
+
+const TASK = 'opened by its wallet';
+const PARAMETERS = { city: 'Lagos' };
+
+describe('POST /v1/executions/{execution_id}/start', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+
+  before(async () => {
+    market = await startMarketplace();
+  });
+  after(() => market.stop());
+  beforeEach(() => market.setBehaviour(null));
+
+  const caller = (index = 0) => market.callers[index]!;
+
+  /** Funds an escrow as an integrator would, without the relay. */
+  async function open(options: { timeoutSeconds?: number; wallet?: Keypair } = {}) {
+    const opened = await openByWallet(market.marketplace, {
+      wallet: options.wallet ?? caller().wallet,
+      agentId: new PublicKey(market.agentId),
+      requestHash: requestHash(TASK, PARAMETERS),
+      report: () => undefined,
+      ...(options.timeoutSeconds && { timeoutSeconds: options.timeoutSeconds }),
+    });
+    return { id: opened.execution_id, record: opened.record, hash: opened.request_hash };
+  }
+
+  const start = (id: string, body: Record<string, unknown> = {}, apiKey: string | null = caller().apiKey) =>
+    request(market.relay.url, `/v1/executions/${id}/start`, {
+      body: { task: TASK, parameters: PARAMETERS, ...body },
+      ...(apiKey !== null && { apiKey }),
+    });
+
+  async function refused(answer: Answer, status: number, code: string): Promise<Answer> {
+    expect([answer.status, answer.body.error?.code], answer.text).to.deep.equal([status, code]);
+    return answer;
+  }
+
+  const signatureOf = (wallet: Keypair, opened: { record: string; hash: string }) =>
+    signMessage(wallet.secretKey, startMessage(opened.record, opened.hash));
+
+  it('runs it by an API key of the same wallet and pays creator and marketplace, exactly once', async () => {
+    const before = await market.balances();
+    const opened = await open();
+    const answer = await start(opened.id);
+    expect(answer.status, answer.text).to.equal(200);
+    expect(answer.body).to.include({
+      execution_id: opened.id,
+      status: 'completed',
+      result: `done: ${TASK}`,
+      result_hash: hashResult(`done: ${TASK}`),
+      cost_usdc: 0.25,
+    });
+    const after = await market.balances();
+    expect(after).to.deep.equal({
+      callers: [before.callers[0]! - PRICE, before.callers[1]],
+      creator: before.creator + PRICE - FEE,
+      treasury: before.treasury + FEE,
+    });
+    const record = await market.record(opened.id);
+    expect(record?.status).to.equal('completed');
+    expect(record?.keyId.every((byte) => byte === 0)).to.equal(true);
+    expect(await market.escrowExists(opened.id)).to.equal(false);
+
+    const again = await start(opened.id);
+    expect([again.status, again.text]).to.deep.equal([200, answer.text]);
+    expect(again.headers.get('idempotent-replayed')).to.equal('true');
+    expect(market.calls.get(opened.id)).to.equal(1);
+    expect(await market.balances()).to.deep.equal(after);
+  });
+
+  it("runs it by the wallet's signature alone, without any key", async () => {
+    const before = await market.balances();
+    const opened = await open({ wallet: caller(1).wallet });
+    const answer = await start(opened.id, { wallet_signature: signatureOf(caller(1).wallet, opened) }, null);
+    expect([answer.status, answer.body.status], answer.text).to.deep.equal([200, 'completed']);
+    expect((await market.balances()).callers).to.deep.equal([before.callers[0], before.callers[1]! - PRICE]);
+  });
+
+  it('answers at once where it is asked to, and the record then tells', async () => {
+    const opened = await open();
+    const answer = await start(opened.id, { async: true });
+    expect([answer.status, answer.body]).to.deep.equal([200, { execution_id: opened.id, status: 'pending' }]);
+    await until('the execution has come so far', async () => {
+      const { body } = await request(market.relay.url, `/v1/executions/${opened.id}`, { apiKey: caller().apiKey });
+      return body.status === 'completed' && body.result === `done: ${TASK}`;
+    });
+  });
+
+  it('never keeps a paid result from a caller without a key, however it asked before', async () => {
+    const { wallet } = caller(1);
+    const address = wallet.publicKey.toBase58();
+    const opened = await open({ wallet });
+    const proof = { wallet_signature: signatureOf(wallet, opened) };
+    const later = () => start(opened.id, { ...proof, async: true }, null);
+    expect((await later()).body).to.deep.equal({ execution_id: opened.id, status: 'pending' });
+
+    const anonymous = createManagementClient({ baseUrl: market.relay.url });
+    const { message } = await anonymous.call('auth.challenge', { wallet: address });
+    const signature = signMessage(wallet.secretKey, message).slice('ed25519:'.length);
+    const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
+    const read = () => request(market.relay.url, `/v1/executions/${opened.id}`, { apiKey: token });
+    let answer = await later();
+    await until('the execution is done', async () => {
+      answer = await later();
+      return answer.body.status !== 'pending';
+    });
+    expect([answer.status, answer.body.status], answer.text).to.deep.equal([200, 'completed']);
+    expect(answer.body).to.include({ result: `done: ${TASK}`, cost_usdc: 0.25 });
+    const sync = await start(opened.id, proof, null);
+    expect([sync.status, sync.text]).to.deep.equal([200, answer.text]);
+    expect((await later()).text).to.equal(answer.text);
+    expect((await read()).body).to.include({ result: `done: ${TASK}`, ipfs_url: answer.body.ipfs_url });
+    expect((await read()).body.signature).to.match(/^ed25519:/);
+    expect(market.calls.get(opened.id)).to.equal(1);
+  });
+
+  it('gives the money back, all of it, where the creator fails', async () => {
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
+    const before = await market.balances();
+    const opened = await open();
+    await refused(await start(opened.id), 500, 'execution_failed');
+    expect(await market.balances()).to.deep.equal(before);
+    expect((await market.record(opened.id))?.status).to.equal('refunded');
+    expect((await start(opened.id)).headers.get('idempotent-replayed')).to.equal('true');
+  });
+
+  it('gives the agent what is left of the time', async () => {
+    const seen: number[] = [];
+    market.setBehaviour((body, _response, reply) => {
+      seen.push(body.timeout_seconds);
+      reply(goodAnswer(market.signingKey, body.execution_id, 'ok'));
+    });
+    const opened = await open({ timeoutSeconds: 40 });
+    expect((await start(opened.id)).status).to.equal(200);
+    expect(seen).to.have.length(1);
+    expect(seen[0]).to.be.within(20, 40);
+  });
+
+  it('answers 409 while it runs, whoever asks, and runs it once', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    market.setBehaviour(async (body, _response, reply) => {
+      await held;
+      reply(goodAnswer(market.signingKey, body.execution_id, 'late'));
+    });
+    const opened = await open();
+    const first = start(opened.id);
+    await until('the execution has come so far', async () => market.calls.get(opened.id) === 1);
+    const early = await refused(await start(opened.id), 409, 'request_in_progress');
+    expect(early.headers.get('retry-after')).to.equal('1');
+    release();
+    expect((await first).body.result).to.equal('late');
+    expect(market.calls.get(opened.id)).to.equal(1);
+  });
+
+  describe('rejects, and starts nothing:', () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    before(async () => {
+      opened = await open();
+    });
+    afterEach(async () => {
+      expect((await market.record(opened.id))?.status).to.equal('open');
+      expect(await market.escrowExists(opened.id)).to.equal(true);
+      expect(market.calls.get(opened.id)).to.equal(undefined);
+    });
+
+    it('another task or other parameters than those it was opened for', async () => {
+      for (const body of [{ task: 'another' }, { parameters: {} }, { parameters: { city: 'Lima' } }]) {
+        const answer = await refused(await start(opened.id, body), 400, 'invalid_request');
+        expect(answer.body.error.details.issues[0].expected).to.include(opened.hash);
+      }
+    });
+
+    it('no key and no signature, and a key that does not exist', async () => {
+      await refused(await start(opened.id, {}, null), 401, 'unauthorized');
+      await refused(await start(opened.id, {}, createApiKey('test')), 401, 'unauthorized');
+    });
+
+    it('the signature of another wallet, over another record, or malformed', async () => {
+      const stranger = signatureOf(caller(1).wallet, opened);
+      const elsewhere = signatureOf(caller().wallet, { ...opened, record: market.agentId });
+      for (const wallet_signature of [stranger, elsewhere]) {
+        await refused(await start(opened.id, { wallet_signature }, null), 401, 'unauthorized');
+      }
+      await refused(await start(opened.id, { wallet_signature: 'ed25519:0' }, null), 400, 'invalid_request');
+    });
+
+    it("another wallet's key, as if there were no such execution", async () => {
+      await refused(await start(opened.id, {}, caller(1).apiKey), 404, 'execution_not_found');
+    });
+
+    it('ids of no execution', async () => {
+      for (const id of [formatUuid(randomBytes(16)), 'garbage', opened.id.toUpperCase()]) {
+        await refused(await start(id), 404, 'execution_not_found');
+      }
+    });
+
+    it('a key without the scope execute', async () => {
+      const keyId = Buffer.from(keyIdOf(caller().apiKey)).toString('hex');
+      const { wallet } = caller();
+      await restrictKey(market.marketplace, { wallet, keyId, restrictions: { scopes: ['read'] } });
+      await refused(await start(opened.id), 403, 'insufficient_scope');
+      await restrictKey(market.marketplace, { wallet, keyId, restrictions: { scopes: ['execute', 'read'] } });
+    });
+
+    it('unknown fields, as execute does', async () => {
+      await refused(await start(opened.id, { max_cost_usdc: 1 }), 400, 'invalid_request');
+    });
+  });
+
+  it('rejects: an execution that was opened through a key', async () => {
+    market.setBehaviour(() => undefined);
+    const body = { task: TASK, parameters: PARAMETERS, async: true, timeout_seconds: 2 };
+    const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
+      apiKey: caller().apiKey,
+      body,
+    });
+    await refused(await start(answer.body.execution_id), 409, 'request_in_progress');
+    await until(
+      'the execution has come so far',
+      async () => (await market.record(answer.body.execution_id))?.status === 'refunded',
+    );
+  });
+
+  it('rejects: too little time left, and one that its wallet has taken back', async () => {
+    const opened = await open({ timeoutSeconds: 10 });
+    const record = (await market.record(opened.id))!;
+    await market.node.timeTravel(Number(record.deadline));
+    const late = await refused(await start(opened.id), 409, 'not_startable');
+    expect(late.body.error.details).to.deep.equal({ reason: 'too_late' });
+    await market.node.timeTravel(Number(record.refundAt) + 1);
+    const { wallet } = caller();
+    const before = (await market.balances()).callers[0]!;
+    await refund(market.marketplace, { wallet, executionId: parseUuid(opened.id)! });
+    expect((await market.balances()).callers[0]).to.equal(before + PRICE);
+    const ended = await refused(await start(opened.id), 409, 'not_startable');
+    expect(ended.body.error.details).to.deep.equal({ reason: 'ended' });
+    expect(market.calls.get(opened.id)).to.equal(undefined);
+  });
+});

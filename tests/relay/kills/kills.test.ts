@@ -1,0 +1,207 @@
+/**
+ * The kill matrix: a real relay process is killed by SIGKILL while executions stand at every move of its journal,
+ * before and after, and at every transaction, before, during and after its sending. It is started again, or another
+ * relay on the same ledger takes over. Whatever the moment, each execution ends in time, was charged once or not at all,
+ * left exactly the transactions that belong to its end, and can be read.
+ */
+import { expect } from 'chai';
+import { findExecution } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import {
+  type Balances,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { stopAt } from '../../harness/standstill.ts';
+import { until } from '../../harness/until.ts';
+
+/**
+ * From the restart, or from the kill where another relay runs, to the end of every execution, beyond the time that
+ * this computer's node takes for as many ordinary calls at once.
+ */
+const END_WITHIN_MS = 5_000;
+const TIMEOUT_SECONDS = 1;
+
+type Ending = 'completed' | 'failed' | 'timeout';
+
+const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
+const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
+const OPENING = [
+  ...sidesOf(['claim', 'openSigned', 'openConfirmed', 'dispatched']),
+  ...sendsOf('open'),
+  'creator:during',
+];
+const REFUNDING = [...OPENING, ...sidesOf(['refunding', 'refunded']), ...sendsOf('refund')];
+const POINTS: Record<Ending, string[]> = {
+  completed: [...OPENING, ...sidesOf(['storeResult', 'verified', 'settled']), ...sendsOf('settle')],
+  failed: REFUNDING,
+  timeout: REFUNDING,
+};
+/** Killed here, nothing was sent and nothing will be: the call is over and costs nothing. */
+const NOTHING_SENT = ['claim:before', 'claim:after', 'openSigned:before'];
+const ERROR_CODES: Record<Ending, string | null> = {
+  completed: null,
+  failed: 'execution_failed',
+  timeout: 'execution_timeout',
+};
+
+/** What became of one execution. */
+interface End {
+  /** Null where it never had a row. */
+  id: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of the API, asserted field by field
+  body: any;
+  /** Milliseconds from the restart, or the kill, until the API showed an end. */
+  ms: number;
+}
+
+function isEnded(body: End['body']): boolean {
+  return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
+}
+
+describe('kill -9', function () {
+  this.timeout(180_000);
+  let market: TestMarketplace;
+  /** Executions whose creator was called and keeps silent until the relay is gone. */
+  const held = new Set<string>();
+
+  before(async () => {
+    // Blockhashes live 150 slots: longer than a restart takes on a busy machine. Expiry has its own tests.
+    market = await startMarketplace({ slotTimeMs: 150 });
+    await market.relay.kill();
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task.includes('creator:during') && !held.has(body.task)) return void held.add(body.task);
+      if (body.task.includes('timeout')) return;
+      if (body.task.includes('completed'))
+        reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+      else reply(failedAnswer(body.execution_id));
+    });
+  });
+  after(() => market.stop());
+
+  const apiKey = () => market.callers[0]!.apiKey;
+
+  function execute(relay: RelayHandle, task: string) {
+    const body = { task, timeout_seconds: task.includes('timeout') ? TIMEOUT_SECONDS : 60 };
+    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
+  }
+
+  /** Let one execution for each task stand at its point, and kill the process. */
+  async function killAll(doomed: RelayHandle, tasks: string[]): Promise<void> {
+    const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
+    await until('every execution stands at its point', async () =>
+      tasks.every((task) => doomed.standing.has(task) || held.has(task)),
+    );
+    await doomed.kill();
+    await Promise.all(calls);
+  }
+
+  /** Wait until all tasks with a row have ended, as this relay's API shows them. */
+  async function followAll(relay: RelayHandle, tasks: string[], since: number): Promise<Map<string, End>> {
+    const ids = market.executionsByTask();
+    const ends = new Map<string, End>();
+    await until('every execution ends', async () => {
+      for (const task of tasks) {
+        if (ends.has(task)) continue;
+        const id = ids.get(task) ?? null;
+        const { body } = id
+          ? await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })
+          : { body: { status: 'failed', cost_usdc: 0 } };
+        if (body?.status && isEnded(body)) ends.set(task, { id, body, ms: Date.now() - since });
+      }
+      return ends.size === tasks.length;
+    });
+    return ends;
+  }
+
+  /** Signatures of all transactions that name an execution's record, whether they succeeded or not. */
+  async function transactionsOf(id: string) {
+    return market.node.connection.getSignaturesForAddress(findExecution(parseUuid(id)!), undefined, 'confirmed');
+  }
+
+  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * paid, 'caller');
+    expect(after.callers[1]).to.equal(before.callers[1], 'the other caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
+  }
+
+  /** One execution that was opened: its answer, its record, and exactly one opening and one ending transaction. */
+  async function assertEnded(task: string, ending: Ending, { id, body }: End): Promise<void> {
+    const record = await market.record(id!);
+    expect(await market.escrowExists(id!)).to.equal(false);
+    const transactions = await transactionsOf(id!);
+    expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
+    if (ending === 'completed') {
+      expect(record?.status).to.equal('completed');
+      expect(body).to.include({ status: 'completed', cost_usdc: 0.25, result: `done: ${task}` });
+      expect(body.result_hash).to.equal(`sha256:${Buffer.from(record!.resultHash).toString('hex')}`);
+    } else {
+      expect(record?.status).to.equal('refunded');
+      expect(body).to.include({ status: 'failed', cost_usdc: 0, result: null, refund: 'done' });
+      expect(body.error.code).to.equal(ERROR_CODES[ending]);
+    }
+  }
+
+  async function assertNeverOpened({ id, body }: End): Promise<void> {
+    expect(body).to.include({ status: 'failed', cost_usdc: 0 });
+    if (id === null) return;
+    expect(body.error.code).to.equal('service_unavailable');
+    expect(await market.record(id)).to.equal(null);
+    expect(await transactionsOf(id)).to.deep.equal([]);
+  }
+
+  for (const mode of ['started again', 'taken over'] as const) {
+    for (const ending of ['completed', 'failed', 'timeout'] as const) {
+      describe(`${ending}, ${mode}`, () => {
+        const taskOf = (point: string) => stopAt(point, `${ending}, ${mode}`);
+        const tasks = POINTS[ending].map(taskOf);
+        let ends: Map<string, End>;
+        let balances: { before: Balances; after: Balances };
+        let ordinaryMs: number;
+
+        before(async () => {
+          const isTakenOver = mode === 'taken over';
+          const doomed = await market.startRelayProcess({
+            STANDSTILL: '1',
+            ...(isTakenOver && { WITHOUT_INDEXER: '1' }),
+          });
+          const neighbour = isTakenOver ? await market.startRelayProcess() : null;
+          const before = await market.balances();
+          await killAll(doomed, tasks);
+          const killed = Date.now();
+          const relay = neighbour ?? (await market.startRelayProcess());
+          ends = await followAll(relay, tasks, isTakenOver ? killed : Date.now());
+          balances = { before, after: await market.balances() };
+          const started = Date.now();
+          await Promise.all(tasks.map((_, n) => execute(relay, `completed, ordinary ${n}`)));
+          ordinaryMs = Date.now() - started;
+          await relay.kill();
+        });
+
+        for (const point of POINTS[ending]) {
+          it(`killed at ${point}`, async () => {
+            const end = ends.get(taskOf(point))!;
+            if (NOTHING_SENT.includes(point)) await assertNeverOpened(end);
+            else await assertEnded(taskOf(point), ending, end);
+            expect(end.id === null).to.equal(point === 'claim:before');
+          });
+        }
+
+        it('all of them in time, and everybody’s money to the unit', () => {
+          const slowest = Math.max(...[...ends.values()].map(({ ms }) => ms));
+          const deadlineMs = ending === 'timeout' ? TIMEOUT_SECONDS * 1_000 : 0;
+          expect(slowest).to.be.at.most(END_WITHIN_MS + deadlineMs + ordinaryMs);
+          const paid = ending === 'completed' ? tasks.length - NOTHING_SENT.length : 0;
+          assertMoved(balances.before, balances.after, BigInt(paid));
+        });
+      });
+    }
+  }
+});

@@ -1,0 +1,380 @@
+/**
+ * What the kill matrix does not reach: stored bytes that die while the relay is down, an escrow that the chain takes
+ * back, a ledger that is lost, and two relays on one ledger.
+ */
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import {
+  accountDiscriminator,
+  EXECUTION_STATUS_BYTE,
+  findEscrow,
+  findExecution,
+  findGrant,
+  findTokenAccount,
+  findTreasury,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+} from '../../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import {
+  type Balances,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { stopAt } from '../../harness/standstill.ts';
+import { until } from '../../harness/until.ts';
+
+/** How long an open may land, seconds of the chain's clock. */
+const OPEN_WINDOW_SECONDS = 60;
+/** Slots that a blockhash lives. */
+const BLOCKHASH_SLOTS = 150;
+
+describe('recovery', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+
+  before(async () => {
+    market = await startMarketplace();
+    await market.relay.kill();
+  });
+  after(() => market.stop());
+  beforeEach(() =>
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task.includes('failed')) reply(failedAnswer(body.execution_id));
+      else reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+    }),
+  );
+
+  const apiKey = () => market.callers[0]!.apiKey;
+
+  function execute(relay: RelayHandle, task: string, more: object = {}) {
+    const body = { task, ...more };
+    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
+  }
+
+  /** Let an execution for each task stand where it says, and kill the relay there. Returns their ids. */
+  async function killAt(tasks: string[], whileStanding: (ids: string[]) => Promise<void> = async () => undefined) {
+    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
+    const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
+    await until('the executions stand', async () => tasks.every((task) => doomed.standing.has(task)));
+    const byTask = market.executionsByTask();
+    const ids = tasks.map((task) => byTask.get(task)!);
+    await whileStanding(ids);
+    await doomed.kill();
+    await Promise.all(calls);
+    return ids;
+  }
+
+  /** Wait until nothing that was signed before now can land any more. */
+  async function outliveBlockhashes(): Promise<void> {
+    const last = (await market.node.connection.getBlockHeight('confirmed')) + BLOCKHASH_SLOTS;
+    await until('the blockhash expires', async () => (await market.node.connection.getBlockHeight('finalized')) > last);
+    await market.node.timeTravel((await market.node.now()) + OPEN_WINDOW_SECONDS + 1);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of the API, asserted field by field
+  async function readEnd(relay: RelayHandle, id: string): Promise<any> {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    let body: any;
+    await until(`${id} ends`, async () => {
+      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })).body;
+      return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
+    });
+    return body;
+  }
+
+  /** How many transactions that name the record did what they were for. */
+  async function succeeded(id: string): Promise<number> {
+    const record = findExecution(parseUuid(id)!);
+    const found = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+    return found.filter(({ err }) => err === null).length;
+  }
+
+  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * paid, 'caller');
+    expect(after.callers[1]).to.equal(before.callers[1], 'the other caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
+  }
+
+  it('what was signed before the kill has died by the restart: an open is over, a settle and a refund are signed anew', async () => {
+    const before = await market.balances();
+    const cases: [task: string, status: string, code: string | null, transactions: number][] = [
+      [stopAt('openSigned:after', 'completed'), 'failed', 'service_unavailable', 0],
+      [stopAt('send-open:sent', 'completed'), 'completed', null, 2],
+      [stopAt('verified:after', 'completed'), 'completed', null, 2],
+      [stopAt('send-settle:sent', 'completed'), 'completed', null, 2],
+      [stopAt('send-settle:after', 'completed'), 'completed', null, 2],
+      [stopAt('refunding:after', 'failed'), 'failed', 'execution_failed', 2],
+      [stopAt('send-refund:sent', 'failed'), 'failed', 'execution_failed', 2],
+    ];
+    const ids = await killAt(cases.map(([task]) => task));
+    await outliveBlockhashes();
+    const relay = await market.startRelayProcess();
+    try {
+      for (const [index, [task, status, code, transactions]] of cases.entries()) {
+        const id = ids[index]!;
+        const body = await readEnd(relay, id);
+        expect([body.status, body.error?.code ?? null], task).to.deep.equal([status, code]);
+        expect(await succeeded(id), task).to.equal(transactions);
+        expect(await market.escrowExists(id), task).to.equal(false);
+      }
+      assertMoved(before, await market.balances(), 4n);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  type Picture = Map<string, { lamports: number; data: string; owner: string }>;
+
+  /** Accounts as they are now; what is not there is kept as empty. */
+  async function picture(addresses: PublicKey[]): Promise<Picture> {
+    const found = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    const entries = addresses.map((address, index) => {
+      const { lamports, data, owner } = found[index] ?? { lamports: 0, data: '', owner: SystemProgram.programId };
+      return [
+        address.toBase58(),
+        { lamports, data: Buffer.from(data).toString('hex'), owner: owner.toBase58() },
+      ] as const;
+    });
+    return new Map(entries);
+  }
+
+  /** Put accounts back as a rollback of the blocks since then would. */
+  async function rollBack(...pictures: Picture[]): Promise<void> {
+    for (const [address, account] of pictures.flatMap((one) => [...one])) {
+      await market.node.rpc('surfnet_setAccount', [address, account]);
+    }
+  }
+
+  /** The accounts of an execution itself. */
+  function accountsOf(id: string): PublicKey[] {
+    const record = findExecution(parseUuid(id)!);
+    return [record, findEscrow(record)];
+  }
+
+  /** All others whose money or spend an execution changes. */
+  function partiesAccounts(): PublicKey[] {
+    const { wallet, usdc, apiKey: key } = market.callers[0]!;
+    const payout = findTokenAccount(market.creator.publicKey, market.usdcMint);
+    return [usdc, findGrant(wallet.publicKey, keyIdOf(key)), payout, findTreasury()];
+  }
+
+  /** What an execution's accounts are before it is opened. */
+  const nothing = (id: string): Picture =>
+    new Map(
+      accountsOf(id).map((address) => [
+        address.toBase58(),
+        { lamports: 0, data: '', owner: SystemProgram.programId.toBase58() },
+      ]),
+    );
+
+  it('an open that the chain rolled back is signed once more for a finished result, and charged once', async () => {
+    const before = await market.balances();
+    const parties = await picture(partiesAccounts());
+    const [id] = await killAt([stopAt('verified:after', 'rolled back')], ([id]) => rollBack(parties, nothing(id!)));
+    expect(await market.record(id!)).to.equal(null);
+    expect(await market.balances()).to.deep.equal(before);
+    await outliveBlockhashes();
+    const relay = await market.startRelayProcess();
+    try {
+      expect(await readEnd(relay, id!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+      assertMoved(before, await market.balances(), 1n);
+      expect(market.calls.get(id!)).to.equal(1);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  it('a refund whose open the chain rolled back is over at no cost', async () => {
+    const before = await market.balances();
+    const parties = await picture(partiesAccounts());
+    const [id] = await killAt([stopAt('refunding:after', 'failed, rolled back')], ([id]) =>
+      rollBack(parties, nothing(id!)),
+    );
+    await outliveBlockhashes();
+    const relay = await market.startRelayProcess();
+    try {
+      expect(await readEnd(relay, id!)).to.include({ status: 'failed', cost_usdc: 0, refund: null });
+      assertMoved(before, await market.balances(), 0n);
+      expect(await market.record(id!)).to.equal(null);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  /** Let an execution end, take the chain back to `then`, and let a relay look when nothing can land any more. */
+  async function endTwice(id: string, status: string, ...then: Picture[]): Promise<void> {
+    const first = await market.startRelayProcess();
+    await readEnd(first, id);
+    await first.kill();
+    await rollBack(...then);
+    await outliveBlockhashes();
+    const second = await market.startRelayProcess();
+    try {
+      await until('it ends once more', async () => (await market.record(id))?.status === status);
+      await until('the journal says so', async () =>
+        market.journal().some((row) => row.execution_id === id && row.is_final === 1n),
+      );
+      await readEnd(second, id);
+      expect(await market.escrowExists(id)).to.equal(false);
+    } finally {
+      await second.kill();
+    }
+  }
+
+  it('a settle that the chain took back after its confirmation is made again, and pays once', async () => {
+    const before = await market.balances();
+    let then: Picture = new Map();
+    const [id] = await killAt([stopAt('verified:after', 'paid twice over')], async ([id]) => {
+      then = await picture([...accountsOf(id!), ...partiesAccounts()]);
+    });
+    await endTwice(id!, 'completed', then);
+    assertMoved(before, await market.balances(), 1n);
+    expect(market.calls.get(id!)).to.equal(1);
+  });
+
+  it('a refund that the chain took back is made again, and gives back once', async () => {
+    const before = await market.balances();
+    let then: Picture = new Map();
+    const [id] = await killAt([stopAt('refunding:after', 'failed, refunded twice over')], async ([id]) => {
+      then = await picture([...accountsOf(id!), ...partiesAccounts()]);
+    });
+    await endTwice(id!, 'refunded', then);
+    assertMoved(before, await market.balances(), 0n);
+  });
+
+  it('a whole execution that the chain took back is opened and settled again, and charged once', async () => {
+    const before = await market.balances();
+    const parties = await picture(partiesAccounts());
+    const [id] = await killAt([stopAt('verified:after', 'all of it')]);
+    await endTwice(id!, 'completed', parties, nothing(id!));
+    assertMoved(before, await market.balances(), 1n);
+    expect(market.calls.get(id!)).to.equal(1);
+  });
+
+  it('records whose rows were lost with the ledger: a paid one is shown, an open one goes back after its deadline', async () => {
+    const before = await market.balances();
+    const paying = await market.startRelayProcess();
+    const paid = (await execute(paying, 'paid')).body.execution_id;
+    await paying.kill();
+    const [open] = await killAt([stopAt('dispatched:after', 'lost')]);
+    market.forgetExecutions();
+    const { deadline } = (await market.record(open!))!;
+    await market.node.timeTravel(Number(deadline) + 1);
+
+    const relay = await market.startRelayProcess();
+    try {
+      expect(await readEnd(relay, open!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(await readEnd(relay, paid)).to.include({ status: 'completed', cost_usdc: 0.25, result: null });
+      assertMoved(before, await market.balances(), 1n);
+      const records = await market.node.connection.getProgramAccounts(PROGRAM_ID, {
+        commitment: 'confirmed',
+        filters: [
+          { memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator('ExecutionRecord')) } },
+          { memcmp: { offset: RECORD_OFFSETS.status, bytes: bs58.encode(Uint8Array.of(EXECUTION_STATUS_BYTE.open)) } },
+        ],
+      });
+      expect(records.length).to.equal(0);
+    } finally {
+      await relay.kill();
+    }
+  });
+
+  it('two relays on one ledger: each works on its own executions, and each agent is called once', async () => {
+    const replies: (() => void)[] = [];
+    market.setBehaviour((body, _response, reply) => {
+      replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
+    });
+    const before = await market.balances();
+    const first = await market.startRelayProcess();
+    const second = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+    try {
+      const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
+      await until('all agents are called', async () => replies.length === 6);
+      // Long enough for many looks of both relays at rows that are not theirs.
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      for (const reply of replies) reply();
+      const answers = await Promise.all(calls);
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+      expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
+      assertMoved(before, await market.balances(), 6n);
+    } finally {
+      await Promise.all([first.kill(), second.kill()]);
+    }
+  });
+
+  it('a relay that is stopped past its lease while its creator answers: one settle, of the result that is stored', async () => {
+    const before = await market.balances();
+    const answers: ((result: string) => void)[] = [];
+    market.setBehaviour((body, _response, reply) => {
+      answers.push((result) => reply(goodAnswer(market.signingKey, body.execution_id, result)));
+    });
+    const first = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+    const second = await market.startRelayProcess();
+    const path = `/v1/agents/${market.agentId}/execute`;
+    const call = (relay: RelayHandle) =>
+      request(relay.url, path, {
+        apiKey: apiKey(),
+        body: { task: 'asked twice' },
+        headers: { 'idempotency-key': 'asked-twice' },
+      });
+    try {
+      const waiting = call(first);
+      await until('the first relay asks', async () => answers.length === 1);
+      first.process.kill('SIGSTOP');
+      answers[0]!('the first answer');
+      await until('the second relay asks again', async () => answers.length === 2);
+      first.process.kill('SIGCONT');
+      // It has heard the first answer by the time that it answers others.
+      await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const id = market.executionsByTask().get('asked twice')!;
+      expect((await market.record(id))?.status).to.equal('open');
+      answers[1]!('the second answer');
+      const answer = await waiting;
+      expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
+      expect((await call(second)).text).to.equal(answer.text);
+      expect((await call(first)).text).to.equal(answer.text);
+      const stored = market.journal().find((row) => row.execution_id === id)!;
+      const record = (await market.record(id))!;
+      expect(stored.result).to.equal('the second answer');
+      expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
+      expect(await succeeded(id)).to.equal(2);
+      assertMoved(before, await market.balances(), 1n);
+    } finally {
+      await Promise.all([first.kill(), second.kill()]);
+    }
+  });
+
+  it('a synchronous execution commits twice to the disk, and many at once commit together', async () => {
+    const relay = await market.startRelayProcess();
+    const commits = async () => {
+      const answer = new Promise<{ commits: number }>((resolve) =>
+        relay.process.once('message', (message) => resolve(message as { commits: number })),
+      );
+      relay.process.send('figures');
+      return (await answer).commits;
+    };
+    try {
+      await execute(relay, 'warm');
+      const before = await commits();
+      await execute(relay, 'alone');
+      const alone = await commits();
+      expect(alone - before).to.equal(2);
+      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
+      expect((await commits()) - alone).to.be.lessThan(48);
+    } finally {
+      await relay.kill();
+    }
+  });
+});

@@ -1,0 +1,150 @@
+/**
+ * What a creator's server is told beside the body, over the real node and relay: which key its answer will be checked by,
+ * what the call is for, and a nonce that is new each time.
+ */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
+import {
+  type CallPurpose,
+  createExecutionHandler,
+  generateSigningKey,
+  signingKeyAddress,
+} from '../../../app/sdk/creator/creator.ts';
+import { rotateKey } from '../../../app/sdk/wallet/upkeep.ts';
+import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+
+/** Callers at once, and what each asks for before the rotation counts as over. */
+const CALLERS = 4;
+const CALLS_AFTER = 4;
+
+describe('calls to creators', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  const servers: Server[] = [];
+
+  before(async () => {
+    market = await startMarketplace();
+  });
+  after(async () => {
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+    await market.stop();
+  });
+
+  async function serve(listener: RequestListener): Promise<string> {
+    const server = createServer(listener);
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+  }
+  const trusted = () => ({ directoryUrl: `${market.relay.url}${KEY_DIRECTORY_PATH}` });
+  const execute = (agentId: string, task: string, caller = 0) =>
+    request(market.relay.url, `/v1/agents/${agentId}/execute`, {
+      apiKey: market.callers[caller]!.apiKey,
+      body: { task },
+    });
+
+  it('a key that changes under load loses nothing: each call names the one it is checked by', async () => {
+    const [old, fresh] = [generateSigningKey(), generateSigningKey()];
+    const named = new Map<string, string | null>();
+    const endpoint = await serve(
+      createExecutionHandler({
+        signingKey: [fresh, old],
+        verify: trusted(),
+        execute({ task, executionId, signingKey }) {
+          named.set(executionId, signingKey);
+          return { result: `done: ${task}` };
+        },
+      }),
+    );
+    const agentId = await market.list({ name: 'rotating-agent', endpoint, signingKey: old });
+    const before = await market.balances();
+    const ids: string[] = [];
+    let isRotated = false;
+
+    async function keepCalling(caller: number): Promise<void> {
+      for (let left = CALLS_AFTER; left > 0; left -= isRotated ? 1 : 0) {
+        const answer = await execute(agentId, `of ${caller}`, caller % market.callers.length);
+        expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: of ${caller}`]);
+        ids.push(answer.body.execution_id);
+      }
+    }
+    const calling = Array.from({ length: CALLERS }, (_, caller) => keepCalling(caller));
+    const all = Promise.all(calling);
+    while (ids.length < CALLERS) await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 20))]);
+    const { wallet, agent } = { wallet: market.creator, agent: new PublicKey(agentId) };
+    await rotateKey(market.marketplace, { wallet, agentId: agent, signingKey: fresh });
+    isRotated = true;
+    await all;
+
+    const recorded = await Promise.all(ids.map(async (id) => (await market.record(id))!.signingKey.toBase58()));
+    expect(new Set(recorded)).to.deep.equal(new Set([old, fresh].map(signingKeyAddress)));
+    expect(ids.map((id) => named.get(id))).to.deep.equal(recorded);
+    const after = await market.balances();
+    const paid = before.callers.reduce((sum, had, index) => sum + had - after.callers[index]!, 0n);
+    expect(paid).to.equal(PRICE * BigInt(ids.length));
+  });
+
+  it('a server that has not got the key yet says so, and the caller has its money at once', async () => {
+    const [old, fresh] = [generateSigningKey(), generateSigningKey()];
+    const handle = createExecutionHandler({ signingKey: old, execute: ({ task }) => ({ result: task }) });
+    const endpoint = await serve(handle);
+    const agentId = await market.list({ name: 'forgetful-agent', endpoint, signingKey: old });
+    await rotateKey(market.marketplace, {
+      wallet: market.creator,
+      agentId: new PublicKey(agentId),
+      signingKey: fresh,
+    });
+    const before = await market.balances();
+    const answer = await execute(agentId, 'x');
+    expect([answer.status, answer.body.error.code]).to.deep.equal([500, 'execution_failed']);
+    expect(answer.body.error.message).to.include(`does not hold the signing key ${signingKeyAddress(fresh)}`);
+    expect(await market.balances()).to.deep.equal(before);
+  });
+
+  it('a retry bears a nonce of its own, so that a server that refuses seen ones lets it in', async () => {
+    const signingKey = generateSigningKey();
+    const handle = createExecutionHandler({ signingKey, verify: trusted(), execute: ({ task }) => ({ result: task }) });
+    const nonces: string[] = [];
+    let isListed = false;
+    const endpoint = await serve((request, response) => {
+      const [, nonce = ''] = /nonce="([^"]+)"/.exec(String(request.headers['signature-input'])) ?? [];
+      const status = nonces.includes(nonce) ? 401 : isListed && nonces.length === 1 ? 503 : 200;
+      nonces.push(nonce);
+      if (status === 200) handle(request, response);
+      else response.writeHead(status).end();
+    });
+    const agentId = await market.list({ name: 'wary-agent', endpoint, signingKey });
+    isListed = true;
+    nonces.length = 1;
+    const answer = await execute(agentId, 'again');
+    expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'again']);
+    expect(nonces).to.have.length(3);
+    expect(nonces).to.not.include(answer.body.execution_id);
+  });
+
+  it('a test is marked as one, and a paid call as what it is', async () => {
+    const signingKey = generateSigningKey();
+    const purposes: CallPurpose[] = [];
+    const endpoint = await serve(
+      createExecutionHandler({
+        signingKey,
+        verify: trusted(),
+        execute({ purpose }) {
+          purposes.push(purpose);
+          return { result: purpose === 'test' ? 'cheap' : 'work' };
+        },
+      }),
+    );
+    const agentId = await market.list({ name: 'frugal-agent', endpoint, signingKey });
+    expect((await execute(agentId, 'x')).body.result).to.equal('work');
+    expect(purposes).to.deep.equal(['test', 'execution']);
+  });
+});

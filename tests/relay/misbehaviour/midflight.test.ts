@@ -1,0 +1,297 @@
+/**
+ * What happens around a creator's answer: it comes too late, or twice, or the listing changes while it is awaited, or the
+ * connection is not what its certificate says. For each the exact answer and the exact money of everybody.
+ */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { openDatabase } from '../../../app/database/database.ts';
+import { ledgerPath } from '../../../app/relay/config.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import { changeStatus, delist, rotateKey } from '../../../app/sdk/wallet/upkeep.ts';
+import {
+  type Answer,
+  type Balances,
+  type Behaviour,
+  FEE,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+
+const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'certificates');
+
+describe('creators: around the answer', function () {
+  this.timeout(60_000);
+  let market: TestMarketplace;
+  let apiKey: string;
+
+  before(async () => {
+    market = await startMarketplace({ environment: { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.pem') } });
+    apiKey = market.callers[0]!.apiKey;
+  });
+  after(() => market.stop());
+  beforeEach(() => market.setBehaviour(null));
+
+  const execute = (body: object, agentId = market.agentId) =>
+    request(market.relay.url, `/v1/agents/${agentId}/execute`, { apiKey, body });
+
+  async function assertPaid(answer: Answer, before: Balances, times = 1n): Promise<void> {
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await market.balances()).to.deep.equal({
+      callers: [before.callers[0]! - PRICE * times, before.callers[1]],
+      creator: before.creator + (PRICE - FEE) * times,
+      treasury: before.treasury + FEE * times,
+    });
+  }
+
+  async function assertRefunded(answer: Answer, before: Balances, status: number, message: RegExp): Promise<string> {
+    expect(answer.status, answer.text).to.equal(status);
+    expect(answer.body.error.message)
+      .to.match(message)
+      .and.match(/Escrow refunded$/);
+    expect(await market.balances()).to.deep.equal(before);
+    const id = answer.body.error.execution_id;
+    expect((await market.record(id))?.status).to.equal('refunded');
+    return id;
+  }
+
+  /** Answers well once `meanwhile` has happened. */
+  const answerAfter =
+    (meanwhile: () => Promise<unknown>, signingKey = market.signingKey): Behaviour =>
+    (body, _response, reply) =>
+      void meanwhile().then(() => reply(goodAnswer(signingKey, body.execution_id, 'x')));
+
+  interface LateRow {
+    execution_id: string;
+    result: string;
+    result_hash: string;
+  }
+  function lateAnswers(): LateRow[] {
+    const ledger = openDatabase(ledgerPath(market.dataDir), { readonly: true });
+    const rows = ledger.sqlite.prepare('SELECT execution_id, result, result_hash FROM late_answers').all();
+    ledger.close();
+    return rows as LateRow[];
+  }
+
+  async function lateAnswerTo(executionId: string): Promise<LateRow> {
+    for (let tries = 0; tries < 200; tries += 1) {
+      const row = lateAnswers().find((late) => late.execution_id === executionId);
+      if (row) return row;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`no late answer to ${executionId} was kept`);
+  }
+
+  describe('too late', () => {
+    /** Holds its answer back until it is let go. */
+    function holding(make: (executionId: string) => object): { behave: Behaviour; letGo: () => void } {
+      let letGo = (): void => undefined;
+      const behave: Behaviour = (body, _response, reply) => {
+        letGo = () => reply(make(body.execution_id));
+      };
+      return { behave, letGo: () => letGo() };
+    }
+
+    it('a valid result is kept as evidence; its caller is refunded, nobody is paid, nobody is shown it', async () => {
+      const { behave, letGo } = holding((id) => goodAnswer(market.signingKey, id, 'too late'));
+      market.setBehaviour(behave);
+      const before = await market.balances();
+      const answer = await execute({ task: 'x', timeout_seconds: 1 });
+      const id = await assertRefunded(answer, before, 408, /did not respond within 1 seconds/);
+      expect(lateAnswers()).to.deep.equal([]);
+      letGo();
+      const kept = await lateAnswerTo(id);
+      expect(kept).to.deep.equal({ execution_id: id, result: 'too late', result_hash: hashResult('too late') });
+      expect(await market.balances()).to.deep.equal(before);
+      expect((await market.record(id))?.status).to.equal('refunded');
+      const shown = await request(market.relay.url, `/v1/executions/${id}`, { apiKey });
+      expect(shown.body).to.include({
+        status: 'failed',
+        result: null,
+        result_hash: null,
+        ipfs_url: null,
+        cost_usdc: 0,
+      });
+      expect(shown.text).to.not.include('too late');
+    });
+
+    it('what is no result of this execution is not kept', async () => {
+      const stranger = generateSigningKey();
+      const { behave, letGo } = holding((id) => goodAnswer(stranger, id, 'forged'));
+      market.setBehaviour(behave);
+      const before = await market.balances();
+      const answer = await execute({ task: 'x', timeout_seconds: 1 });
+      const id = await assertRefunded(answer, before, 408, /did not respond/);
+      const rows = lateAnswers().length;
+      letGo();
+      // The next call on the same relay is answered after the late one was judged.
+      market.setBehaviour(null);
+      expect((await execute({ task: 'x' })).status).to.equal(200);
+      expect(lateAnswers()).to.have.length(rows);
+      expect(lateAnswers().map((row) => row.execution_id)).to.not.include(id);
+    });
+  });
+
+  describe('twice', () => {
+    it('a second answer on the same connection is nobody’s: the first is paid once, and the next call gets its own', async () => {
+      market.setBehaviour((body, response) => {
+        const http = (result: string) => {
+          const json = JSON.stringify(goodAnswer(market.signingKey, body.execution_id, result));
+          return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`;
+        };
+        response.socket!.write(http('first') + http('second'));
+      });
+      const before = await market.balances();
+      const answer = await execute({ task: 'x' });
+      await assertPaid(answer, before);
+      expect(answer.body.result).to.equal('first');
+      market.setBehaviour(null);
+      const between = await market.balances();
+      const next = await execute({ task: 'mine' });
+      await assertPaid(next, between);
+      expect(next.body.result).to.equal('done: mine');
+    });
+
+    it('an old result of the same creator is a result again: its signature says only what, not for whom', async () => {
+      const old = (await execute({ task: 'x' })).body;
+      market.setBehaviour((body, _response, reply) =>
+        reply({ ...goodAnswer(market.signingKey, old.execution_id, old.result), execution_id: body.execution_id }),
+      );
+      const before = await market.balances();
+      const answer = await execute({ task: 'y' });
+      await assertPaid(answer, before);
+      expect(answer.body.result_hash).to.equal(old.result_hash);
+    });
+  });
+
+  describe('the listing changes meanwhile', () => {
+    /** An agent of its own, because it does not come back from what is done to it. */
+    async function newAgent(name: string) {
+      const signingKey = generateSigningKey();
+      market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
+      const agentId = await market.list({ name, endpoint: market.endpoint, signingKey });
+      return { agentId, signingKey, address: new PublicKey(agentId) };
+    }
+
+    it('paused: what was begun is paid', async () => {
+      const { agentId, signingKey, address } = await newAgent('pausing');
+      market.setBehaviour(
+        answerAfter(
+          () => changeStatus(market.marketplace, { wallet: market.creator, agentId: address, status: 'paused' }),
+          signingKey,
+        ),
+      );
+      const before = await market.balances();
+      await assertPaid(await execute({ task: 'x' }, agentId), before);
+    });
+
+    it('delisted: what was begun is paid', async () => {
+      const { agentId, signingKey, address } = await newAgent('delisting');
+      market.setBehaviour(
+        answerAfter(() => delist(market.marketplace, { wallet: market.creator, agentId: address }), signingKey),
+      );
+      const before = await market.balances();
+      await assertPaid(await execute({ task: 'x' }, agentId), before);
+    });
+
+    it('another signing key: what was begun needs the key of its beginning', async () => {
+      const { agentId, signingKey, address } = await newAgent('rotating');
+      const next = generateSigningKey();
+      market.setBehaviour(
+        answerAfter(
+          () => rotateKey(market.marketplace, { wallet: market.creator, agentId: address, signingKey: next }),
+          signingKey,
+        ),
+      );
+      const before = await market.balances();
+      await assertPaid(await execute({ task: 'x' }, agentId), before);
+    });
+
+    it('another signing key, used at once: refunded', async () => {
+      const { agentId, address } = await newAgent('rotating-early');
+      const next = generateSigningKey();
+      market.setBehaviour(
+        answerAfter(
+          () => rotateKey(market.marketplace, { wallet: market.creator, agentId: address, signingKey: next }),
+          next,
+        ),
+      );
+      const before = await market.balances();
+      await assertRefunded(await execute({ task: 'x' }, agentId), before, 500, /signature is not its listing's/);
+    });
+
+    it('a frozen payout account: refunded', async () => {
+      market.setBehaviour(answerAfter(() => market.setFrozen(market.creatorUsdc, true)));
+      const before = await market.balances();
+      await assertRefunded(await execute({ task: 'x' }), before, 500, /payout account cannot receive/);
+      await market.setFrozen(market.creatorUsdc, false);
+    });
+  });
+
+  describe('TLS', () => {
+    const pem = (name: string) => readFileSync(join(CERTIFICATES, name), 'utf8');
+    const signingKey = generateSigningKey();
+    let agentId: string;
+    let server: TlsServer;
+    let port: number;
+
+    const answer: RequestListener = (incoming, response) => {
+      let text = '';
+      incoming.on('data', (chunk) => {
+        text += chunk;
+      });
+      incoming.on('end', () =>
+        response.end(JSON.stringify(goodAnswer(signingKey, JSON.parse(text).execution_id, 'x'))),
+      );
+    };
+    const startTls = (name: string) =>
+      createTlsServer({ cert: pem(`${name}.cert.pem`), key: pem(`${name}.key.pem`) }, answer);
+
+    /** Puts another server in the listed one's place. */
+    async function replaceBy(next: Server): Promise<void> {
+      server.closeAllConnections?.();
+      server.close();
+      await once(server, 'close');
+      server = next as TlsServer;
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+    }
+
+    before(async () => {
+      server = startTls('good');
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      port = (server.address() as AddressInfo).port;
+      agentId = await market.list({ name: 'secure', endpoint: `https://127.0.0.1:${port}/execute`, signingKey });
+    });
+    after(() => server.close());
+
+    it('a certificate that is trusted and names the host: paid', async () => {
+      const before = await market.balances();
+      await assertPaid(await execute({ task: 'x' }, agentId), before);
+    });
+
+    const wrong: [string, () => Server, RegExp][] = [
+      ['a certificate that nobody trusts', () => startTls('stranger'), /last problem: DEPTH_ZERO_SELF_SIGNED_CERT/],
+      ["another host's certificate", () => startTls('other-name'), /last problem: ERR_TLS_CERT_ALTNAME_INVALID/],
+      ['no TLS at all', () => createHttpServer(answer), /last problem: ERR_SSL_/],
+      ['a handshake that never ends', () => createTcpServer(() => undefined), /did not respond within 1 seconds/],
+    ];
+    for (const [what, make, message] of wrong) {
+      it(`${what}: nothing is sent, refunded`, async () => {
+        await replaceBy(make());
+        const before = await market.balances();
+        await assertRefunded(await execute({ task: 'x', timeout_seconds: 1 }, agentId), before, 408, message);
+      });
+    }
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * Creators that misbehave, against the real relay on a real node, over real HTTP: for each the exact answer, the exact
+ * money of everybody, one call to the creator where only one is right, and a relay that does not grow.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
+import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import {
+  type Balances,
+  FEE,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import { type Case, misbehaviours } from './cases.ts';
+
+const MAX_GROWTH_BYTES = 50 * 1024 * 1024;
+
+/** The most memory that a process has had since `forgetPeak`, bytes, as Linux counts it. */
+function memoryOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)![1]) * 1024;
+}
+const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5');
+
+describe('creators that misbehave', function () {
+  this.timeout(60_000);
+  const key = generateSigningKey();
+  const stranger = generateSigningKey();
+  let market: TestMarketplace;
+  let execute: (body: object) => ReturnType<typeof request>;
+  let read: (executionId: string) => ReturnType<typeof request>;
+  let worst = { name: '', bytes: 0 };
+
+  before(async () => {
+    market = await startMarketplace({ signingKey: key });
+    const { apiKey } = market.callers[0]!;
+    execute = (body) => request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
+    read = (executionId) => request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
+    // What every process does once is not the creators' doing.
+    for (let i = 0; i < 5; i += 1) await execute({ task: 'x'.repeat(100_000) });
+  });
+  after(async () => {
+    await market.stop();
+    console.log(`      most memory: ${(worst.bytes / 1024 / 1024).toFixed(1)} MiB more, by "${worst.name}"`);
+  });
+
+  function assertPaid(before: Balances, after: Balances): void {
+    expect(after).to.deep.equal({
+      callers: [before.callers[0]! - PRICE, before.callers[1]],
+      creator: before.creator + PRICE - FEE,
+      treasury: before.treasury + FEE,
+    });
+  }
+
+  for (const [kind, cases] of Object.entries(misbehaviours(key, stranger))) {
+    describe(kind, () => {
+      for (const { name, behave, end, calls } of cases) {
+        const outcome = 'result' in end ? 'paid' : `${end.status}, refunded to the unit`;
+        it(`${name}: ${outcome}`, () => run(`${kind}: ${name}`, behave, end, calls));
+      }
+    });
+  }
+
+  async function run(name: string, behave: Case['behave'], end: Case['end'], calls?: number): Promise<void> {
+    market.setBehaviour(behave);
+    const pid = market.relay.process.pid!;
+    const before = await market.balances();
+    const memory = memoryOf(pid, 'VmRSS');
+    forgetPeak(pid);
+    const isLate = 'status' in end && end.status === 408;
+    const answer = await execute({ task: name, timeout_seconds: isLate ? 1 : 30 });
+    const grown = memoryOf(pid, 'VmHWM') - memory;
+    if (grown > worst.bytes) worst = { name, bytes: grown };
+    const after = await market.balances();
+    let id: string;
+    if ('result' in end) {
+      expect(answer.status, answer.text.slice(0, 500)).to.equal(200);
+      expect(answer.body.status).to.equal('completed');
+      expect(hashResult(answer.body.result)).to.equal(hashResult(end.result)).and.to.equal(answer.body.result_hash);
+      assertPaid(before, after);
+      id = answer.body.execution_id;
+      expect((await market.record(id))?.status).to.equal('completed');
+    } else {
+      expect(answer.status, answer.text.slice(0, 500)).to.equal(end.status);
+      const { error } = answer.body;
+      expect(error.code).to.equal(isLate ? 'execution_timeout' : 'execution_failed');
+      expect(error.message)
+        .to.match(end.message)
+        .and.match(/Escrow refunded$/);
+      expect(after).to.deep.equal(before);
+      id = error.execution_id;
+      expect((await market.record(id))?.status).to.equal('refunded');
+      const { body: record } = await read(id);
+      expect(record).to.include({ status: 'failed', cost_usdc: 0, result: null, result_hash: null, refund: 'done' });
+      expect(record.error.code).to.equal(error.code);
+    }
+    expect(await market.escrowExists(id)).to.equal(false);
+    if (calls !== undefined) expect(market.calls.get(id)).to.equal(calls);
+    expect(grown, `${grown} bytes more`).to.be.lessThan(MAX_GROWTH_BYTES);
+  }
+});

@@ -1,0 +1,104 @@
+/** Long answers of one server are read a few at a time: many at once neither fill the memory nor hold up other servers. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import { createTurnsByServer } from '../../../app/relay/outbound/turns.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+describe('long answers', function () {
+  this.timeout(60_000);
+  let pool: CreatorPool;
+  let servers: Server[];
+
+  beforeEach(() => {
+    servers = [];
+    pool = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
+  });
+  afterEach(async () => {
+    await pool.destroy();
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  async function serve(answer: RequestListener): Promise<string> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+  }
+
+  const call = (endpoint: string, ms = 50_000) =>
+    callCreator(pool, {
+      endpoint,
+      request: { execution_id: 'x', task: 'x', parameters: {}, user_pubkey: 'x', timeout_seconds: 20 },
+      purpose: 'execution',
+      signingKey: 'x',
+      deadlineMs: performance.now() + ms,
+    });
+
+  it('twenty of one server are all read, whatever their order', async () => {
+    const endpoint = await serve((_request, response) => void response.end(JSON.stringify('x'.repeat(MEBIBYTE))));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call(endpoint)));
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(Array(20).fill('body'));
+  });
+
+  it('sixty that never end hold a few in memory, and another server is read meanwhile', async () => {
+    let written = 0;
+    const piece = Buffer.alloc(65_536, 0x20);
+    const bad = await serve((_request, response) => {
+      // Four of its five mebibytes, and then nothing.
+      for (let i = 0; i < 64; i += 1) response.write(piece, () => (written += piece.length));
+    });
+    const good = await serve((_request, response) => void response.end(JSON.stringify('x'.repeat(4 * MEBIBYTE))));
+    const before = process.memoryUsage().arrayBuffers;
+    const held = Array.from({ length: 60 }, () => call(bad, 3_000));
+    while (written < 24 * MEBIBYTE) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await call(good)).kind).to.equal('body');
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }, 20);
+    const answers = await Promise.all(held);
+    clearInterval(watch);
+    expect(most / MEBIBYTE).to.be.lessThan(80);
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(Array(60).fill('timeout'));
+  });
+
+  it('servers that nobody waits for are forgotten', async () => {
+    const turnsOf = createTurnsByServer(1);
+    const before = process.memoryUsage().heapUsed;
+    for (let server = 0; server < 200_000; server += 1) turnsOf(`http://server-${server}.example/execute`);
+    global.gc?.();
+    expect((process.memoryUsage().heapUsed - before) / MEBIBYTE).to.be.lessThan(40);
+  });
+
+  it('a turn that is waited for is given up with its call, and handed on in order', async () => {
+    const turns = createTurnsByServer(1)('http://a.example/execute');
+    const never = new AbortController().signal;
+    const order: string[] = [];
+    const first = await turns.take(never);
+    const leaving = new AbortController();
+    const left = turns.take(leaving.signal).catch((error: Error) => error.message);
+    const second = turns.take(never).then((release) => {
+      order.push('second');
+      return release;
+    });
+    const third = turns.take(never).then((release) => {
+      order.push('third');
+      return release;
+    });
+    leaving.abort(new Error('gone'));
+    expect(await left).to.equal('gone');
+    expect(order).to.deep.equal([]);
+    first();
+    (await second)();
+    (await third)();
+    expect(order).to.deep.equal(['second', 'third']);
+    (await turns.take(never))();
+  });
+});

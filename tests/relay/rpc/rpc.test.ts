@@ -1,0 +1,333 @@
+/**
+ * The relay behind a node that misbehaves: each fault begins when the relay sends the transaction that opens, settles or
+ * refunds an execution, and whatever the relay hears of it, the execution ends in time, with exactly one opening and one
+ * ending transaction, its creator called once, and everybody's money right to the unit.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { createChain } from '../../../app/relay/chain/chain.ts';
+import { findExecution, findTreasury } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import {
+  type Balances,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/marketplace.ts';
+import {
+  type CallRule,
+  type Kind,
+  type MessageRule,
+  type Reply,
+  type RpcProxy,
+  startRpcProxy,
+} from '../../harness/rpcProxy.ts';
+import { until } from '../../harness/until.ts';
+
+const KINDS: Kind[] = ['open', 'settle', 'refund'];
+/** How long faults of the whole node last. */
+const OUTAGE_MS = 1_500;
+/** From the end of a fault to the end of its execution. */
+const END_WITHIN_MS = 5_000;
+
+/** What happens from the moment when the faulty kind of transaction is sent. */
+interface Fault {
+  /** Answers to that kind of transaction: the n-th time it is sent, from 0. */
+  onSend?: (n: number, forward: () => Promise<Record<string, unknown>>) => Promise<Reply | null> | Reply | null;
+  /** Answers to everything, the sending included, while the fault lasts. */
+  onCall?: CallRule;
+  onMessage?: MessageRule;
+  begin?: (proxy: RpcProxy) => void;
+  end?: (proxy: RpcProxy) => void;
+  /** Null: until the execution has ended. */
+  lastsMs: number | null;
+}
+
+const during = (reply: Reply): Fault => ({ onCall: () => reply, lastsMs: OUTAGE_MS });
+const isNews = (message: { method?: string }) => message.method === 'logsNotification';
+const accepted = { json: { jsonrpc: '2.0', id: 1, result: '1'.repeat(64) } };
+
+/** Answers to account reads from before the fault, or, where nothing was read, a chain without the record. */
+function lagging(): Fault {
+  const before = new Map<string, Record<string, unknown>>();
+  return {
+    async onCall({ method, params }, forward) {
+      if (method !== 'getMultipleAccounts') return null;
+      const key = JSON.stringify(params[0]);
+      const known = before.get(key);
+      if (known) return { json: known };
+      const answer = await forward();
+      const { context, value } = answer.result as { context: { slot: number }; value: unknown[] };
+      const old = {
+        ...answer,
+        result: { context: { ...context, slot: 1 }, value: [value[0], ...value.slice(1).map(() => null)] },
+      };
+      before.set(key, old);
+      return { json: old };
+    },
+    lastsMs: OUTAGE_MS,
+  };
+}
+
+/** Notifications held back and let go in reverse order. */
+function reordered(): Fault {
+  const held: (() => void)[] = [];
+  return {
+    onMessage(message, pass) {
+      if (isNews(message)) held.unshift(pass);
+      else pass();
+    },
+    end: () => {
+      for (const pass of held.splice(0)) pass();
+    },
+    lastsMs: OUTAGE_MS,
+  };
+}
+
+const FAULTS: Record<string, () => Fault> = {
+  'landed, but the answer never comes': () => ({
+    onSend: async (n, forward) => (n === 0 ? forward().then(() => 'silence' as const) : null),
+    lastsMs: null,
+  }),
+  'landed, but the connection breaks before the answer': () => ({
+    onSend: async (n, forward) => (n === 0 ? forward().then(() => 'cut' as const) : null),
+    lastsMs: null,
+  }),
+  'accepted, but dropped twice': () => ({ onSend: (n) => (n < 2 ? accepted : null), lastsMs: null }),
+  'accepted, and sent on late': () => ({
+    onSend: (n, forward) => {
+      if (n === 0) sleep(OUTAGE_MS).then(forward);
+      return accepted;
+    },
+    lastsMs: OUTAGE_MS,
+  }),
+  'sent on twice': () => ({
+    onSend: async (_n, forward) => {
+      const [first] = await Promise.all([forward(), forward()]);
+      return { json: first };
+    },
+    lastsMs: null,
+  }),
+  'refused, though it has landed': () => ({
+    onSend: async (_n, forward) => {
+      await forward();
+      return { json: { jsonrpc: '2.0', id: 1, error: { code: -32002, message: 'Transaction simulation failed' } } };
+    },
+    lastsMs: null,
+  }),
+  'confirmed, but its status is null and no notification comes': () => ({
+    onCall: async ({ method }, forward) => {
+      if (method !== 'getSignatureStatuses') return null;
+      const answer = await forward();
+      return { json: { ...answer, result: { ...(answer.result as object), value: [null] } } };
+    },
+    onMessage: (message, pass) => (isNews(message) ? undefined : pass()),
+    lastsMs: null,
+  }),
+  'accounts are read from a node that lags': lagging,
+  'another node says too early that the blockhash has expired': () => ({
+    onSend: (n) => (n < 2 ? accepted : null),
+    onCall: async ({ method }, forward) => {
+      if (method !== 'getEpochInfo') return null;
+      const answer = await forward();
+      const ahead = { absoluteSlot: 1_000_000, blockHeight: 1_000_000 };
+      return { json: { ...answer, result: { ...(answer.result as object), ...ahead } } };
+    },
+    lastsMs: 3_000,
+  }),
+  '429 to everything': () => during({ status: 429 }),
+  '503 to everything': () => during({ status: 503 }),
+  'answers that are not JSON': () => during({ text: '<html>bad gateway</html>' }),
+  'answers of another shape': () => during({ json: { jsonrpc: '2.0', id: 1, result: {} } }),
+  'connections that break': () => during('cut'),
+  'no answers at all': () => during('silence'),
+  'notifications that never come': () => ({
+    onMessage: (message, pass) => (isNews(message) ? undefined : pass()),
+    lastsMs: null,
+  }),
+  'notifications that come twice': () => ({
+    onMessage: (message, pass) => {
+      pass();
+      if (isNews(message)) pass();
+    },
+    lastsMs: null,
+  }),
+  'notifications out of order and late': reordered,
+  'a WebSocket that is half open': () => ({ onMessage: () => undefined, lastsMs: null }),
+  'a WebSocket that closes': () => ({ begin: (proxy) => proxy.cutSockets(), lastsMs: null }),
+  'a WebSocket that closes and is refused': () => ({
+    begin: (proxy) => proxy.cutSockets(true),
+    end: (proxy) => proxy.cutSockets(false),
+    lastsMs: OUTAGE_MS,
+  }),
+};
+
+describe('a node with faults', function () {
+  this.timeout(90_000);
+  let market: TestMarketplace;
+  let proxy: RpcProxy;
+  let relay: RelayHandle;
+
+  before(async () => {
+    market = await startMarketplace({ slotTimeMs: 100 });
+    await market.relay.kill();
+    proxy = await startRpcProxy(market.node);
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task !== 'refund') return reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+      reply(failedAnswer(body.execution_id));
+    });
+    relay = await startRelay();
+  });
+  after(async () => {
+    await relay.kill();
+    await proxy.close();
+    await market.stop();
+  });
+  afterEach(() => {
+    proxy.onCall(null);
+    proxy.onMessage(null);
+    proxy.cutSockets(false);
+  });
+
+  /** The relay behind the proxy; its indexer reads the node itself. */
+  function startRelay(): Promise<RelayHandle> {
+    return market.startRelayProcess({
+      SOLANA_RPC_URL: proxy.rpcUrl,
+      SOLANA_WS_URL: proxy.wsUrl,
+      INDEXER_RPC_URL: market.node.rpcUrl,
+      INDEXER_WS_URL: market.node.wsUrl,
+    });
+  }
+
+  const apiKey = () => market.callers[0]!.apiKey;
+
+  function execute(task: string) {
+    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body: { task } });
+  }
+
+  /** Let the fault begin when a transaction of this kind is sent; resolves when it is over. */
+  function arm(kind: Kind, fault: Fault): Promise<void> {
+    return new Promise((over) => {
+      let isActive = false;
+      let sent = 0;
+      const begin = () => {
+        isActive = true;
+        if (fault.onMessage) proxy.onMessage(fault.onMessage);
+        fault.begin?.(proxy);
+        if (fault.lastsMs === null) over();
+        else
+          setTimeout(() => {
+            isActive = false;
+            proxy.onMessage(null);
+            fault.end?.(proxy);
+            over();
+          }, fault.lastsMs);
+      };
+      proxy.onCall(async (call, forward) => {
+        const isIt = call.kind === kind;
+        const n = isIt ? sent++ : null;
+        if (n === 0) begin();
+        if (!isActive) return null;
+        const reply = n === null ? null : await fault.onSend?.(n, forward);
+        return reply ?? fault.onCall?.(call, forward) ?? null;
+      });
+    });
+  }
+
+  async function readEnd(id: string) {
+    let body: Record<string, unknown> = {};
+    await until(`${id} ends`, async () => {
+      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })).body;
+      return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
+    });
+    return body;
+  }
+
+  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * paid, 'caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
+  }
+
+  for (const [name, makeFault] of Object.entries(FAULTS)) {
+    for (const kind of KINDS) {
+      it(`${kind}: ${name}`, async () => {
+        const before = await market.balances();
+        const ordinary = Date.now();
+        await execute(kind === 'refund' ? 'refund' : 'pay');
+        const ordinaryMs = Date.now() - ordinary;
+        const paid = kind === 'refund' ? 0n : 2n;
+
+        const over = arm(kind, makeFault());
+        const answered = execute(kind === 'refund' ? 'refund' : 'pay');
+        await over;
+        const since = Date.now();
+        const answer = await answered;
+        const id = answer.body.execution_id ?? answer.body.error.execution_id;
+        const body = await readEnd(id);
+        expect(Date.now() - since).to.be.at.most(END_WITHIN_MS + ordinaryMs);
+        // Unknown is never told as failed: the answer is the end, or 202.
+        expect(answer.status).to.be.oneOf(kind === 'refund' ? [500, 202] : [200, 202], JSON.stringify(answer.body));
+        expect(body.status).to.equal(kind === 'refund' ? 'failed' : 'completed');
+
+        expect((await market.record(id))?.status).to.equal(kind === 'refund' ? 'refunded' : 'completed');
+        expect(await market.escrowExists(id)).to.equal(false);
+        const record = findExecution(parseUuid(id)!);
+        const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+        expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
+        expect(market.calls.get(id)).to.equal(1);
+        assertMoved(before, await market.balances(), paid);
+      });
+    }
+  }
+
+  it('what many want to read in the same moment is one call for each 33, and each has its own accounts', async () => {
+    const chain = createChain({ ...proxy, authority: market.authority, log: pino({ level: 'silent' }) });
+    try {
+      const sizes: number[] = [];
+      proxy.onCall(({ method, params }) => {
+        if (method === 'getMultipleAccounts') sizes.push((params[0] as string[]).length);
+        return null;
+      });
+      const wallets = Array.from({ length: 40 }, () => Keypair.generate().publicKey);
+      const read = await Promise.all(wallets.map((wallet) => chain.read([wallet, market.usdcMint, findTreasury()])));
+      // The clock, the mint and the treasury once for all.
+      expect(sizes).to.deep.equal([3 + 33, 3 + 7]);
+      for (const { accounts, now } of read) {
+        expect(accounts[0]).to.equal(null);
+        expect(accounts.slice(1).map((account) => account?.owner.toBase58())).to.deep.equal(
+          Array(2).fill(TOKEN_PROGRAM_ID.toBase58()),
+        );
+        expect(now > 0n).to.equal(true);
+      }
+    } finally {
+      chain.close();
+    }
+  });
+
+  for (const [name, reply] of [
+    ['busy', { status: 429 }],
+    ['broken', { text: 'no' }],
+    ['gone', 'cut'],
+  ] as [string, Reply][]) {
+    it(`a node that is ${name} before anything was sent: 503, and nothing is paid`, async () => {
+      const before = await market.balances();
+      proxy.onCall(() => reply);
+      const answer = await execute('pay');
+      expect(answer.status).to.equal(503);
+      expect(answer.body.error.code).to.equal('service_unavailable');
+      expect(answer.headers.get('retry-after')).to.equal('5');
+      proxy.onCall(null);
+      expect((await execute('pay')).status).to.equal(200);
+      assertMoved(before, await market.balances(), 1n);
+    });
+  }
+});
