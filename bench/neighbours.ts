@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { generateSigningKey } from '../app/sdk/creator/creator.ts';
-import { request, startMarketplace, type TestMarketplace } from '../tests/harness/marketplace.ts';
+import { request, startMarketplace, type TestMarketplace } from '../tests/harness/node/marketplace.ts';
 import { misbehaviours } from '../tests/relay/misbehaviour/cases.ts';
 import { type Percentiles, percentiles } from './relay/percentiles.ts';
 

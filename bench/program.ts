@@ -3,9 +3,9 @@
  * way, and the goals. Part of `npm run bench`; alone: `npx tsx bench/program.ts`.
  */
 import { pathToFileURL } from 'node:url';
-import { PROGRAMS, readProgram } from '../tests/harness/deployment.ts';
-import type { VmKind } from '../tests/harness/vm.ts';
-import { emptyWorld } from '../tests/harness/world.ts';
+import { PROGRAMS, readProgram } from '../tests/harness/vm/deployment.ts';
+import type { VmKind } from '../tests/harness/vm/vm.ts';
+import { emptyWorld } from '../tests/harness/vm/world.ts';
 import { type AccountCost, accountCosts } from './program/accounts.ts';
 import { describe } from './program/describe.ts';
 import { type Goal, goals } from './program/goals.ts';

@@ -7,7 +7,7 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';
 import { findTokenAccount } from '../app/sdk/program/program.ts';
-import { request, startMarketplace } from '../tests/harness/marketplace.ts';
+import { request, startMarketplace } from '../tests/harness/node/marketplace.ts';
 import { median } from './program/table.ts';
 import { many } from './relay/fakeChain.ts';
 import { type Percentiles, percentiles } from './relay/percentiles.ts';

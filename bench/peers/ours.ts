@@ -3,15 +3,15 @@ import { createTransferInstruction } from '@solana/spl-token';
 import { openDatabase } from '../../app/database/database.ts';
 import { ledgerPath } from '../../app/relay/config.ts';
 import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
+import { until } from '../../tests/harness/edge/until.ts';
 import {
   goodAnswer,
   type RelayHandle,
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../tests/harness/marketplace.ts';
-import { stopAt } from '../../tests/harness/standstill.ts';
-import { until } from '../../tests/harness/until.ts';
+} from '../../tests/harness/node/marketplace.ts';
+import { stopAt } from '../../tests/harness/node/standstill.ts';
 import { CASES, type Loss, PRICE_USDC, type Side } from './side.ts';
 
 const SLOW_MS = 1_500;

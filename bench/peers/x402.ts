@@ -6,7 +6,7 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
-import { startMarketplace, type TestMarketplace } from '../../tests/harness/marketplace.ts';
+import { startMarketplace, type TestMarketplace } from '../../tests/harness/node/marketplace.ts';
 import { type Child, startChild } from '../processes.ts';
 import { CASES, type Loss, PRICE, PRICE_USDC, type Side } from './side.ts';
 

@@ -1,7 +1,7 @@
 /** What each kind of account weighs and what rent it locks, read from a world in which each of them exists. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
-import { world } from '../../tests/harness/world.ts';
+import { world } from '../../tests/harness/vm/world.ts';
 import { dispute } from './steps.ts';
 
 export interface AccountCost {

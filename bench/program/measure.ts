@@ -1,6 +1,6 @@
 /** What one transaction costs: units, bytes, signatures, network fee, and the accounts that it makes or closes. */
 import { Ed25519Program, type Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import type { Vm } from '../../tests/harness/vm.ts';
+import type { Vm } from '../../tests/harness/vm/vm.ts';
 
 export interface Step {
   name: string;

@@ -13,7 +13,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import type { OpenTerms } from '../../app/sdk/program/program.ts';
-import { PROGRAMS } from '../../tests/harness/deployment.ts';
+import { PROGRAMS } from '../../tests/harness/vm/deployment.ts';
 import {
   GRACE,
   PRICE,
@@ -23,7 +23,7 @@ import {
   TERMS,
   USDC,
   type World,
-} from '../../tests/harness/world.ts';
+} from '../../tests/harness/vm/world.ts';
 
 const NAIVE_ID = new PublicKey('5uxzqbcLddH4H9oZpEQ7Xv6bnYBuYFgG3Pa5wEtjPAJw');
 export const NAIVE_SO = 'bench/program/naive/artifact/naive_escrow.so';

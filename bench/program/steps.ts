@@ -3,8 +3,8 @@
  * relay and wallets do.
  */
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair } from '../../tests/harness/vm.ts';
-import { type Execution, NO_KEY, signed, USDC, type World } from '../../tests/harness/world.ts';
+import { namedKeypair } from '../../tests/harness/vm/vm.ts';
+import { type Execution, NO_KEY, signed, USDC, type World } from '../../tests/harness/vm/world.ts';
 import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';

@@ -6,9 +6,9 @@
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../app/sdk/program/accounts.ts';
 import * as program from '../../app/sdk/program/program.ts';
-import { readProgram } from '../../tests/harness/deployment.ts';
-import { namedKeypair, type VmKind } from '../../tests/harness/vm.ts';
-import { FEE, PRICE, USDC, type World, world } from '../../tests/harness/world.ts';
+import { readProgram } from '../../tests/harness/vm/deployment.ts';
+import { namedKeypair, type VmKind } from '../../tests/harness/vm/vm.ts';
+import { FEE, PRICE, USDC, type World, world } from '../../tests/harness/vm/world.ts';
 import { type Cost, measure } from './measure.ts';
 import {
   NAIVE_SO,

@@ -10,7 +10,7 @@ import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { createGrant, findGrant, initializeConfig } from '../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../app/sdk/wire/metadata.ts';
-import { emptyWorld, TERMS, TIMEOUT, USDC, type World } from '../../tests/harness/world.ts';
+import { emptyWorld, TERMS, TIMEOUT, USDC, type World } from '../../tests/harness/vm/world.ts';
 
 export const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
 /** Of one call, base units. */

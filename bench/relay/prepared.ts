@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 import { findGrant, openExecutionWithGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
-import type { World } from '../../tests/harness/world.ts';
+import type { World } from '../../tests/harness/vm/world.ts';
 
 export interface PreparedTransaction {
   base64: string;

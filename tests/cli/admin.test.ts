@@ -11,7 +11,7 @@ import {
   findTokenAccount,
   findTreasury,
 } from '../../app/sdk/program/program.ts';
-import { request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
 const FEE = 2_500n;

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { MarketplaceError, repeat } from '../../app/sdk/client/client.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
-import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;

@@ -14,7 +14,7 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
-import { installPython } from '../harness/tools.ts';
+import { installPython } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
 import { cli } from './run.ts';
 

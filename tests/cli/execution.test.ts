@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { findEscrow, findExecution, findGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
-import { startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
 const PRICE = 250_000n;

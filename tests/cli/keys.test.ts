@@ -1,6 +1,6 @@
 /** Restrictions and rotation of keys, and starting what a wallet opened itself, as a person types them; a real service. */
 import { expect } from 'chai';
-import { request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal } from './run.ts';
 
 describe('cli against the service', function () {

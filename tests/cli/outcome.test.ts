@@ -9,7 +9,7 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import { decodeAccount, findGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
-import { startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { cli, createTerminal, type Run } from './run.ts';
 
 /** `silent`: takes the transaction and never answers again. `lossy`: says that it took it, and does not. */

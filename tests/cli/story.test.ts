@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
 const PRICE = 250_000n;

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Finished, installNode, installPython, run } from '../harness/tools.ts';
+import { type Finished, installNode, installPython, run } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 
 const HERE = join(import.meta.dirname, 'clients');

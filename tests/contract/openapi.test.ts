@@ -20,7 +20,7 @@ import { addRoutes, type Handlers } from '../../app/relay/http/router.ts';
 import { createHttpServer } from '../../app/relay/http/server.ts';
 import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
-import { startWorld, type World } from '../relay/api/world.ts';
+import { startWorld, type World } from '../harness/edge/api.ts';
 
 /** What the server answers beside the table: not REST, or not for callers. */
 const BESIDE_THE_TABLE = ['/trpc', '/metrics'];

@@ -12,8 +12,8 @@ import type { ExecuteInput, ExecuteOutcome } from '../../app/relay/deps.ts';
 import { ApiError } from '../../app/relay/errors.ts';
 import { ROUTE_IDS, routeOf } from '../../app/relay/http/openapi/routes.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
-import type { Finished } from '../harness/tools.ts';
-import { newExecutionId, startWorld, type World } from '../relay/api/world.ts';
+import { newExecutionId, startWorld, type World } from '../harness/edge/api.ts';
+import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;

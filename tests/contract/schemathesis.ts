@@ -1,6 +1,6 @@
 /** Runs schemathesis (PyPI) from an environment of its own. */
 import { dirname, join } from 'node:path';
-import { type Finished, installPython, run } from '../harness/tools.ts';
+import { type Finished, installPython, run } from '../harness/edge/tools.ts';
 
 const install = () => installPython('schemathesis', join(import.meta.dirname, 'requirements.txt'));
 

@@ -5,8 +5,8 @@ import { ComputeBudgetProgram, type PublicKey, type Signer, TransactionInstructi
 import { deployProgram } from '../../app/local/network.ts';
 import { readEvents } from '../../app/sdk/program/events.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import type { TestNode } from '../harness/node.ts';
-import { TEST_CALLER_ID } from '../harness/outcome.ts';
+import type { TestNode } from '../harness/node/node.ts';
+import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import type { Market } from './market.ts';
 
 const TEST_CALLER = join(import.meta.dirname, '../program/caller/artifact/test_caller.so');

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/main.ts';
-import { type RpcProxy, startRpcProxy } from '../harness/rpcProxy.ts';
+import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';
 import { dump, eventually, IndexerBench, type Row } from './harness.ts';
 import { type Market, type OpenedExecution, startMarket } from './market.ts';

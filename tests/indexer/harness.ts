@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { openIndex } from '../../app/database/database.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/main.ts';
-import type { TestNode } from '../harness/node.ts';
+import type { TestNode } from '../harness/node/node.ts';
 
 /** All tables that follow from the chain; `progress` also depends on when somebody looked. */
 const TABLES = [

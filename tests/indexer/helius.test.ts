@@ -8,8 +8,8 @@ import pino from 'pino';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type HistoricTransaction, type History, heliusHistory } from '../../app/solana/helius.ts';
 import { createIndexer } from '../../indexer/main.ts';
-import { type RpcCall, startHeliusFront } from '../harness/heliusFront.ts';
-import { request, startMarketplace, type TestMarketplace } from '../harness/marketplace.ts';
+import { type RpcCall, startHeliusFront } from '../harness/node/heliusFront.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const API_KEY = 'an-api-key';
 const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes', 'events', 'cursor'];

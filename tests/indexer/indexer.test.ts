@@ -6,7 +6,7 @@ import { openIndex } from '../../app/database/database.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { readStatistics } from '../../indexer/read.ts';
-import { startProxy, type TcpProxy } from '../harness/proxy.ts';
+import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { dump, eventually, IndexerBench } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 

@@ -22,7 +22,7 @@ import {
   requestHash,
   signResult,
 } from '../../app/sdk/receipt/receipt.ts';
-import { startNode, type TestNode } from '../harness/node.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
 
 const USDC = 1_000_000n;
 export const PRICE = 250_000n;

@@ -6,7 +6,7 @@ import anchor from '@coral-xyz/anchor';
 import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../app/local/network.ts';
-import { startNode } from '../harness/node.ts';
+import { startNode } from '../harness/node/node.ts';
 import { type Client, createClient, find, possession, sha256 } from './client.ts';
 
 /** What every wallet starts with: 100 USDC and 100 SOL. */

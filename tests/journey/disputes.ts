@@ -17,7 +17,7 @@ import {
   loadSigningKey,
   saveSigningKey,
 } from '../../app/sdk/creator/creator.ts';
-import { timeTravel } from '../harness/node.ts';
+import { timeTravel } from '../harness/node/node.ts';
 import type { Answer, Balances, Visitor } from './visitor.ts';
 
 const PRICE = 250_000n;

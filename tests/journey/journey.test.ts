@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { findExecution } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import { startNode, type TestNode } from '../harness/node.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
 import { tellOfDisputes } from './disputes.ts';
 import { createVisitor, type Visitor } from './visitor.ts';

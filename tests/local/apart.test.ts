@@ -8,7 +8,7 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMockUsdc } from '../../app/local/network.ts';
 import { decodeAccount, findConfig } from '../../app/sdk/program/program.ts';
-import { startNode, type TestNode } from '../harness/node.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
 import { newDirectory, ROOT } from './start.ts';
 
 const PATIENCE_MS = 120_000;

@@ -15,7 +15,7 @@ import { deployProgram } from '../../app/local/network.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { startNode, type TestNode } from '../harness/node.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 
 /** A Surfpool that looks and behaves like any other node. */

@@ -3,10 +3,10 @@ import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { TEST_CALLER_ID } from '../harness/outcome.ts';
-import { plain } from '../harness/plain.ts';
-import { namedKeypair } from '../harness/vm.ts';
-import { emptyWorld, TIERS, USDC, type World } from '../harness/world.ts';
+import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { namedKeypair } from '../harness/vm/vm.ts';
+import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 const CONFIG_BYTES = 8 + 7 + 4 * 32 + 2 * 8 + 5 * 4 + 4 * 16;

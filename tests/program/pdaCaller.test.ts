@@ -1,10 +1,10 @@
 /** Programs as callers and creators: their addresses sign by CPI, and are paid and refunded like any wallet. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { findCallerPda, printed, relayed } from '../harness/caller.ts';
-import { plain } from '../harness/plain.ts';
-import { namedKeypair, START } from '../harness/vm.ts';
-import { FEE, NO_KEY, PRICE, USDC, type World, world } from '../harness/world.ts';
+import { findCallerPda, printed, relayed } from '../harness/vm/caller.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { FEE, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('a caller that is an address of another program', () => {
   let w: World;

@@ -1,9 +1,9 @@
 /** revoke_grant: the end of a key's right, by the wallet alone or by the relay. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { plain } from '../harness/plain.ts';
-import { namedKeypair } from '../harness/vm.ts';
-import { type World, world } from '../harness/world.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { namedKeypair } from '../harness/vm/vm.ts';
+import { type World, world } from '../harness/vm/world.ts';
 
 describe('revoke_grant', () => {
   let w: World;

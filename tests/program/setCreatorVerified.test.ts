@@ -2,9 +2,9 @@
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { plain } from '../harness/plain.ts';
-import { START } from '../harness/vm.ts';
-import { type World, world } from '../harness/world.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { START } from '../harness/vm/vm.ts';
+import { type World, world } from '../harness/vm/world.ts';
 
 const PROFILE_BYTES = 8 + 3 + 32 + 8;
 

@@ -1,8 +1,8 @@
 /** set_listing_status: Active and Paused, and what running executions do not notice of it. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { plain } from '../harness/plain.ts';
-import { FEE, PRICE, type World, world } from '../harness/world.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { FEE, PRICE, type World, world } from '../harness/vm/world.ts';
 
 describe('set_listing_status', () => {
   let w: World;

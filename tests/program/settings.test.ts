@@ -2,8 +2,8 @@
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { START } from '../harness/vm.ts';
-import { FEE, PRICE, USDC, type World, world } from '../harness/world.ts';
+import { START } from '../harness/vm/vm.ts';
+import { FEE, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8;
 const RECORD_BYTES = 290;

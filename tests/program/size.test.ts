@@ -2,8 +2,8 @@
 import { ComputeBudgetProgram, type Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair } from '../harness/vm.ts';
-import { FEE, PRICE, signed, TERMS, TIERS, type World, world } from '../harness/world.ts';
+import { namedKeypair } from '../harness/vm/vm.ts';
+import { FEE, PRICE, signed, TERMS, TIERS, type World, world } from '../harness/vm/world.ts';
 
 const LIMIT = 1_232;
 const HUGE = 2n ** 64n - 1n;

@@ -1,7 +1,7 @@
 /** Runs last: fails for every error and event of the IDL that no test of this run has seen a VM produce. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { seen } from '../harness/outcome.ts';
+import { seen } from '../harness/vm/outcome.ts';
 
 describe('coverage of the program', () => {
   it('every error was produced', () => {

@@ -1,9 +1,9 @@
 /** Who acts in a sequence, with which accounts and how much money, and the pools from which steps draw keys and numbers. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { findCallerPda } from '../../harness/caller.ts';
-import { namedKeypair } from '../../harness/vm.ts';
-import { USDC } from '../../harness/world.ts';
+import { findCallerPda } from '../../harness/vm/caller.ts';
+import { namedKeypair } from '../../harness/vm/vm.ts';
+import { USDC } from '../../harness/vm/world.ts';
 import { type Address, type Entry, rent, TOKEN_ACCOUNT_BYTES, text } from './ledger.ts';
 
 export const MINT = namedKeypair('usdc mint').publicKey;

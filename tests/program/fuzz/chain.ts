@@ -4,9 +4,9 @@ import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import type { Outcome } from '../../harness/outcome.ts';
-import { plain } from '../../harness/plain.ts';
-import { type RawAccount, START, Vm } from '../../harness/vm.ts';
+import type { Outcome } from '../../harness/vm/outcome.ts';
+import { plain } from '../../harness/vm/plain.ts';
+import { type RawAccount, START, Vm } from '../../harness/vm/vm.ts';
 import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname } from './cast.ts';
 import { type Address, type Entry, key, type Ledger, type StateName, text } from './ledger.ts';
 

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { idl } from '../../../app/sdk/program/program.ts';
-import { VM_KIND } from '../../harness/vm.ts';
+import { VM_KIND } from '../../harness/vm/vm.ts';
 import { TREASURY } from './rules/config.ts';
 import { type Failure, type Sabotage, Tally, trySeed } from './run.ts';
 

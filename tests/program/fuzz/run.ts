@@ -3,7 +3,7 @@
  * step that made it; a campaign is many sequences, each from a seed of its own.
  */
 import fc from 'fast-check';
-import { START } from '../../harness/vm.ts';
+import { START } from '../../harness/vm/vm.ts';
 import { FEE_PAYER, startingAccounts } from './cast.ts';
 import { Chain, difference, networkFee } from './chain.ts';
 import { Draw } from './draw.ts';

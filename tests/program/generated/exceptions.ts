@@ -2,7 +2,7 @@
  * The mutations that are not refused by a named error, each with what happens instead and why that is right. One that
  * applies to nothing fails the suite, and so does one whose case behaves otherwise.
  */
-import { PRICE } from '../../harness/world.ts';
+import { PRICE } from '../../harness/vm/world.ts';
 import { SLASH } from './moments.ts';
 import type { Mutation } from './mutations.ts';
 import { type Target, TYPES } from './targets.ts';

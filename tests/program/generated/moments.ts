@@ -1,6 +1,6 @@
 /** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
 import * as program from '../../../app/sdk/program/program.ts';
-import { type Execution, NO_KEY, USDC, type World } from '../../harness/world.ts';
+import { type Execution, NO_KEY, USDC, type World } from '../../harness/vm/world.ts';
 import type { Side } from './parties.ts';
 
 /** What an upheld dispute slashes: more than the price, so that the treasury has its part. */

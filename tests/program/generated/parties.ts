@@ -4,8 +4,8 @@
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { namedKeypair } from '../../harness/vm.ts';
-import { USDC, type World, world } from '../../harness/world.ts';
+import { namedKeypair } from '../../harness/vm/vm.ts';
+import { USDC, type World, world } from '../../harness/vm/world.ts';
 import { answer, disputed, open } from './moments.ts';
 
 /** One creator with a listing, one caller with a grant, and who pays the rent of what they make. */

@@ -8,9 +8,9 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Outcome } from '../../harness/outcome.ts';
-import { addressOf, type RawAccount } from '../../harness/vm.ts';
-import { emptyWorld } from '../../harness/world.ts';
+import type { Outcome } from '../../harness/vm/outcome.ts';
+import { addressOf, type RawAccount } from '../../harness/vm/vm.ts';
+import { emptyWorld } from '../../harness/vm/world.ts';
 import type { Effect } from './exceptions.ts';
 import type { Change } from './mutations.ts';
 import { WRITTEN } from './mutations.ts';

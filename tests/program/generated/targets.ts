@@ -4,7 +4,7 @@
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import type { World } from '../../harness/world.ts';
+import type { World } from '../../harness/vm/world.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { signMessage } from '../../../app/sdk/receipt/receipt.ts';
-import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from './world.ts';
+import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
 
 describe('sdk/apiKey', () => {
   it('makes keys of the promised form, all different, that read back', () => {

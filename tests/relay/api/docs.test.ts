@@ -12,7 +12,7 @@ import { ROUTE_IDS, routeOf } from '../../../app/relay/http/openapi/routes.ts';
 import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
-import { grantAccount, newAddress, startWorld, type World } from './world.ts';
+import { grantAccount, newAddress, startWorld, type World } from '../../harness/edge/api.ts';
 
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const GROUPS = {

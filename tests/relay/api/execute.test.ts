@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
-import { EXPLORER_QUERY, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+import {
+  EXPLORER_QUERY,
+  newAddress,
+  newExecutionId,
+  startWorld,
+  type TestKey,
+  type World,
+} from '../../harness/edge/api.ts';
 
 const INPUT_SCHEMA = {
   type: 'object',

@@ -1,6 +1,6 @@
 /** What answers say about themselves: who may keep them and for how long, and which pages may read them. */
 import { expect } from 'chai';
-import { newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+import { newExecutionId, startWorld, type TestKey, type World } from '../../harness/edge/api.ts';
 
 describe('headers', () => {
   let world: World;

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { newExecutionId, startWorld, type World } from './world.ts';
+import { newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
 
 interface RawAnswer {
   status: number;

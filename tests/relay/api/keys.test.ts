@@ -6,7 +6,15 @@ import nacl from 'tweetnacl';
 import { clientAddress, isWithin } from '../../../app/relay/access/clientAddress.ts';
 import { createManagementClient, type MarketplaceError } from '../../../app/sdk/client/client.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
-import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type TestKey, type World } from './world.ts';
+import {
+  EPOCH,
+  grantAccount,
+  newAddress,
+  newExecutionId,
+  startWorld,
+  type TestKey,
+  type World,
+} from '../../harness/edge/api.ts';
 
 const LOOK_UPS = 5_000;
 const KEYS = 2_000;

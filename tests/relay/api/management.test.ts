@@ -21,7 +21,7 @@ import {
   newAddress,
   startWorld,
   type World,
-} from './world.ts';
+} from '../../harness/edge/api.ts';
 
 async function refusal(call: Promise<unknown>): Promise<MarketplaceError> {
   const error = await call.then(

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type JsonError, parseJson } from '../../../app/relay/json.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { metadataOf, startWorld, type TestKey, type World } from './world.ts';
+import { metadataOf, startWorld, type TestKey, type World } from '../../harness/edge/api.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 

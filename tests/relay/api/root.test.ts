@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startWorld, type World } from './world.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
 
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

@@ -14,7 +14,7 @@ import { RULES } from '../../../app/relay/agents/schemas/rules.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
-import { metadataOf, startWorld, type World } from './world.ts';
+import { metadataOf, startWorld, type World } from '../../harness/edge/api.ts';
 
 type Json = Record<string, unknown>;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadCallKeys, rotateCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callKeyId, KEY_DIRECTORY_PATH, readPublicJwk, verifyCall } from '../../../app/sdk/creator/callSignature.ts';
-import { startWorld } from '../api/world.ts';
+import { startWorld } from '../../harness/edge/api.ts';
 
 describe('keys for calls to creators', () => {
   let folder: string;

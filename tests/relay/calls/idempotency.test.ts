@@ -10,6 +10,7 @@ import { openDatabase } from '../../../app/database/database.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   failedAnswer,
@@ -19,9 +20,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { stopAt } from '../../harness/standstill.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
 
 const END_TIMEOUT_MS = 15_000;
 

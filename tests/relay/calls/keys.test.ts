@@ -7,14 +7,14 @@ import { expect } from 'chai';
 import { decodeAccount, findGrant } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { createKey, listKeys, restrictKey, revokeKey, revokeOnChain, rotateKey } from '../../../app/sdk/wallet/keys.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
   type RelayHandle,
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
 
 const report = () => undefined;
 

@@ -11,9 +11,15 @@ import { findListing, listAgent, updateListing } from '../../../app/sdk/program/
 import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
 import { provePossession } from '../../../app/sdk/wallet/upkeep.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
-import { type Answer, goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
-import { metadataOf } from '../api/world.ts';
+import { metadataOf } from '../../harness/edge/api.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  goodAnswer,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
 
 const PRICE = 400_000n;
 const FEE = 4_000n;

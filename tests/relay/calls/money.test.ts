@@ -16,6 +16,7 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseResultHash, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { createKey } from '../../../app/sdk/wallet/keys.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Balances,
   type Behaviour,
@@ -26,8 +27,7 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
 
 /** Where the signature lies in an Ed25519 instruction. */
 const SIGNATURE_OFFSET = 48;

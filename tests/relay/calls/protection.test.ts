@@ -19,6 +19,7 @@ import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { changeSettings } from '../../../app/sdk/wallet/admin.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   failedAnswer,
@@ -27,8 +28,7 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
 
 /** A failed call costs an open and a refund of 5,000 lamports each: the third meets the limit. */
 const MAX_LOST = 20_000;

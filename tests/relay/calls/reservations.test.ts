@@ -5,8 +5,8 @@ import pino from 'pino';
 import { createChain } from '../../../app/relay/chain/chain.ts';
 import { createReservations, reserveFunds } from '../../../app/relay/execution/reserve.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
-import { PRICE, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
+import { until } from '../../harness/edge/until.ts';
+import { PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 
 const CALLS = 300;
 

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createResolve, findEndpointFault, isPublicAddress } from '../../../app/relay/outbound/egress.ts';
 import { AgentMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { type Records, startNameServer } from '../../harness/nameServer.ts';
+import { type Records, startNameServer } from '../../harness/edge/nameServer.ts';
 
 /** Public, and never reached: the spy ends what would go there. */
 const PUBLIC = '93.184.215.14';

@@ -18,6 +18,7 @@ import {
 } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet, refund } from '../../../app/sdk/wallet/executions.ts';
 import { restrictKey } from '../../../app/sdk/wallet/keys.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   FEE,
@@ -27,8 +28,7 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
 
 const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };

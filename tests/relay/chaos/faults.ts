@@ -1,5 +1,5 @@
 /** The faults of a plan as rules for the proxy before the node. */
-import type { RpcCall, RpcProxy } from '../../harness/rpcProxy.ts';
+import type { RpcCall, RpcProxy } from '../../harness/node/rpcProxy.ts';
 import type { FaultName } from './plan.ts';
 
 const accepted = { json: { jsonrpc: '2.0', id: 1, result: '1'.repeat(64) } };

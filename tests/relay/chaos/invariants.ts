@@ -14,8 +14,8 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt/receipt.ts';
-import { type Balances, FEE, PRICE, request, type TestMarketplace } from '../../harness/marketplace.ts';
-import { until } from '../../harness/until.ts';
+import { until } from '../../harness/edge/until.ts';
+import { type Balances, FEE, PRICE, request, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { BEHAVIOURS } from './plan.ts';
 import type { Ended } from './run.ts';
 

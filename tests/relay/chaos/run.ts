@@ -7,6 +7,7 @@ import { PublicKey } from '@solana/web3.js';
 import { nonceOf } from '../../../app/relay/calls/idempotency.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   type Behaviour,
@@ -16,9 +17,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/rpcProxy.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { beginFault, endFault } from './faults.ts';
 import { findViolations, lookAt, type Picture } from './invariants.ts';
 import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution } from './plan.ts';

@@ -7,6 +7,7 @@
 import { expect } from 'chai';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Balances,
   FEE,
@@ -17,9 +18,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { stopAt } from '../../harness/standstill.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
 
 /**
  * From the restart, or from the kill where another relay runs, to the end of every execution, beyond the time that

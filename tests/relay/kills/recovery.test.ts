@@ -18,6 +18,7 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Balances,
   FEE,
@@ -28,9 +29,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { stopAt } from '../../harness/standstill.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
 
 /** How long an open may land, seconds of the chain's clock. */
 const OPEN_WINDOW_SECONDS = 60;

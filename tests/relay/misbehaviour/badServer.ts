@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { goodAnswer } from '../../harness/marketplace.ts';
+import { goodAnswer } from '../../harness/node/marketplace.ts';
 import { misbehaviours } from './cases.ts';
 
 const [signingKey, stranger] = process.argv.slice(2).map((hex) => Buffer.from(hex, 'hex')) as [Buffer, Buffer];

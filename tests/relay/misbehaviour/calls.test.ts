@@ -15,7 +15,7 @@ import {
   signingKeyAddress,
 } from '../../../app/sdk/creator/creator.ts';
 import { rotateKey } from '../../../app/sdk/wallet/upkeep.ts';
-import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
+import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 
 /** Callers at once, and what each asks for before the rotation counts as over. */
 const CALLERS = 4;

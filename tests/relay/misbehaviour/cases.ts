@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import bs58 from 'bs58';
 import { hashResult, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
-import { type Behaviour, goodAnswer } from '../../harness/marketplace.ts';
+import { type Behaviour, goodAnswer } from '../../harness/node/marketplace.ts';
 
 export interface Case {
   name: string;

@@ -25,9 +25,9 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
+} from '../../harness/node/marketplace.ts';
 
-const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'certificates');
+const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
 describe('creators: around the answer', function () {
   this.timeout(60_000);

@@ -13,7 +13,7 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
+} from '../../harness/node/marketplace.ts';
 import { type Case, misbehaviours } from './cases.ts';
 
 const MAX_GROWTH_BYTES = 50 * 1024 * 1024;

@@ -25,8 +25,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { runRelayCommand } from '../../harness/relayMain.ts';
+} from '../../harness/node/marketplace.ts';
+import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
 const PATIENCE_MS = 60_000;
 

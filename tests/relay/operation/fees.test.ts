@@ -7,9 +7,9 @@ import { heliusPrice } from '../../../app/relay/chain/heliusFees.ts';
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/main.ts';
-import { type Recorded, startHeliusFront } from '../../harness/heliusFront.ts';
-import { request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
-import { startRelayMain } from '../../harness/relayMain.ts';
+import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
+import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { startRelayMain } from '../../harness/node/relayMain.ts';
 
 const API_KEY = '11111111-2222-3333-4444-555555555555';
 const log = pino({ level: 'silent' });

@@ -9,7 +9,7 @@ import { ledgerPath } from '../../../app/relay/config.ts';
 import { createLeases } from '../../../app/relay/ledger/leases.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import { until } from '../../harness/until.ts';
+import { until } from '../../harness/edge/until.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MIGRATIONS = join(ROOT, 'migrations', 'ledger');

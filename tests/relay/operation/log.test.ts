@@ -15,8 +15,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { type RelayMain, startRelayMain } from '../../harness/relayMain.ts';
+} from '../../harness/node/marketplace.ts';
+import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const PATIENCE_MS = 30_000;

@@ -7,14 +7,14 @@ import type { ApiError } from '../../../app/relay/errors.ts';
 import { answerMetrics } from '../../../app/relay/operation/metrics.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpcFetch.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
 import {
   failedAnswer,
   goodAnswer,
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { startWorld, type World } from '../api/world.ts';
+} from '../../harness/node/marketplace.ts';
 
 const PATIENCE_MS = 30_000;
 const TOKEN = 'a-token-of-some-length';

@@ -19,8 +19,8 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
-import { runRelayCommand } from '../../harness/relayMain.ts';
+} from '../../harness/node/marketplace.ts';
+import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
 /** Where there is no account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();

@@ -4,8 +4,15 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { indexPath } from '../../../app/relay/config.ts';
 import { createIndexer, type Indexer } from '../../../indexer/main.ts';
-import { FEE, goodAnswer, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/marketplace.ts';
-import { type RelayMain, startRelayMain } from '../../harness/relayMain.ts';
+import {
+  FEE,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
 const PATIENCE_MS = 30_000;
 

@@ -11,6 +11,7 @@ import pino from 'pino';
 import { createChain } from '../../../app/relay/chain/chain.ts';
 import { findExecution, findTreasury } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Balances,
   FEE,
@@ -21,7 +22,7 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
-} from '../../harness/marketplace.ts';
+} from '../../harness/node/marketplace.ts';
 import {
   type CallRule,
   type Kind,
@@ -29,8 +30,7 @@ import {
   type Reply,
   type RpcProxy,
   startRpcProxy,
-} from '../../harness/rpcProxy.ts';
-import { until } from '../../harness/until.ts';
+} from '../../harness/node/rpcProxy.ts';
 
 const KINDS: Kind[] = ['open', 'settle', 'refund'];
 /** How long faults of the whole node last. */

@@ -1,7 +1,7 @@
 /** The signature check that stands before an instruction, and what the program asks of it. */
 import type { Keypair } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { resultMessage } from '../../../harness/world.ts';
+import { resultMessage } from '../../../harness/vm/world.ts';
 import { demand } from '../ledger.ts';
 
 /** What precedes the instruction: nothing, an instruction of another program, or a key's signature over a message. */

@@ -1,6 +1,6 @@
 /** Steps of the marketplace's owner. */
 import * as program from '../../../../app/sdk/program/program.ts';
-import { TIERS, USDC } from '../../../harness/world.ts';
+import { TIERS, USDC } from '../../../harness/vm/world.ts';
 import { ADMINS, CREATORS, MINT, purse, RELAYS, SPONSOR, STRANGER, UPGRADE_AUTHORITY, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { key, type Ledger, text } from '../ledger.ts';

@@ -1,7 +1,7 @@
 /** Steps of wallets with API keys: grants, and the approval without which they are worth nothing. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { USDC } from '../../../harness/world.ts';
+import { USDC } from '../../../harness/vm/world.ts';
 import { CALLERS, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { key, type Ledger, text } from '../ledger.ts';

@@ -2,7 +2,7 @@
 import type { Keypair } from '@solana/web3.js';
 import { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { TERMS } from '../../../harness/world.ts';
+import { TERMS } from '../../../harness/vm/world.ts';
 import { CREATORS, keypairOf, MINT, purse, SIGNING_KEYS, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';

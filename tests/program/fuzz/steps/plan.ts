@@ -1,7 +1,7 @@
 /** What a step has decided to do: instructions for the chain, and the rule by which the model knows their outcome. */
 import { type Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { relayed } from '../../../harness/caller.ts';
-import { signed } from '../../../harness/world.ts';
+import { relayed } from '../../../harness/vm/caller.ts';
+import { signed } from '../../../harness/vm/world.ts';
 import { FEE_PAYER, PDA_CALLER, SPONSOR } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Ledger, text } from '../ledger.ts';

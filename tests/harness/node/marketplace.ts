@@ -11,11 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { type ListingFileInput, parseListingFile } from '../../app/cli/listingFile.ts';
-import { openDatabase } from '../../app/database/database.ts';
-import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../app/local/network.ts';
-import { ledgerPath } from '../../app/relay/config.ts';
-import { generateSigningKey } from '../../app/sdk/creator/creator.ts';
+import { type ListingFileInput, parseListingFile } from '../../../app/cli/listingFile.ts';
+import { openDatabase } from '../../../app/database/database.ts';
+import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../../app/local/network.ts';
+import { ledgerPath } from '../../../app/relay/config.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
   decodeAccount,
   type ExecutionRecord,
@@ -24,11 +24,11 @@ import {
   findTokenAccount,
   findTreasury,
   type GrantLimits,
-} from '../../app/sdk/program/program.ts';
-import { hashResult, parseUuid, signResult } from '../../app/sdk/receipt/receipt.ts';
-import { createKey } from '../../app/sdk/wallet/keys.ts';
-import { createListing } from '../../app/sdk/wallet/listings.ts';
-import { openMarketplace } from '../../app/sdk/wallet/marketplace.ts';
+} from '../../../app/sdk/program/program.ts';
+import { hashResult, parseUuid, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { createKey } from '../../../app/sdk/wallet/keys.ts';
+import { createListing } from '../../../app/sdk/wallet/listings.ts';
+import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { startNode, type TestNode } from './node.ts';
 
 /** Reaches the test's own creator; `reply` answers as a good creator would. */

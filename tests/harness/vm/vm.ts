@@ -24,7 +24,7 @@ import {
   type ProgramTestContext,
   start,
 } from 'solana-bankrun';
-import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { LOADER, PROGRAMS, programAccounts, readProgram } from './deployment.ts';
 import {
   keepCoverage,

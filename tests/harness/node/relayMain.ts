@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestMarketplace } from './marketplace.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 const ARGV = ['scripts/run.mjs', 'app/relay/main.ts'];
 const COMMAND_TIMEOUT_MS = 60_000;
 

@@ -2,10 +2,10 @@
  * The relay in a process of its own, with an indexer beside it as `npm start` runs them, for tests that kill it. With
  * STANDSTILL its executions stop where their tasks say, and each is reported by a message.
  */
-import { indexPath, readConfig } from '../../app/relay/config.ts';
-import { createLog } from '../../app/relay/log.ts';
-import { startRelay } from '../../app/relay/main.ts';
-import { createIndexer } from '../../indexer/main.ts';
+import { indexPath, readConfig } from '../../../app/relay/config.ts';
+import { createLog } from '../../../app/relay/log.ts';
+import { startRelay } from '../../../app/relay/main.ts';
+import { createIndexer } from '../../../indexer/main.ts';
 import { createStandstill } from './standstill.ts';
 
 // First of all: whoever started this may be gone before it is ready.

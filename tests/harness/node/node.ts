@@ -3,8 +3,8 @@
  * its own, so that no file sees another's chain.
  */
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
-import { callRpc, deployProgram, forkNode, fundSol } from '../../app/local/network.ts';
-import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { callRpc, deployProgram, forkNode, fundSol } from '../../../app/local/network.ts';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 
 export interface TestNode {
   rpcUrl: string;

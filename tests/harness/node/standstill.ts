@@ -4,8 +4,8 @@
  * `stop at verified:before`: before or after a move of the journal, or before, during (`sent`) or after the sending of
  * one of its transactions.
  */
-import type { Chain } from '../../app/relay/chain/chain.ts';
-import type { Journal } from '../../app/relay/ledger/journal.ts';
+import type { Chain } from '../../../app/relay/chain/chain.ts';
+import type { Journal } from '../../../app/relay/ledger/journal.ts';
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 

@@ -3,7 +3,7 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TARGET = join(import.meta.dirname, '..', '..', 'target');
+const TARGET = join(import.meta.dirname, '..', '..', '..', 'target');
 
 export interface Finished {
   code: number | null;

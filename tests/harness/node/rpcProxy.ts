@@ -7,7 +7,7 @@ import { createServer as createHttpServer, type ServerResponse } from 'node:http
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { VersionedTransaction } from '@solana/web3.js';
-import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import idl from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 
 export type Kind = 'open' | 'settle' | 'refund';
 

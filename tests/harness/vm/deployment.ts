@@ -1,7 +1,7 @@
 /** The marketplace and the test caller as the upgradeable loader keeps them, ready to be written into a VM. */
 import { readFileSync } from 'node:fs';
 import { PublicKey } from '@solana/web3.js';
-import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { TEST_CALLER_ID } from './outcome.ts';
 
 export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
