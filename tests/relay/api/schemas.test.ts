@@ -446,6 +446,23 @@ describe('schemas', () => {
     );
   });
 
+  it('compare objects by what they hold, whatever their names', () => {
+    for (const text of ['{"toString":1}', '{"valueOf":1}', '{"constructor":{}}', '{"__proto__":1}', '{"a":[-0]}']) {
+      const value = JSON.parse(text);
+      const check = compileParameterCheck({
+        type: 'object',
+        properties: { one: { const: value }, some: { enum: [2, value] }, all: { type: 'array', uniqueItems: true } },
+      });
+      expect(check({ one: JSON.parse(text), some: JSON.parse(text), all: [value, 1] }), text).to.deep.equal([]);
+      const other = { ...value, other: 1 };
+      const faults = check({ one: other, some: [value], all: [value, JSON.parse(text)] });
+      expect(
+        faults.map(({ path }) => path),
+        text,
+      ).to.deep.equal(['parameters.one', 'parameters.some', 'parameters.all']);
+    }
+  });
+
   describe('samples for probes', () => {
     const sample = (schema: Json) => sampleParameters(schema, compileParameterCheck(schema));
     it('follow references, unions, constants and what must all hold', () => {

@@ -64,6 +64,7 @@ export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean 
   });
   addMeter(ajv, spend);
   addUniqueItems(ajv, spend);
+  addEquality(ajv, spend);
   addBoundedFormats(ajv, spend);
   const validate = ajv.compile(withMeters(root, (source) => patternOf(source) !== null));
   return {
@@ -180,6 +181,40 @@ function addUniqueItems(ajv: Ajv2020, spend: Spend): void {
       }
       return true;
     },
+  });
+}
+
+/** `const` and `enum` by canonical text: Ajv's own comparison calls what an object has under `toString` or `valueOf`. */
+function addEquality(ajv: Ajv2020, spend: Spend): void {
+  const isAmong = (allowed: unknown[]) => {
+    const texts = new Set(allowed.map((one) => canonicalize(one)));
+    const hasObjects = allowed.some((one) => typeof one === 'object' && one !== null);
+    return (value: unknown): boolean => {
+      const isComposed = typeof value === 'object' && value !== null;
+      if (isComposed && !hasObjects) return false;
+      const text = canonicalize(value) ?? '';
+      if (isComposed) spend(VISIT + text.length * UNIQUE_STEP);
+      return texts.has(text);
+    };
+  };
+  ajv.removeKeyword('const');
+  ajv.addKeyword({
+    keyword: 'const',
+    error: {
+      message: 'must be equal to constant',
+      params: ({ schemaCode }) => _`{ allowedValue: ${schemaCode} }`,
+    },
+    compile: (allowed: unknown) => isAmong([allowed]),
+  });
+  ajv.removeKeyword('enum');
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    error: {
+      message: 'must be equal to one of the allowed values',
+      params: ({ schemaCode }) => _`{ allowedValues: ${schemaCode} }`,
+    },
+    compile: (allowed: unknown[]) => isAmong(allowed),
   });
 }
 
