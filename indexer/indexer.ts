@@ -6,8 +6,8 @@
  */
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type OpenedDatabase, openIndex } from '../app/database/database.ts';
 import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
+import type { OpenedDatabase } from '../app/database/open.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import type { History } from '../app/solana/helius.ts';
 import { connectRpc } from '../app/solana/rpc.ts';
@@ -16,6 +16,7 @@ import { ApplyError, type SnapshotNeeded } from './apply.ts';
 import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
 import { createNotices } from './notices.ts';
+import { openIndex } from './open.ts';
 import { type IndexStatus, readStatus } from './read.ts';
 import { rescan } from './rescan.ts';
 import type { IndexDatabase } from './tables.ts';

@@ -1,7 +1,8 @@
-// Writes that share their transaction. Each waits for the end of the present turn of the event loop, and all that were
-// asked for by then are committed together; where one of them must be durable, the group waits for the disk, once, and
-// while it is busy the next group collects.
-
+/**
+ * Writes that share their transaction. Each waits for the end of the present turn of the event loop, and all that were
+ * asked for by then are committed together; where one of them must be durable, the group waits for the disk, once, and
+ * while it is busy the next group collects.
+ */
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
 

@@ -1,6 +1,6 @@
 /** Our side of the comparison: the marketplace of the tests, with the relay killed where the other side's middleman is. */
 import { createTransferInstruction } from '@solana/spl-token';
-import { openDatabase } from '../../app/database/database.ts';
+import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath } from '../../app/relay/config.ts';
 import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
 import { until } from '../../tests/harness/edge/until.ts';

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { openDatabase } from '../../app/database/database.ts';
+import { openDatabase } from '../../app/database/open.ts';
 import { authenticate, createKeyReader, createKeyUse } from '../../app/relay/access/auth.ts';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
 import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';

@@ -4,15 +4,16 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate, openDatabase, openIndex } from '../../app/database/database.ts';
+import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
+import { openDatabase } from '../../app/database/open.ts';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { createGrant, findGrant, initializeConfig } from '../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../app/sdk/wire/metadata.ts';
+import { openIndex } from '../../indexer/open.ts';
 import { emptyWorld, TERMS, TIMEOUT, USDC, type World } from '../../tests/harness/vm/world.ts';
 
-export const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
 /** Of one call, base units. */
 const PRICE = 10_000n;
 /** More than any bench spends. */
@@ -56,7 +57,7 @@ export async function createMarket(dataDir: string, endpoint: string): Promise<B
   writeFileSync(join(dataDir, 'relay-authority.json'), JSON.stringify([...w.relay.secretKey]), { mode: 0o600 });
 
   const ledger = openDatabase<LedgerTables>(ledgerPath(dataDir));
-  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
   await ledger.db.insertInto('api_keys').values(keyRow(w, apiKey)).execute();
   const received = { metadata_hash: metadataHash, document: document.toString('utf8'), received_ms: 0n };
   await ledger.db.insertInto('metadata').values(received).execute();

@@ -6,8 +6,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
-import { openDatabase } from '../../app/database/database.ts';
 import { createRun } from '../../app/database/groupCommit.ts';
+import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
 import { createJournal, type Journal } from '../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';

@@ -3,13 +3,10 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  type AttachedIndex,
-  type IndexDatabase,
-  migrate,
-  openDatabase,
-  openIndex,
-} from '../../app/database/database.ts';
+import { migrate } from '../../app/database/migrate.ts';
+import { openDatabase } from '../../app/database/open.ts';
+import { openIndex } from '../../indexer/open.ts';
+import type { AttachedIndex, IndexDatabase } from '../../indexer/tables.ts';
 
 describe('indexer/database', () => {
   let folder: string;

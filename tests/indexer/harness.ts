@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { openIndex } from '../../app/database/database.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/main.ts';
+import { openIndex } from '../../indexer/open.ts';
 import type { TestNode } from '../harness/node/node.ts';
 
 /** All tables that follow from the chain; `progress` also depends on when somebody looked. */

@@ -2,9 +2,9 @@
  * The indexer on a real node: whatever it misses while stopped or cut off, its tables end up equal to a clean backfill's.
  */
 import { expect } from 'chai';
-import { openIndex } from '../../app/database/database.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { openIndex } from '../../indexer/open.ts';
 import { readStatistics } from '../../indexer/read.ts';
 import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { dump, eventually, IndexerBench } from './harness.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openIndex } from '../../app/database/database.ts';
+import { openIndex } from '../../indexer/open.ts';
 import { dump, eventually, IndexerBench } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 

@@ -5,10 +5,10 @@
  */
 import { Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openIndex } from '../../app/database/database.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/main.ts';
+import { openIndex } from '../../indexer/open.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
 import { dump, IndexerBench, type Row, withoutSlots } from './harness.ts';

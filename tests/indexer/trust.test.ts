@@ -5,11 +5,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Signer, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openIndex } from '../../app/database/database.ts';
 import { decodeEvent } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { closeExecution, constants, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { openIndex } from '../../indexer/open.ts';
 import { startNode } from '../harness/node/node.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { deployTestCaller, logsOf, print, repeat, sendUnheard as sendCut } from './caller.ts';

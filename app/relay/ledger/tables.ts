@@ -1,6 +1,6 @@
 /** The ledger's tables, as the files of migrations/ledger make them. */
 import { type Generated, type Selectable, sql } from 'kysely';
-import type { IndexDatabase } from '../../database/database.ts';
+import type { IndexDatabase } from '../../../indexer/tables.ts';
 
 export type ExecutionState =
   | 'accepted'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
-import { openDatabase } from '../../database/database.ts';
+import { openDatabase } from '../../database/open.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';

@@ -13,7 +13,8 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Insertable } from 'kysely';
 import pino from 'pino';
-import { migrate, openDatabase, openIndex } from '../../../app/database/database.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { createKeyReader, createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
@@ -28,9 +29,9 @@ import type { Config, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { openIndex } from '../../../indexer/open.ts';
 import type { ExecutionRow, ListingRow } from '../../../indexer/tables.ts';
 
-export const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
 const RPC_URL = 'http://127.0.0.1:8899';
 export const EXPLORER_QUERY = '?cluster=custom&customUrl=http%3A%2F%2F127.0.0.1%3A8899';
 
@@ -88,7 +89,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'relay-api-'));
   const index = openIndex(join(folder, 'index.db'));
   const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'), { synchronous: 'normal' });
-  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
   const views = openDatabase<LedgerDatabase>(join(folder, 'ledger.db'), {
     readonly: true,
     attach: { chain: join(folder, 'index.db') },

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { type ListingFileInput, parseListingFile } from '../../../app/cli/listingFile.ts';
-import { openDatabase } from '../../../app/database/database.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../../app/local/network.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';

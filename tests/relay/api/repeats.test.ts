@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { migrate, openDatabase } from '../../../app/database/database.ts';
 import { createGroupCommit } from '../../../app/database/groupCommit.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
 import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
@@ -18,14 +19,7 @@ import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { ExecutionRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
-import {
-  type ApiAnswer,
-  EPOCH,
-  LEDGER_MIGRATIONS,
-  newExecutionId,
-  startWorld,
-  type World,
-} from '../../harness/edge/api.ts';
+import { type ApiAnswer, EPOCH, newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
 
 const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
 const DONE = { settled_at: BigInt(EPOCH + 3), settle_signature: 'SettleSignature' };
@@ -219,14 +213,14 @@ describe('a repeated call', () => {
 
   it('a "pending" that an older relay kept as the last answer is forgotten', () => {
     const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
-    const files = readdirSync(LEDGER_MIGRATIONS).sort();
+    const files = readdirSync(MIGRATIONS.ledger).sort();
     const next = files.findIndex((name) => name.includes('repeats_and_health'));
-    for (const name of files.slice(0, next)) copyFileSync(join(LEDGER_MIGRATIONS, name), join(folder, name));
+    for (const name of files.slice(0, next)) copyFileSync(join(MIGRATIONS.ledger, name), join(folder, name));
     const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'), { synchronous: 'normal' });
     migrate(ledger.sqlite, folder);
     const keep = ledger.sqlite.prepare('INSERT INTO answers VALUES (?, 200, ?, 1)');
     for (const status of ['pending', 'completed']) keep.run(status, Buffer.from(JSON.stringify({ status })));
-    migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+    migrate(ledger.sqlite, MIGRATIONS.ledger);
     const kept = ledger.sqlite.prepare('SELECT execution_id FROM answers').pluck().all();
     ledger.close();
     rmSync(folder, { recursive: true });

@@ -6,7 +6,7 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/database.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';

@@ -12,7 +12,7 @@ import {
   TransactionMessage,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/database.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { networkFee } from '../../../app/relay/chain/networkFee.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';

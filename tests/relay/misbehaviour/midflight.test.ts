@@ -10,7 +10,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/database.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import bs58 from 'bs58';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/database.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { backUp, checkTarget } from '../../../app/relay/ledger/backup.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';

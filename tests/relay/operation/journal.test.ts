@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { migrate, openDatabase } from '../../../app/database/database.ts';
 import { createGroupCommit } from '../../../app/database/groupCommit.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import {
@@ -16,7 +17,6 @@ import {
 import type { LedgerTables, ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
 const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
 const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 
@@ -24,7 +24,7 @@ describe('the journal', () => {
   const folder = mkdtempSync(join(tmpdir(), 'journal-'));
   const open = () => openDatabase<LedgerTables>(ledgerPath(folder));
   const ledger = open();
-  migrate(ledger.sqlite, MIGRATIONS);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
   // The connection of another process.
   const elsewhere = open();
   after(() => {

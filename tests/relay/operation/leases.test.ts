@@ -4,7 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { migrate, openDatabase } from '../../../app/database/database.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { createLeases } from '../../../app/relay/ledger/leases.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
@@ -12,7 +13,6 @@ import { createLog } from '../../../app/relay/log.ts';
 import { until } from '../../harness/edge/until.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const MIGRATIONS = join(ROOT, 'migrations', 'ledger');
 const LEASE_MS = 1_000;
 const log = createLog('silent');
 
@@ -21,7 +21,7 @@ describe('leases', function () {
   const folder = mkdtempSync(join(tmpdir(), 'leases-'));
   const path = ledgerPath(folder);
   const ledger = openDatabase<LedgerTables>(path);
-  migrate(ledger.sqlite, MIGRATIONS);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
   const children: ChildProcess[] = [];
   after(() => {
     for (const child of children) child.kill('SIGKILL');
@@ -35,8 +35,8 @@ describe('leases', function () {
   /** A process that keeps the lease of `owner` and, where it says so, never turns its event loop again. */
   async function startKeeper(owner: string, then = ''): Promise<ChildProcess> {
     const script = `
-      import { createLeases } from './app/relay/leases.ts';
-      import { openDatabase } from './indexer/database.ts';
+      import { createLeases } from './app/relay/ledger/leases.ts';
+      import { openDatabase } from './app/database/open.ts';
       import { createLog } from './app/relay/log.ts';
       const ledger = openDatabase(${JSON.stringify(path)});
       createLeases(ledger.sqlite, ${JSON.stringify(path)}, ${JSON.stringify(owner)}, ${LEASE_MS}).keep(createLog('silent'));

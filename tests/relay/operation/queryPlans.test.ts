@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import pino from 'pino';
-import { migrate, openDatabase, openIndex } from '../../../app/database/database.ts';
 import { createGroupCommit } from '../../../app/database/groupCommit.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
@@ -18,8 +19,7 @@ import { requireHarmless } from '../../../app/relay/execution/protection.ts';
 import { type ClaimedExecution, createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
-
-const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations', 'ledger');
+import { openIndex } from '../../../indexer/open.ts';
 
 const EXECUTION: ClaimedExecution = {
   execution_id: 'an id',
@@ -55,7 +55,7 @@ describe('query plans', () => {
   const folder = mkdtempSync(join(tmpdir(), 'query-plans-'));
   openIndex(indexPath(folder)).close();
   const ledger = openDatabase<LedgerTables>(ledgerPath(folder));
-  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
   const views = openDatabase<LedgerDatabase>(ledgerPath(folder), {
     readonly: true,
     attach: { chain: indexPath(folder) },

@@ -6,7 +6,7 @@ import { AccountLayout } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/database.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';

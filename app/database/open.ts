@@ -1,0 +1,74 @@
+/**
+ * Opens SQLite files. The indexer writes index.db; the relay writes ledger.db, and reads both over a second connection
+ * that attaches index.db as `chain`.
+ *
+ * Every INTEGER column is a bigint in TypeScript, because amounts and slots are 64-bit. REAL columns are numbers.
+ *
+ * Both files are opened with `synchronous=NORMAL`: a crash of the process loses nothing, a power cut may lose the last
+ * commits, never the consistency of the file. For index.db that is enough, because it is built again from the chain. The
+ * ledger cannot be built again, and therefore every commit of it that somebody's money depends on is made with
+ * `synchronous=FULL` (groupCommit.ts), which waits for the disk and makes all earlier commits durable with it. The header
+ * of migrations/ledger/0001 speaks of FULL for the whole file; it cannot be edited any more (migrate.ts).
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import { LRUCache } from 'lru-cache';
+
+/** Statements kept ready for each connection. */
+const MAX_STATEMENTS = 200;
+
+export interface OpenOptions {
+  /** What every commit survives: `full` a power cut, `normal`, the default, a crash of the process. */
+  synchronous?: 'full' | 'normal';
+  /** Refuses writes, also to attached files. The file must exist. */
+  readonly?: boolean;
+  /** Further files by schema name, for joins: `{ chain: 'index.db' }` makes `chain.listings` readable. */
+  attach?: Record<string, string>;
+}
+
+export interface OpenedDatabase<Tables> {
+  db: Kysely<Tables>;
+  sqlite: Sqlite.Database;
+  /** Closes the file. Nothing may run on `db` any more. */
+  close(): void;
+}
+
+/**
+ * Opens or creates a SQLite file in WAL mode, with foreign keys and a 5 s wait for another writer.
+ *
+ * `BEGIN IMMEDIATE` takes the write lock of every attached file too, so a connection that writes should attach nothing:
+ * use a second, read-only one for joins.
+ */
+export function openDatabase<Tables>(path: string, options: OpenOptions = {}): OpenedDatabase<Tables> {
+  if (!options.readonly) mkdirSync(dirname(path), { recursive: true });
+  const sqlite = new Sqlite(path, { readonly: options.readonly ?? false, timeout: 5_000 });
+  sqlite.defaultSafeIntegers(true);
+  if (!options.readonly) {
+    sqlite.pragma('journal_mode = WAL');
+    sqlite.pragma(`synchronous = ${options.synchronous ?? 'normal'}`);
+  }
+  sqlite.pragma('foreign_keys = ON');
+  for (const [schema, file] of Object.entries(options.attach ?? {})) {
+    sqlite.prepare(`ATTACH DATABASE ? AS "${schema}"`).run(file);
+  }
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(sqlite) }) });
+  return { db, sqlite, close: () => void sqlite.close() };
+}
+
+/** Kysely prepares each statement again, which costs as much as running it; the same text gets the same statement here. */
+function preparedOnce(sqlite: Sqlite.Database): Pick<Sqlite.Database, 'prepare' | 'close'> {
+  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
+  return {
+    prepare: ((source: string) => {
+      const known = statements.get(source);
+      // A statement whose rows are still being read cannot be run a second time.
+      if (known && !known.busy) return known;
+      const statement = sqlite.prepare(source);
+      statements.set(source, statement);
+      return statement;
+    }) as Sqlite.Database['prepare'],
+    close: () => sqlite.close(),
+  };
+}
