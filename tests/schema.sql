@@ -1,0 +1,331 @@
+-- Both databases after all migrations. Made by: RENEW_SCHEMA=1 npx mocha tests/indexer/schema.test.ts
+-- What tables and columns mean is said in the migrations.
+
+-- index.db
+
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+
+CREATE TABLE chain_meta (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  genesis_hash TEXT NOT NULL,
+  program_id TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE cursor (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  signature TEXT NOT NULL,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE progress (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  slot INTEGER NOT NULL,
+  checked_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE events (
+  signature TEXT NOT NULL,
+  event_index INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (signature, event_index)
+) STRICT;
+
+CREATE TABLE configs (
+  config TEXT PRIMARY KEY,
+  admin TEXT NOT NULL,
+  relay_authority TEXT NOT NULL,
+  usdc_mint TEXT NOT NULL,
+  treasury TEXT NOT NULL,
+  fee_bps INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  pending_admin TEXT,
+  opens_paused INTEGER NOT NULL DEFAULT 0 CHECK (opens_paused IN (0, 1))
+) STRICT;
+
+CREATE TABLE creators (
+  wallet TEXT PRIMARY KEY,
+  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
+  verified_at INTEGER NOT NULL,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE listings (
+  listing TEXT PRIMARY KEY,
+  creator TEXT NOT NULL,
+  listing_id TEXT NOT NULL,
+  signing_key TEXT NOT NULL,
+  payout TEXT NOT NULL,
+  price INTEGER NOT NULL,
+  timeout_seconds INTEGER NOT NULL,
+  min_timeout_seconds INTEGER NOT NULL,
+  tag_mask INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('active', 'paused', 'delisted')),
+  listing_version INTEGER NOT NULL,
+  metadata_hash TEXT NOT NULL,
+  metadata_uri TEXT NOT NULL,
+  deposited INTEGER NOT NULL,
+  listed_at INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  slashed INTEGER NOT NULL DEFAULT 0,
+  returnable_at INTEGER,
+  collateral_returned INTEGER NOT NULL DEFAULT 0 CHECK (collateral_returned IN (0, 1))
+) STRICT;
+CREATE INDEX listings_by_status ON listings (status, listing);
+CREATE INDEX listings_by_metadata ON listings (metadata_hash);
+
+CREATE TABLE grants (
+  grant_address TEXT PRIMARY KEY,
+  wallet TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  per_execution_max TEXT NOT NULL,
+  period_max TEXT NOT NULL,
+  total_max TEXT NOT NULL,
+  period_seconds INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  revoked INTEGER NOT NULL CHECK (revoked IN (0, 1)),
+  execution_count INTEGER NOT NULL,
+  total_spent TEXT NOT NULL,
+  slot INTEGER NOT NULL, closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  UNIQUE (wallet, key_id)
+) STRICT;
+
+CREATE TABLE executions (
+  execution_id TEXT PRIMARY KEY,
+  record TEXT NOT NULL UNIQUE,
+  listing TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  signing_key TEXT NOT NULL,
+  key_id TEXT,
+  rent_sponsor TEXT NOT NULL,
+  price INTEGER NOT NULL,
+  fee_bps INTEGER NOT NULL,
+  listing_version INTEGER NOT NULL,
+  request_hash TEXT NOT NULL,
+  result_hash TEXT,
+  status TEXT NOT NULL CHECK (status IN ('open', 'completed', 'refunded', 'disputed', 'dispute_upheld')),
+  reason INTEGER,
+  creator_amount INTEGER NOT NULL DEFAULT 0,
+  platform_amount INTEGER NOT NULL DEFAULT 0,
+  execution_time_ms INTEGER,
+  opened_at INTEGER NOT NULL,
+  deadline INTEGER NOT NULL,
+  refund_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  dispute_window_seconds INTEGER NOT NULL,
+  dispute_count INTEGER NOT NULL DEFAULT 0,
+  open_signature TEXT,
+  end_signature TEXT,
+  slot INTEGER NOT NULL,
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  opened_slot INTEGER,
+  open_index INTEGER,
+  listing_timeout_seconds INTEGER
+) STRICT;
+CREATE INDEX executions_by_caller ON executions (caller, opened_at DESC, execution_id DESC);
+CREATE INDEX executions_by_caller_status ON executions (caller, status, opened_at DESC, execution_id DESC);
+CREATE INDEX executions_by_caller_listing ON executions (caller, listing, opened_at DESC, execution_id DESC);
+CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
+CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
+CREATE INDEX executions_by_listing ON executions (
+  listing, status, reason, execution_time_ms, dispute_count, opened_at, deadline, listing_timeout_seconds
+);
+
+CREATE TABLE disputes (
+  dispute TEXT PRIMARY KEY,
+  record TEXT NOT NULL UNIQUE,
+  execution_id TEXT NOT NULL UNIQUE,
+  listing TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  evidence_hash TEXT NOT NULL,
+  evidence_uri TEXT,
+  reason_hash TEXT,
+  outcome TEXT NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
+  bond INTEGER NOT NULL,
+  amount_to_caller INTEGER NOT NULL,
+  amount_to_treasury INTEGER NOT NULL,
+  owed INTEGER NOT NULL,
+  opened_at INTEGER NOT NULL,
+  resolved_at INTEGER,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE unread_accounts (
+  address TEXT PRIMARY KEY,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE eventless_transactions (
+  signature TEXT PRIMARY KEY,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE VIEW agent_statistics AS
+WITH judged AS (
+  SELECT
+    listing,
+    status IN ('completed', 'disputed', 'dispute_upheld') AS settled,
+    status IN ('completed', 'disputed') AS successful,
+    status = 'refunded' AND coalesce(reason, 4) <= 3
+      AND NOT (reason = 1 AND deadline - opened_at < coalesce(listing_timeout_seconds, 0)) AS failed,
+    execution_time_ms,
+    dispute_count
+  FROM executions
+)
+SELECT
+  listing,
+  sum(settled + failed) AS total_executions,
+  sum(successful) AS successful_executions,
+  coalesce(1.0 * sum(successful) / nullif(sum(settled + failed), 0), 0.0) AS success_rate,
+  CAST(coalesce(round(avg(CASE WHEN settled THEN execution_time_ms END)), 0) AS INTEGER) AS avg_execution_time_ms,
+  sum(dispute_count) AS dispute_count
+FROM judged
+GROUP BY listing;
+
+
+-- ledger.db
+
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+
+CREATE TABLE executions (
+  execution_id            TEXT PRIMARY KEY,
+  wallet                  TEXT NOT NULL,
+  key_id                  TEXT NOT NULL,
+  listing                 TEXT NOT NULL,
+  listing_version         INTEGER NOT NULL,
+  metadata_hash           TEXT NOT NULL,
+  nonce                   TEXT NOT NULL,
+  price                   INTEGER NOT NULL,
+  max_cost                INTEGER NOT NULL,
+  timeout_seconds         INTEGER NOT NULL,
+  task                    TEXT NOT NULL,
+  parameters              TEXT NOT NULL,
+  request_hash            TEXT NOT NULL,
+  state                   TEXT NOT NULL CHECK (state IN (
+    'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
+    'settled', 'refunded', 'void', 'parked')),
+  created_ms              INTEGER NOT NULL,
+  accepted_at             INTEGER NOT NULL,
+  open_transaction        BLOB,
+  open_signature          TEXT,
+  open_last_valid_height  INTEGER,
+  open_before             INTEGER,
+  opened_at               INTEGER,
+  deadline                INTEGER,
+  refund_at               INTEGER,
+  fee_bps                 INTEGER,
+  dispatched_ms           INTEGER,
+  execution_time_ms       INTEGER,
+  settle_transaction      BLOB,
+  settle_signature        TEXT,
+  settle_last_valid_height INTEGER,
+  refund_transaction      BLOB,
+  refund_signature        TEXT,
+  refund_last_valid_height INTEGER,
+  refund_reason           INTEGER,
+  refund_state            TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  settled_at              INTEGER,
+  creator_amount          INTEGER,
+  platform_amount         INTEGER,
+  error_code              TEXT,
+  error_message           TEXT,
+  rebuilds                INTEGER NOT NULL DEFAULT 0,
+  fingerprint TEXT,
+  fees INTEGER NOT NULL DEFAULT 0,
+  lease_owner TEXT,
+  reopens INTEGER NOT NULL DEFAULT 0,
+  is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
+  lost_fees INTEGER NOT NULL DEFAULT 0,
+  rest_until_ms INTEGER NOT NULL DEFAULT 0,
+  listing_timeout_seconds INTEGER
+) STRICT;
+CREATE INDEX executions_unfinished ON executions (created_ms)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_by_wallet ON executions (wallet, opened_at, execution_id);
+CREATE INDEX executions_open_by_wallet ON executions (wallet)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_failed_by_wallet ON executions (wallet, created_ms, error_code, fees)
+  WHERE state IN ('refunding', 'refunded', 'void');
+CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_not_final ON executions (created_ms)
+  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+CREATE INDEX executions_ended_by_listing
+  ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
+    listing_timeout_seconds)
+  WHERE state IN ('settled', 'refunding', 'refunded');
+
+CREATE TABLE results (
+  execution_id         TEXT PRIMARY KEY,
+  result               TEXT NOT NULL,
+  result_hash          TEXT NOT NULL,
+  signature            TEXT NOT NULL,
+  execution_signature  TEXT,
+  tokens_used          INTEGER,
+  steps                TEXT,
+  execution_time_ms    INTEGER NOT NULL,
+  token                TEXT NOT NULL,
+  verified_ms          INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_keys (
+  key_hash      TEXT PRIMARY KEY,
+  key_id        TEXT NOT NULL,
+  wallet        TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  created_ms    INTEGER NOT NULL,
+  last_used_ms  INTEGER,
+  revoked_ms    INTEGER,
+  scopes TEXT NOT NULL DEFAULT 'execute read',
+  expires_ms INTEGER,
+  allowed_ips TEXT
+) STRICT;
+CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
+
+CREATE TABLE metadata (
+  metadata_hash  TEXT PRIMARY KEY,
+  document       TEXT NOT NULL,
+  received_ms    INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE answers (
+  execution_id  TEXT PRIMARY KEY,
+  status        INTEGER NOT NULL,
+  body          BLOB NOT NULL,
+  answered_ms   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX answers_by_age ON answers (answered_ms);
+
+CREATE TABLE relays (
+  owner           TEXT PRIMARY KEY,
+  alive_until_ms  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE late_answers (
+  execution_id         TEXT PRIMARY KEY,
+  result               TEXT NOT NULL,
+  result_hash          TEXT NOT NULL,
+  signature            TEXT NOT NULL,
+  execution_signature  TEXT,
+  received_ms          INTEGER NOT NULL
+) STRICT;
+CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+
+CREATE TABLE probes (
+  listing    TEXT PRIMARY KEY,
+  probed_ms  INTEGER NOT NULL,
+  passed_ms  INTEGER
+) STRICT;
+
+CREATE TABLE pending_metadata (
+  metadata_hash  TEXT NOT NULL,
+  wallet         TEXT NOT NULL,
+  received_ms    INTEGER NOT NULL,
+  document       TEXT NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+) STRICT;
+CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
+CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
+CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
