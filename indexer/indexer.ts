@@ -10,7 +10,7 @@ import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
 import type { OpenedDatabase } from '../app/database/open.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import type { History } from '../app/solana/helius.ts';
-import { connectRpc } from '../app/solana/rpc.ts';
+import { connectForReading } from '../app/solana/rpc.ts';
 import { subscribe } from '../app/solana/subscription.ts';
 import { ApplyError, type SnapshotNeeded } from './apply.ts';
 import { claimChain } from './identity.ts';
@@ -90,7 +90,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const programId = options.programId ?? PROGRAM_ID;
   const notices = createNotices();
   const stopping = new AbortController();
-  const connection = connectRpc(options.rpcUrl, stopping.signal);
+  const connection = connectForReading(options.rpcUrl, stopping.signal);
   let opened: OpenedDatabase<IndexDatabase> | null = null;
   let running: Promise<void> | null = null;
   let state: IndexerStatus['state'] = 'idle';
@@ -254,7 +254,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     },
 
     async stop() {
-      stopping.abort();
+      stopping.abort(new Error('stopped'));
       await running;
       if (state !== 'failed') state = 'stopped';
       for (const waiter of waiters) waiter.reject(new Error('the indexer was stopped'));

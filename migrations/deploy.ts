@@ -4,6 +4,7 @@
  */
 import type { AnchorProvider } from '@coral-xyz/anchor';
 import { type Connection, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { DEVNET_GENESIS, DEVNET_USDC, MAINNET_GENESIS, MAINNET_USDC } from '../app/sdk/program/clusters.ts';
 import {
   type Config,
   decodeAccount,
@@ -31,8 +32,8 @@ export const FIRST_SETTINGS = {
 
 /** Circle's USDC, by the genesis hash of mainnet and of devnet. */
 const USDC_MINTS: Record<string, string> = {
-  '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  [MAINNET_GENESIS]: MAINNET_USDC,
+  [DEVNET_GENESIS]: DEVNET_USDC,
 };
 
 /** How often a sent transaction is asked about. */

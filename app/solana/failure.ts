@@ -1,6 +1,5 @@
 /** Hears of every call to the node that fails: no answer, a refusal by HTTP, or an error in the answer. */
-
-import type { RpcFetch } from './rpcFetch.ts';
+import type { RpcFetch } from './rpc.ts';
 
 /** Calls of JSON-RPC, which tell `onError` the method of each that failed and change nothing. */
 export function watchRpc(send: RpcFetch, onError: (method: string) => void): RpcFetch {

@@ -1,6 +1,6 @@
 /**
- * Helius, where an API key for it is given: its addresses, its client, and the program's history as it hands it out,
- * oldest first and whole, which a plain node does not.
+ * Helius, where an API key for it is given: its addresses and its client, its estimate of what priority costs, and the
+ * program's history as it hands it out, oldest first and whole, which a plain node does not.
  */
 import { createHelius, type HeliusClient } from 'helius-sdk';
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
@@ -48,12 +48,14 @@ export function heliusUrls({ apiKey, baseUrl }: HeliusOptions): { rpcUrl: string
 
 let isLengthSaidOnce = false;
 
-export function connectHelius(options: HeliusOptions): HeliusClient {
+/** Helius' own client. */
+function connectHelius(options: HeliusOptions): HeliusClient {
   if (!isLengthSaidOnce) setGlobalDispatcher(getGlobalDispatcher().compose(sayLengthOnce));
   isLengthSaidOnce = true;
   return createHelius(options);
 }
 
+/** The whole history of an address from Helius. Throws where a transaction comes without its outcome. */
 export function heliusHistory(options: HeliusOptions): History {
   const helius = connectHelius(options);
   return async function* read(address) {
@@ -75,6 +77,17 @@ export function heliusHistory(options: HeliusOptions): History {
       yield page.data.map(toHistoric);
       paginationToken = page.paginationToken ?? null;
     } while (paginationToken !== null);
+  };
+}
+
+/** The price that Helius recommends for a transaction with these accounts, micro-lamports per compute unit; throws where it gives none. */
+export function heliusPrice(options: HeliusOptions, accountKeys: string[]): () => Promise<bigint> {
+  const helius = connectHelius(options);
+  return async () => {
+    const estimate = await helius.getPriorityFeeEstimate({ accountKeys, options: { recommended: true } });
+    const price = estimate.priorityFeeEstimate;
+    if (typeof price !== 'number' || !(price >= 0)) throw new Error('Helius gave no estimate');
+    return BigInt(Math.ceil(price));
   };
 }
 

@@ -1,30 +1,105 @@
-/** The connection to the node over HTTP: no call hangs, and all end when the indexer is stopped. */
-import { Connection } from '@solana/web3.js';
+/**
+ * JSON-RPC to a node over HTTP, for the relay and the indexer: no call hangs, and all end when their owner closes. Each
+ * sends in the way that its calls need. What a call asks for is said in calls.ts, or by web3.js.
+ */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection, type FetchFn } from '@solana/web3.js';
+import { Agent, request } from 'undici';
 
-/** Time for one whole call; a backfill's largest answer is a few hundred kB. */
-const CALL_TIMEOUT_MS = 15_000;
+/** As much of a response as JSON-RPC needs; its text is here when it is. */
+export interface RpcResponse {
+  ok: boolean;
+  status: number;
+  statusText: string;
+  text(): Promise<string>;
+}
 
-export function connectRpc(rpcUrl: string, stopping: AbortSignal): Connection {
-  const inFlight = new Set<AbortController>();
-  stopping.addEventListener('abort', () => {
-    for (const call of inFlight) call.abort(new Error('stopped'));
-  });
-  const callNode = async (url: string, init: RequestInit): Promise<Response> => {
-    const call = new AbortController();
-    const timer = setTimeout(() => call.abort(new Error(`no answer in ${CALL_TIMEOUT_MS} ms`)), CALL_TIMEOUT_MS);
-    inFlight.add(call);
+export interface RpcInit {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+export type RpcFetch = (url: string, init?: RpcInit) => Promise<RpcResponse>;
+
+/** Many small calls: a node that has not answered by then is asked again; the longest answers take a second. */
+const PATIENT_TIMEOUT_MS = 4_000;
+const ATTEMPTS = 3;
+const PAUSE_MS = 100;
+/** Answers of a node, or of the balancer before it, that say "not now". */
+const RETRIED_STATUSES = new Set([429, 500, 502, 503, 504]);
+/** Connections to one node: beyond so many, calls wait for one another. */
+const MAX_CONNECTIONS = 256;
+/** A few large calls: a backfill's largest answer is a few hundred kB. */
+const LARGE_TIMEOUT_MS = 15_000;
+
+/**
+ * Sends over connections that stay open. The platform's `fetch` would do, and costs several times as much for streams and
+ * copies that an answer of one JSON text does not need. Redirects are not followed: they are answers that are not ok.
+ */
+export function createRpcFetch(): RpcFetch {
+  const dispatcher = new Agent({ connections: MAX_CONNECTIONS, keepAliveTimeout: 10_000 });
+  return async (url, { method = 'POST', headers = {}, body, signal } = {}) => {
+    const answer = await request(url, { dispatcher, method: method as 'POST', headers, body, signal });
+    const text = await answer.body.text();
+    const { statusCode: status, statusText } = answer;
+    return { ok: status >= 200 && status < 300, status, statusText, text: async () => text };
+  };
+}
+
+/** Sends by the platform's `fetch`, which asks for compressed answers: worth it where they are large. */
+const sendForLarge: RpcFetch = async (url, init) => {
+  const answer = await fetch(url, init);
+  const text = await answer.text();
+  const { ok, status, statusText } = answer;
+  return { ok, status, statusText, text: async () => text };
+};
+
+/** Gives a call up when it takes too long, or when `closing` says so, with the reason of either. */
+function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): RpcFetch {
+  // Every call under way listens to it.
+  setMaxListeners(0, closing);
+  return async (url, init) => {
+    closing.throwIfAborted();
+    const giveUp = new AbortController();
+    const close = () => giveUp.abort(closing.reason);
+    const silence = () => giveUp.abort(new DOMException(`no answer in ${timeoutMs} ms`, 'TimeoutError'));
+    const timer = setTimeout(silence, timeoutMs);
+    closing.addEventListener('abort', close, { once: true });
     try {
-      const response = await fetch(url, { ...init, signal: call.signal });
-      // The body is read here, because the time for it counts too.
-      return new Response(await response.arrayBuffer(), response);
+      return await send(url, { ...init, signal: giveUp.signal });
     } finally {
       clearTimeout(timer);
-      inFlight.delete(call);
+      closing.removeEventListener('abort', close);
     }
   };
+}
+
+/** Fetch that gives up on silence and asks again where the node is busy or gone; sending the same bytes twice is harmless. */
+export function createPatientFetch(closing: AbortSignal, send: RpcFetch): FetchFn {
+  const sendInTime = endInTime(send, PATIENT_TIMEOUT_MS, closing);
+  return async (url, init) => {
+    const { method, headers, body } = init as { method: string; headers: Record<string, string>; body: string };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const response = await sendInTime(String(url), { method, headers, body });
+        if (attempt === ATTEMPTS || !RETRIED_STATUSES.has(response.status)) return response as never;
+      } catch (error) {
+        if (attempt === ATTEMPTS || closing.aborted) throw error;
+      }
+      await sleep(PAUSE_MS * attempt ** 2, undefined, { signal: closing });
+    }
+  };
+}
+
+/** A connection that reads much at `confirmed` and asks once: its owner has its own way to try again. */
+export function connectForReading(rpcUrl: string, closing: AbortSignal): Connection {
+  const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, closing);
   return new Connection(rpcUrl, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    fetch: (url, init) => callNode(String(url), init as RequestInit),
+    fetch: (url, init) => sendInTime(String(url), init as RpcInit) as never,
   });
 }

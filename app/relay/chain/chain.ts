@@ -2,7 +2,6 @@
 // out what became of a transaction. It decides nothing about money; the journal does.
 
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import {
   type AccountInfo,
   type Commitment,
@@ -10,7 +9,6 @@ import {
   Connection,
   type Keypair,
   type PublicKey,
-  SYSVAR_CLOCK_PUBKEY,
   type TransactionError,
   type TransactionInstruction,
   TransactionMessage,
@@ -19,9 +17,10 @@ import {
 import bs58 from 'bs58';
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
+import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';
 import { errorFromCode, parseAddress } from '../../sdk/program/program.ts';
-import { readAccounts, sendTransaction, simulateTransaction } from '../../solana/rpcCalls.ts';
-import { createPatientFetch, createRpcFetch, type RpcFetch } from '../../solana/rpcFetch.ts';
+import { readAccounts, sendTransaction, simulateTransaction } from '../../solana/calls.ts';
+import { createPatientFetch, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { subscribe } from '../../solana/subscription.ts';
 import type { NewTransaction, SignedTransaction } from '../ledger/journal.ts';
 import type { Fees } from './fees.ts';
@@ -55,7 +54,7 @@ export interface TransactionFailure {
   instruction: number | null;
 }
 
-const CLOCK = SYSVAR_CLOCK_PUBKEY.toBase58();
+const CLOCK = CLOCK_ADDRESS.toBase58();
 /** Of at most three accounts each, so that they and the clock are no more than the 100 that a node reads at once. */
 const MAX_READINGS = 33;
 
@@ -100,11 +99,6 @@ function countPriority({ message }: VersionedTransaction): number {
   return Math.max(0, first);
 }
 
-/** Seconds of the Clock sysvar's `unix_timestamp`. */
-export function readClock(data: Uint8Array): bigint {
-  return Buffer.from(data).readBigInt64LE(32);
-}
-
 /** Hears how long a stage took, milliseconds; `chain` and `creator` are waiting for others. */
 export type Observe = (
   stage: 'chain' | 'creator' | 'open' | 'dispatch' | 'verify' | 'settle' | 'refund',
@@ -140,8 +134,6 @@ export function createChain(options: {
 }) {
   const { log } = options;
   const closing = new AbortController();
-  // Every call to the node listens to it.
-  setMaxListeners(0, closing.signal);
   const fetch = createPatientFetch(closing.signal, options.fetch ?? createRpcFetch());
   const node = { send: fetch, url: options.rpcUrl };
   const connection = new Connection(options.rpcUrl, {
@@ -306,7 +298,7 @@ export function createChain(options: {
     const found = new Map(addresses.map((address, index) => [address, accounts[index] ?? null]));
     const clock = found.get(CLOCK);
     if (!clock) throw new Error('the node has no Clock sysvar');
-    const now = readClock(clock.data);
+    const now = decodeClock(clock.data);
     return readings.map((reading) => ({
       accounts: reading.addresses.map((address) => found.get(address) ?? null),
       now,

@@ -1,6 +1,7 @@
 /** The marketplace on the cluster at hand: that it is there and the right one, and the accounts that the edge reads. */
 import { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import { MAINNET_GENESIS, MAINNET_USDC } from '../../sdk/program/clusters.ts';
 import {
   type Config,
   decodeAccount,
@@ -16,9 +17,6 @@ import type { Chain } from './chain.ts';
 /** How often Config is read, and how often while it keeps us from serving or cannot be read. */
 const STANDING_MS = 60_000;
 const STANDING_SOON_MS = 5_000;
-/** Mainnet and the one USDC that is real there. */
-const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
-const CIRCLE_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 /** Reads Config, and refuses a cluster that does not fit the environment. */
 export async function readMarketplace(
@@ -31,7 +29,7 @@ export async function readMarketplace(
   if (!account) throw new Error('The program has no Config on this cluster; create it first (see README, "Devnet")');
   const config = decodeAccount('Config', account.data);
   const isMainnet = genesis === MAINNET_GENESIS;
-  if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === CIRCLE_USDC)) {
+  if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === MAINNET_USDC)) {
     throw new Error("ENVIRONMENT=live needs mainnet and Circle's USDC; this cluster is another");
   }
   if (environment === 'test' && isMainnet) {

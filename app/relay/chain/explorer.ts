@@ -1,14 +1,12 @@
 /** Links to Solana Explorer for what the API shows: accounts and transactions, on the cluster that they are on. */
+import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
 
 const EXPLORER = 'https://explorer.solana.com';
-/** Genesis hashes of the public clusters, which name a chain whatever URL it is reached by. */
-const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
-const DEVNET = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
 
 /** What follows a path of the explorer; any other chain is reached through the public RPC URL. */
 export function explorerQuery(genesisHash: string, publicRpcUrl: string): string {
-  if (genesisHash === MAINNET) return '';
-  if (genesisHash === DEVNET) return '?cluster=devnet';
+  if (genesisHash === MAINNET_GENESIS) return '';
+  if (genesisHash === DEVNET_GENESIS) return '?cluster=devnet';
   return `?cluster=custom&customUrl=${encodeURIComponent(publicRpcUrl)}`;
 }
 

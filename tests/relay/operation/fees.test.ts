@@ -3,9 +3,8 @@ import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, type Transact
 import { expect } from 'chai';
 import pino from 'pino';
 import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
-import { heliusPrice } from '../../../app/relay/chain/heliusFees.ts';
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
-import { heliusUrls } from '../../../app/solana/helius.ts';
+import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/main.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { answerMetrics } from '../../../app/relay/operation/metrics.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
-import { createRpcFetch } from '../../../app/solana/rpcFetch.ts';
+import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import {
   failedAnswer,

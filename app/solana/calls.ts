@@ -1,5 +1,5 @@
 /**
- * The calls to the node that every paid call makes. web3.js has them, but checks answers by schemas that make an error
+ * The calls to the node that every paid call makes, over whatever sends them (rpc.ts). web3.js has them, but checks answers by schemas that make an error
  * object for each alternative that does not fit, and that took more than the rest of each call.
  */
 import { type AccountInfo, type Commitment, type FetchFn, PublicKey, type TransactionError } from '@solana/web3.js';
