@@ -8,7 +8,8 @@ import type { Kysely, Transaction } from 'kysely';
 import type { MarketplaceEvent } from '../app/sdk/program/events.ts';
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import type { Snapshot } from './accounts.ts';
-import { handleEvent, type Position } from './handlers.ts';
+import type { Position } from './handlers/handler.ts';
+import { handleEvent } from './handlers.ts';
 import type { IndexDatabase } from './tables.ts';
 import {
   changeExecution,

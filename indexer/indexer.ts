@@ -1,10 +1,9 @@
 /**
- * The indexer as a part that can be started and stopped: runs passes (ingest.ts) whenever the subscription hints at
- * something new, after each reconnect, and every few seconds in case a hint was missed. What may be temporary is tried
- * again for ever; a transaction that cannot be applied stops it. What the node has left out is looked for again and again
- * (rescan.ts).
+ * The indexer as a part that can be started and stopped: opens index.db, makes sure that it belongs to the chain, and
+ * follows the program (follow.ts). What may be temporary is tried again for ever; a transaction that cannot be applied
+ * stops it.
  */
-import type { PublicKey } from '@solana/web3.js';
+import type { Connection, PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
 import type { OpenedDatabase } from '../app/database/open.ts';
@@ -12,14 +11,15 @@ import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import type { History } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { subscribe } from '../app/solana/subscription.ts';
-import { ApplyError, type SnapshotNeeded } from './apply.ts';
+import type { ApplyError } from './apply.ts';
+import { follow } from './follow.ts';
 import { claimChain } from './identity.ts';
-import { type IngestDeps, pass } from './ingest.ts';
 import { createNotices } from './notices.ts';
 import { openIndex } from './open.ts';
+import { createPatience, type Patience } from './patience.ts';
 import { type IndexStatus, readStatus } from './read.ts';
-import { rescan } from './rescan.ts';
 import type { IndexDatabase } from './tables.ts';
+import { createWaiters } from './waiters.ts';
 
 export interface IndexerOptions {
   rpcUrl: string;
@@ -57,23 +57,12 @@ export interface Indexer {
    * background. Throws where another indexer keeps the database, or where it was made from another chain.
    */
   start(): Promise<void>;
-  /** Ends after the page at hand. */
+  /** Ends once the page at hand is written, or before it is. */
   stop(): Promise<void>;
   status(): Promise<IndexerStatus>;
   /** Resolves when everything confirmed before this call, up to this slot, is in the tables. Throws at the timeout. */
   caughtUpTo(slot: bigint | number, timeoutMs: number): Promise<void>;
 }
-
-/** A few ms in which notifications of one block gather to one pass. */
-const DEBOUNCE_MS = 4;
-const RETRY_MIN_MS = 100;
-const RETRY_MAX_MS = 5_000;
-/** A node may notify of a transaction a moment before it lists it: look again soon, this many times. */
-const SOON_MS = 40;
-const SOON_TIMES = 25;
-const RESCAN_MS = 60_000;
-/** Slots before the last rescan's end that each looks through too: over three minutes of mainnet, a few requests. */
-const RESCAN_SLOTS = 512n;
 
 /** Two would write the same rows, and both move the cursor. Throws where another indexer has the file. */
 function lockIndex(path: string): Lock {
@@ -85,135 +74,87 @@ function lockIndex(path: string): Lock {
   }
 }
 
+/** Opens index.db for this process alone; closing it gives the lock up. Throws where another indexer has the file. */
+function openLocked(path: string): OpenedDatabase<IndexDatabase> {
+  const lock = lockIndex(path);
+  try {
+    const opened = openIndex(path);
+    return {
+      ...opened,
+      close() {
+        opened.close();
+        lock.release();
+      },
+    };
+  } catch (cause) {
+    lock.release();
+    throw cause;
+  }
+}
+
+/** Waits for the node, and throws where it is of another chain than the index. */
+async function requireSameChain(
+  { db }: OpenedDatabase<IndexDatabase>,
+  connection: Connection,
+  programId: PublicKey,
+  patience: Patience,
+): Promise<void> {
+  const refusal = await patience.untilDone('reaching the node', async () => {
+    const genesisHash = await connection.getGenesisHash();
+    return claimChain(db, { genesisHash, programId: programId.toBase58() });
+  });
+  if (refusal) throw new Error(refusal);
+}
+
 export function createIndexer(options: IndexerOptions): Indexer {
-  const { log } = options;
-  const programId = options.programId ?? PROGRAM_ID;
+  const { log, programId = PROGRAM_ID } = options;
   const notices = createNotices();
+  const waiters = createWaiters();
   const stopping = new AbortController();
+  const patience = createPatience(stopping.signal, log);
   const connection = connectForReading(options.rpcUrl, stopping.signal);
   let opened: OpenedDatabase<IndexDatabase> | null = null;
   let running: Promise<void> | null = null;
   let state: IndexerStatus['state'] = 'idle';
   let subscribed = false;
-  let error: string | null = null;
-  let wake = () => {};
-  let wanted = false;
-  /** When the next rescan is due, and how far the last one came; null before the first. */
-  let rescanAt = 0;
-  let rescannedTo: bigint | null = null;
-  const waiters = new Set<{ slot: bigint; resolve(): void; reject(error: Error): void }>();
+  /** Why it has stopped by itself. */
+  let failure: string | null = null;
+  const lastError = () => failure ?? patience.error();
 
-  const request = () => {
-    wanted = true;
-    wake();
-  };
-
-  /** Until something is requested, or the time is over. */
-  const idle = async (ms: number, wakeable: boolean) => {
-    if (stopping.signal.aborted || (wakeable && wanted)) return;
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        stopping.signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      stopping.signal.addEventListener('abort', end);
-      if (wakeable) wake = end;
+  const listen = () =>
+    subscribe({
+      wsUrl: options.wsUrl,
+      address: programId.toBase58(),
+      ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
+      onLogs: (notice) => {
+        if (notices.add(notice)) patience.request();
+      },
+      onSubscribed: () => {
+        subscribed = true;
+        log.info('subscribed to the program');
+        patience.request();
+      },
+      onLost: (reason) => {
+        if (subscribed) log.warn({ reason }, 'the WebSocket was lost; reconnecting');
+        subscribed = false;
+      },
     });
-  };
 
-  /** Runs until it works or the indexer is stopped (then undefined); ApplyError goes through. */
-  const untilDone = async <T>(what: string, action: () => Promise<T>): Promise<T | undefined> => {
-    for (let retryMs = RETRY_MIN_MS; !stopping.signal.aborted; retryMs = Math.min(2 * retryMs, RETRY_MAX_MS)) {
-      try {
-        const value = await action();
-        if (error) log.info(`${what}: works again`);
-        error = null;
-        return value;
-      } catch (cause) {
-        error = cause instanceof Error ? cause.message : String(cause);
-        if (cause instanceof ApplyError) throw cause;
-        if (stopping.signal.aborted) return undefined;
-        log.warn({ error, retryMs }, `${what}: will be tried again`);
-        await idle(retryMs, false);
-      }
-    }
-    return undefined;
-  };
-
-  const onGap = (evidence: SnapshotNeeded) => {
-    log.warn({ reason: evidence.message }, 'the node left out a transaction; the accounts are read instead');
-    rescanAt = 0;
-  };
-
-  /** Looks for what the node left out, where that is due. A failure waits for the next time: the passes matter more. */
-  const rescanWhenDue = async (deps: IngestDeps, head: bigint) => {
-    if (performance.now() < rescanAt) return;
-    rescanAt = performance.now() + (options.rescanMs ?? RESCAN_MS);
-    try {
-      const found = await rescan({ ...deps, onGap: () => {} }, (rescannedTo ?? head) - RESCAN_SLOTS);
-      for (const signature of found) log.warn({ signature }, 'a transaction that the node had left out was applied');
-      rescannedTo = head;
-    } catch (cause) {
-      if (cause instanceof ApplyError) throw cause;
-      if (!stopping.signal.aborted) log.warn({ error: String(cause) }, 'looking for gaps: will be tried again');
-    }
-  };
-
-  const run = async (db: OpenedDatabase<IndexDatabase>['db']) => {
-    const { signaturePage = 1_000, history } = options;
-    const deps: IngestDeps = { connection, programId, db, notices, signaturePage, ...(history && { history }), onGap };
-    let soon = 0;
-    while (!stopping.signal.aborted) {
-      await idle(soon > 0 || waiters.size > 0 ? SOON_MS : (options.pollMs ?? 3_000), true);
-      await idle(DEBOUNCE_MS, false);
-      wanted = false;
-      const present = [...waiters];
-      const head = await untilDone('reading the chain', () => pass(deps));
-      if (head === undefined) return;
-      for (const waiter of present) {
-        if (head < waiter.slot) continue;
-        waiters.delete(waiter);
-        waiter.resolve();
-      }
-      await rescanWhenDue(deps, head);
-      soon = notices.waiting() > 0 ? soon + 1 : 0;
-      if (soon > SOON_TIMES) {
-        log.warn({ waiting: notices.waiting() }, 'the node notified of transactions that it does not list');
-        notices.clear();
-        rescanAt = 0;
-        soon = 0;
-      }
-    }
-  };
+  function fail(cause: ApplyError): void {
+    state = 'failed';
+    failure = cause instanceof Error ? cause.message : String(cause);
+    log.error({ error: failure, signature: cause.signature }, 'the indexer has stopped');
+    waiters.rejectAll(cause);
+    options.onFailure?.(cause);
+  }
 
   return {
     async start() {
       if (state !== 'idle') throw new Error('an indexer is started once');
-      const lock = lockIndex(options.path);
-      try {
-        const { sqlite, db, close } = openIndex(options.path);
-        opened = {
-          sqlite,
-          db,
-          close() {
-            close();
-            lock.release();
-          },
-        };
-      } catch (cause) {
-        lock.release();
-        throw cause;
-      }
+      opened = openLocked(options.path);
       const { db } = opened;
       try {
-        await untilDone('reaching the node', async () => {
-          const genesisHash = await connection.getGenesisHash();
-          return claimChain(db, { genesisHash, programId: programId.toBase58() });
-        }).then((refusal) => {
-          if (refusal) throw new Error(refusal);
-        });
+        await requireSameChain(opened, connection, programId, patience);
       } catch (cause) {
         opened.close();
         state = 'stopped';
@@ -221,32 +162,12 @@ export function createIndexer(options: IndexerOptions): Indexer {
       }
       if (stopping.signal.aborted) return;
       state = 'running';
-      wanted = true;
-      const subscription = subscribe({
-        wsUrl: options.wsUrl,
-        address: programId.toBase58(),
-        ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
-        onLogs: (notice) => {
-          if (notices.add(notice)) request();
-        },
-        onSubscribed: () => {
-          subscribed = true;
-          log.info('subscribed to the program');
-          request();
-        },
-        onLost: (reason) => {
-          if (subscribed) log.warn({ reason }, 'the WebSocket was lost; reconnecting');
-          subscribed = false;
-        },
-      });
-      running = run(db)
-        .catch((cause) => {
-          state = 'failed';
-          error = cause instanceof Error ? cause.message : String(cause);
-          log.error({ error, signature: (cause as ApplyError).signature }, 'the indexer has stopped');
-          for (const waiter of waiters) waiter.reject(cause as Error);
-          options.onFailure?.(cause as ApplyError);
-        })
+      patience.request();
+      const subscription = listen();
+      const { pollMs, rescanMs, signaturePage = 1_000, history } = options;
+      const ingest = { connection, programId, db, notices, signaturePage, ...(history && { history }) };
+      running = follow({ ingest, patience, waiters, stopping: stopping.signal, log, pollMs, rescanMs })
+        .catch(fail)
         .finally(() => {
           subscription.close();
           subscribed = false;
@@ -257,37 +178,21 @@ export function createIndexer(options: IndexerOptions): Indexer {
       stopping.abort(new Error('stopped'));
       await running;
       if (state !== 'failed') state = 'stopped';
-      for (const waiter of waiters) waiter.reject(new Error('the indexer was stopped'));
+      waiters.rejectAll(new Error('the indexer was stopped'));
       opened?.close();
       opened = null;
     },
 
     async status() {
       const index = opened ? await readStatus(opened.db) : { cursor: null, slot: null, checkedAt: null };
-      return { ...index, state, subscribed, error };
+      return { ...index, state, subscribed, error: lastError() };
     },
 
     async caughtUpTo(slot, timeoutMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const entry = { slot: BigInt(slot), resolve: () => {}, reject: (_: Error) => {} };
-      const caughtUp = new Promise<void>((resolve, reject) => {
-        entry.resolve = resolve;
-        entry.reject = reject;
-        timer = setTimeout(
-          () =>
-            reject(new Error(`the index did not reach slot ${slot} in ${timeoutMs} ms${error ? `: ${error}` : ''}`)),
-          timeoutMs,
-        );
-      });
-      if (state === 'failed') entry.reject(new Error(error ?? 'the indexer has failed'));
-      waiters.add(entry);
-      request();
-      try {
-        await caughtUp;
-      } finally {
-        clearTimeout(timer);
-        waiters.delete(entry);
-      }
+      if (state === 'failed') throw new Error(failure ?? 'the indexer has failed');
+      const caughtUp = waiters.wait(BigInt(slot), timeoutMs, lastError);
+      patience.request();
+      await caughtUp;
     },
   };
 }

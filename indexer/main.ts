@@ -1,7 +1,4 @@
-/**
- * `npm run indexer`: follows the program on a cluster and keeps index.db. Runs apart from the relay, or in its process
- * through `createIndexer`.
- */
+/** `npm run indexer`: follows the program on a cluster and keeps index.db, in a process apart from the relay. */
 import { Command } from 'commander';
 import pino from 'pino';
 import { runCommandLine } from '../app/process/commandLine.ts';
@@ -9,9 +6,7 @@ import { heliusHistory } from '../app/solana/helius.ts';
 import { describeConfig, readConfig } from './config.ts';
 import { createIndexer } from './indexer.ts';
 
-export { createIndexer, type Indexer, type IndexerOptions, type IndexerStatus } from './indexer.ts';
-
-async function follow(): Promise<void> {
+async function run(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.logLevel });
   const indexer = createIndexer({
@@ -32,14 +27,14 @@ async function follow(): Promise<void> {
   await indexer.start();
 }
 
-// Run only as the entry file; others import createIndexer.
-if (process.argv[1] && /indexer[\\/]main\.ts$/.test(process.argv[1])) {
-  const command = new Command('npm run indexer')
-    .description('Follows the program and keeps index.db.')
-    .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
-    .action(follow);
-  runCommandLine(command).catch((error: Error) => {
-    console.error(error.message);
-    process.exit(1);
-  });
+try {
+  await runCommandLine(
+    new Command('npm run indexer')
+      .description('Follows the program and keeps index.db.')
+      .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
+      .action(run),
+  );
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(1);
 }

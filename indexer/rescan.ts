@@ -3,11 +3,51 @@
  * come back to. What is found is applied with everything after it (`applyAgain`); the cursor stays where it is.
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
-import { applyAgain } from './apply.ts';
+import type { Logger } from 'pino';
+import { ApplyError, applyAgain } from './apply.ts';
 import { applyWithSnapshots, type IngestDeps, readTransactions } from './ingest.ts';
 
 /** Names in one query; SQLite takes 32,766. */
 const NAMES_PER_QUERY = 1_000;
+const RESCAN_MS = 60_000;
+/** Slots before the last search's end that each looks through too: over three minutes of mainnet, a few requests. */
+const RESCAN_SLOTS = 512n;
+
+export interface GapSearch {
+  /** A gap has shown: the next search is due at once. */
+  hurry(): void;
+  /** Searches the last slots up to `head` if that is due. Throws ApplyError; any other failure waits for the next time. */
+  searchWhenDue(head: bigint): Promise<void>;
+}
+
+/** Searches now and then, by default once a minute: the passes matter more. */
+export function createGapSearch(
+  deps: Omit<IngestDeps, 'onGap'>,
+  stopping: AbortSignal,
+  log: Logger,
+  everyMs = RESCAN_MS,
+): GapSearch {
+  /** When the next one is due, and how far the last one came; null before the first. */
+  let dueAt = 0;
+  let searchedTo: bigint | null = null;
+  return {
+    hurry() {
+      dueAt = 0;
+    },
+    async searchWhenDue(head) {
+      if (performance.now() < dueAt) return;
+      dueAt = performance.now() + everyMs;
+      try {
+        const found = await rescan(deps, (searchedTo ?? head) - RESCAN_SLOTS);
+        for (const signature of found) log.warn({ signature }, 'a transaction that the node had left out was applied');
+        searchedTo = head;
+      } catch (cause) {
+        if (cause instanceof ApplyError) throw cause;
+        if (!stopping.aborted) log.warn({ error: String(cause) }, 'looking for gaps: will be tried again');
+      }
+    },
+  };
+}
 
 /**
  * Finds and applies the transactions since a slot that are up to the cursor and were left out. Returns their signatures,

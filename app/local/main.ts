@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { Command } from 'commander';
 import pino from 'pino';
-import { createIndexer } from '../../indexer/main.ts';
+import { createIndexer } from '../../indexer/indexer.ts';
 import { readConfig as readMarketplaceConfig } from '../../migrations/deploy.ts';
 import { runCommandLine } from '../process/commandLine.ts';
 import { callKeysPath, indexPath } from '../relay/config.ts';

@@ -6,7 +6,7 @@ import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import { expect } from 'chai';
 import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import type { Indexer } from '../../indexer/main.ts';
+import type { Indexer } from '../../indexer/indexer.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';
 import { dump, eventually, IndexerBench, type Row } from './harness.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/main.ts';
+import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/indexer.ts';
 import { openIndex } from '../../indexer/open.ts';
 import type { TestNode } from '../harness/node/node.ts';
 

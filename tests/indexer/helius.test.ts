@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type HistoricTransaction, type History, heliusHistory } from '../../app/solana/helius.ts';
-import { createIndexer } from '../../indexer/main.ts';
+import { createIndexer } from '../../indexer/indexer.ts';
 import { type RpcCall, startHeliusFront } from '../harness/node/heliusFront.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 

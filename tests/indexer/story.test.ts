@@ -7,7 +7,7 @@ import { Keypair, PublicKey, type Signer, type TransactionInstruction } from '@s
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import type { Indexer } from '../../indexer/main.ts';
+import type { Indexer } from '../../indexer/indexer.ts';
 import { openIndex } from '../../indexer/open.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';

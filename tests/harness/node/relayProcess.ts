@@ -5,7 +5,7 @@
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { startRelay } from '../../../app/relay/main.ts';
-import { createIndexer } from '../../../indexer/main.ts';
+import { createIndexer } from '../../../indexer/indexer.ts';
 import { createStandstill } from './standstill.ts';
 
 // First of all: whoever started this may be gone before it is ready.

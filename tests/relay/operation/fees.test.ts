@@ -5,7 +5,7 @@ import pino from 'pino';
 import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
-import { createIndexer, type Indexer } from '../../../indexer/main.ts';
+import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayMain } from '../../harness/node/relayMain.ts';

@@ -8,7 +8,7 @@ import pino from 'pino';
 import { indexPath } from '../../../app/relay/config.ts';
 import { createLog, FIELDS } from '../../../app/relay/log.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
-import { createIndexer, type Indexer } from '../../../indexer/main.ts';
+import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import {
   failedAnswer,
   goodAnswer,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import pino from 'pino';
 import { indexPath } from '../../../app/relay/config.ts';
-import { createIndexer, type Indexer } from '../../../indexer/main.ts';
+import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import {
   FEE,
   goodAnswer,

@@ -1,0 +1,61 @@
+/** Events of disputes, with what each makes of its execution and its listing. */
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { base58, hex, optionalHex } from '../columns.ts';
+import { changeDispute, changeExecution, changeListing, writeDispute } from '../write.ts';
+import type { Handlers } from './handler.ts';
+import { listingStatus } from './listings.ts';
+
+export const disputes = {
+  async DisputeOpened(db, data, { slot }) {
+    await changeExecution(db, base58(data.record), { status: 'disputed', slot });
+    await writeDispute(db, {
+      dispute: base58(data.dispute),
+      record: base58(data.record),
+      execution_id: formatUuid(data.executionId),
+      listing: base58(data.listing),
+      caller: base58(data.caller),
+      evidence_hash: hex(data.evidenceHash),
+      evidence_uri: data.evidenceUri,
+      reason_hash: null,
+      outcome: 'open',
+      bond: data.bond,
+      amount_to_caller: 0n,
+      amount_to_treasury: 0n,
+      owed: 0n,
+      opened_at: data.openedAt,
+      resolved_at: null,
+      slot,
+    });
+  },
+
+  async DisputeResolved(db, data, { slot }) {
+    await changeDispute(db, base58(data.dispute), {
+      outcome: data.upheld ? 'upheld' : 'rejected',
+      amount_to_caller: data.amountToCaller,
+      amount_to_treasury: data.amountToTreasury,
+      owed: data.owed,
+      reason_hash: optionalHex(data.reasonHash),
+      resolved_at: data.resolvedAt,
+      ...bondLeft(data.bond),
+      slot,
+    });
+    await changeExecution(db, base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
+    const figures = { deposited: data.deposited, slashed: data.slashed };
+    await changeListing(db, base58(data.listing), { ...figures, status: listingStatus(data.listingStatus), slot });
+  },
+
+  async DisputeAwardClaimed(db, data, { slot }) {
+    await changeDispute(db, base58(data.dispute), { owed: 0n, slot });
+  },
+
+  async DisputeLapsed(db, data, { slot }) {
+    const outcome = { outcome: 'lapsed' as const, resolved_at: data.resolvedAt };
+    await changeDispute(db, base58(data.dispute), { ...outcome, ...bondLeft(data.bond), slot });
+    await changeExecution(db, base58(data.record), { status: 'completed', slot });
+  },
+} satisfies Partial<Handlers>;
+
+/** A bond is paid out whole or, where its recipient cannot take it, stays. */
+function bondLeft(paidOut: bigint): { bond?: bigint } {
+  return paidOut > 0n ? { bond: 0n } : {};
+}

@@ -1,0 +1,79 @@
+/** Events of executions, with what each leaves of its grant. */
+import { findGrant } from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { base58, hex, optionalHex } from '../columns.ts';
+import { changeExecution, changeGrant, endExecution, requireListing, writeExecution } from '../write.ts';
+import type { Handlers } from './handler.ts';
+
+export const executions = {
+  async ExecutionOpened(db, data, { signature, slot }) {
+    const keyId = optionalHex(data.keyId);
+    await requireListing(db, base58(data.listing));
+    await writeExecution(db, {
+      execution_id: formatUuid(data.executionId),
+      record: base58(data.record),
+      listing: base58(data.listing),
+      caller: base58(data.caller),
+      signing_key: base58(data.signingKey),
+      key_id: keyId,
+      rent_sponsor: base58(data.rentSponsor),
+      price: data.price,
+      fee_bps: BigInt(data.feeBps),
+      listing_version: BigInt(data.listingVersion),
+      request_hash: hex(data.requestHash),
+      result_hash: null,
+      status: 'open',
+      reason: null,
+      creator_amount: 0n,
+      platform_amount: 0n,
+      execution_time_ms: null,
+      opened_at: data.openedAt,
+      deadline: data.deadline,
+      refund_at: data.refundAt,
+      settled_at: null,
+      dispute_window_seconds: BigInt(data.disputeWindowSeconds),
+      dispute_count: 0n,
+      open_signature: signature,
+      opened_slot: slot,
+      open_index: null,
+      listing_timeout_seconds: null,
+      end_signature: null,
+      closed: 0n,
+      slot,
+    });
+    if (keyId === null) return;
+    const spent = { execution_count: data.grantExecutionCount, total_spent: String(data.grantTotalSpent) };
+    await changeGrant(db, base58(findGrant(data.caller, data.keyId)), { ...spent, slot });
+  },
+
+  async ExecutionSettled(db, data, at) {
+    await endExecution(db, base58(data.record), at, null, {
+      status: 'completed',
+      result_hash: hex(data.resultHash),
+      creator_amount: data.creatorAmount,
+      platform_amount: data.platformAmount,
+      fee_bps: BigInt(data.feeBps),
+      execution_time_ms: BigInt(data.executionTimeMs),
+      settled_at: data.settledAt,
+    });
+  },
+
+  async ExecutionRefunded(db, data, at) {
+    const record = base58(data.record);
+    await endExecution(db, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
+    if (!data.grantRestored) return;
+    const execution = await db
+      .selectFrom('executions')
+      .select('key_id')
+      .where('record', '=', record)
+      .executeTakeFirst();
+    // Without a row (its record is unread) the grant's next event says what is spent.
+    if (!execution?.key_id) return;
+    const grant = findGrant(data.caller, Buffer.from(execution.key_id, 'hex'));
+    await changeGrant(db, base58(grant), { total_spent: String(data.grantTotalSpent), slot: at.slot });
+  },
+
+  async ExecutionClosed(db, data, { slot }) {
+    await changeExecution(db, base58(data.record), { closed: 1n, slot });
+  },
+} satisfies Partial<Handlers>;

@@ -1,0 +1,74 @@
+/** Events of listings and their collateral. */
+import { base58, hex } from '../columns.ts';
+import type { ListingStatusName } from '../tables.ts';
+import { changeListing, writeListing } from '../write.ts';
+import type { Handlers } from './handler.ts';
+
+const LISTING_STATUS: readonly ListingStatusName[] = ['active', 'paused', 'delisted'];
+
+export const listings = {
+  async AgentListed(db, data, { slot }) {
+    await writeListing(db, {
+      listing: base58(data.listing),
+      creator: base58(data.creator),
+      listing_id: hex(data.listingId),
+      signing_key: base58(data.signingKey),
+      payout: base58(data.payout),
+      price: data.price,
+      timeout_seconds: BigInt(data.timeoutSeconds),
+      min_timeout_seconds: BigInt(data.minTimeoutSeconds),
+      tag_mask: BigInt(data.tagMask),
+      status: 'active',
+      listing_version: BigInt(data.listingVersion),
+      metadata_hash: hex(data.metadataHash),
+      metadata_uri: data.metadataUri,
+      deposited: data.deposited,
+      slashed: 0n,
+      listed_at: data.listedAt,
+      returnable_at: null,
+      collateral_returned: 0n,
+      slot,
+    });
+  },
+
+  async ListingUpdated(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), {
+      payout: base58(data.payout),
+      price: data.price,
+      timeout_seconds: BigInt(data.timeoutSeconds),
+      min_timeout_seconds: BigInt(data.minTimeoutSeconds),
+      tag_mask: BigInt(data.tagMask),
+      listing_version: BigInt(data.listingVersion),
+      metadata_hash: hex(data.metadataHash),
+      metadata_uri: data.metadataUri,
+      slot,
+    });
+  },
+
+  async ListingStatusChanged(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { status: listingStatus(data.status), slot });
+  },
+
+  async SigningKeyRotated(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { signing_key: base58(data.signingKey), slot });
+  },
+
+  async AgentDelisted(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { status: 'delisted', returnable_at: data.returnableAt, slot });
+  },
+
+  async CollateralToppedUp(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { deposited: data.deposited, slashed: data.slashed, slot });
+  },
+
+  async CollateralReturned(db, data, { slot }) {
+    await changeListing(db, base58(data.listing), { collateral_returned: 1n, slot });
+  },
+} satisfies Partial<Handlers>;
+
+/** The status that an event says by its number. Throws RangeError for one that this version does not know. */
+export function listingStatus(byte: number): ListingStatusName {
+  const status = LISTING_STATUS[byte];
+  if (!status) throw new RangeError(`unknown listing status ${byte}`);
+  return status;
+}

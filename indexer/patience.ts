@@ -1,0 +1,68 @@
+/** How the indexer waits: pauses that something new cuts short, and attempts that are repeated until one succeeds. */
+import type { Logger } from 'pino';
+import { ApplyError } from './apply.ts';
+
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 5_000;
+
+export interface Patience {
+  /** Something is to be done: ends the present pause, or the next, where they may be cut short. */
+  request(): void;
+  /** Whatever was requested before this is being done. */
+  begin(): void;
+  /** Until the time is over or the indexer is stopped; `wakeable` also until something is requested. */
+  pause(ms: number, wakeable?: 'wakeable'): Promise<void>;
+  /** Repeats it until it succeeds, or until the indexer is stopped (then undefined). ApplyError goes through. */
+  untilDone<T>(what: string, action: () => Promise<T>): Promise<T | undefined>;
+  /** Why the last attempt failed; null since one has succeeded. */
+  error(): string | null;
+}
+
+export function createPatience(stopping: AbortSignal, log: Logger): Patience {
+  let error: string | null = null;
+  let wake = () => {};
+  let wanted = false;
+
+  async function pause(ms: number, wakeable?: 'wakeable'): Promise<void> {
+    if (stopping.aborted || (wakeable && wanted)) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        stopping.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      stopping.addEventListener('abort', end);
+      if (wakeable) wake = end;
+    });
+  }
+
+  return {
+    request() {
+      wanted = true;
+      wake();
+    },
+    begin() {
+      wanted = false;
+    },
+    pause,
+    async untilDone(what, action) {
+      for (let retryMs = RETRY_MIN_MS; !stopping.aborted; retryMs = Math.min(2 * retryMs, RETRY_MAX_MS)) {
+        try {
+          const value = await action();
+          if (error) log.info(`${what}: works again`);
+          error = null;
+          return value;
+        } catch (cause) {
+          error = cause instanceof Error ? cause.message : String(cause);
+          if (cause instanceof ApplyError) throw cause;
+          if (stopping.aborted) return undefined;
+          log.warn({ error, retryMs }, `${what}: will be tried again`);
+          await pause(retryMs);
+        }
+      }
+      return undefined;
+    },
+    error: () => error,
+  };
+}
