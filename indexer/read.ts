@@ -1,11 +1,13 @@
-/**
- * Queries that the relay and others may ask of index.db. Each takes a Kysely whose tables are the index's own; a
- * connection that attached the file as `chain` passes `db.withSchema('chain')`.
- */
+/** Queries that the relay and others may ask of index.db. A connection that attached the file passes `attachedIndex`. */
 import type { Kysely } from 'kysely';
-import type { AgentStatisticsRow, IndexDatabase } from './tables.ts';
+import type { AttachedIndex, IndexDatabase } from './tables.ts';
 
-type Db = Kysely<IndexDatabase>;
+export interface IndexProgress {
+  /** The tables hold everything up to this slot. */
+  slot: bigint;
+  /** When that was found, unix ms; old where the indexer or its node is down. */
+  checked_at: bigint;
+}
 
 export interface IndexStatus {
   /** The last transaction applied; null before the first. */
@@ -16,16 +18,20 @@ export interface IndexStatus {
   checkedAt: bigint | null;
 }
 
-/** How far the index is. */
-export async function readStatus(db: Db): Promise<IndexStatus> {
-  const cursor = await db.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
-  const progress = await db.selectFrom('progress').select(['slot', 'checked_at']).executeTakeFirst();
-  return { cursor: cursor ?? null, slot: progress?.slot ?? null, checkedAt: progress?.checked_at ?? null };
+/** The index as it is read over a connection that attached it as `chain`. */
+export function attachedIndex<Tables extends AttachedIndex>(views: Kysely<Tables>): Kysely<IndexDatabase> {
+  // Kysely has no type for one schema of several.
+  return views.withSchema('chain') as unknown as Kysely<IndexDatabase>;
 }
 
-/** A listing's figures; all 0 for one that was never called. */
-export async function readStatistics(db: Db, listing: string): Promise<AgentStatisticsRow> {
-  const row = await db.selectFrom('agent_statistics').selectAll().where('listing', '=', listing).executeTakeFirst();
-  const none = { total_executions: 0n, successful_executions: 0n, success_rate: 0, avg_execution_time_ms: 0n };
-  return row ?? { listing, ...none, dispute_count: 0n };
+/** How far the index is; undefined before the indexer has looked. */
+export function readProgress(index: Kysely<IndexDatabase>): Promise<IndexProgress | undefined> {
+  return index.selectFrom('progress').select(['slot', 'checked_at']).executeTakeFirst();
+}
+
+/** How far the index is, and by which transaction. */
+export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexStatus> {
+  const cursor = await index.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
+  const progress = await readProgress(index);
+  return { cursor: cursor ?? null, slot: progress?.slot ?? null, checkedAt: progress?.checked_at ?? null };
 }

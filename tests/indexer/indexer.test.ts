@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openIndex } from '../../indexer/open.ts';
-import { readStatistics } from '../../indexer/read.ts';
 import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { dump, eventually, IndexerBench } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
@@ -237,7 +236,8 @@ describe('indexer', () => {
     const times = settled.map((row) => Number(row.execution_time_ms));
     expect(rows.length).to.be.greaterThan(settled.length + faults.length);
     const { db, close } = openIndex(path);
-    expect(await readStatistics(db, market.listing.toBase58())).to.deep.equal({
+    const statistics = db.selectFrom('agent_statistics').selectAll().where('listing', '=', market.listing.toBase58());
+    expect(await statistics.executeTakeFirst()).to.deep.equal({
       listing: market.listing.toBase58(),
       total_executions: BigInt(settled.length + faults.length),
       successful_executions: BigInt(settled.length),

@@ -1,6 +1,6 @@
 /** The ledger's tables, as the files of migrations/ledger make them. */
 import { type Generated, type Selectable, sql } from 'kysely';
-import type { IndexDatabase } from '../../../indexer/tables.ts';
+import type { AttachedIndex } from '../../../indexer/tables.ts';
 
 export type ExecutionState =
   | 'accepted'
@@ -172,7 +172,7 @@ export interface LedgerTables {
 }
 
 /** The relay's tables, and the chain's (attached read-only by use) under `chain.`. */
-export type LedgerDatabase = LedgerTables & { [K in keyof IndexDatabase & string as `chain.${K}`]: IndexDatabase[K] };
+export type LedgerDatabase = LedgerTables & AttachedIndex;
 
 export type ExecutionRow = Selectable<ExecutionsTable>;
 export type ResultRow = Selectable<ResultsTable>;
