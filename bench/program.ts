@@ -6,26 +6,14 @@ import { pathToFileURL } from 'node:url';
 import { PROGRAMS, readProgram } from '../tests/harness/vm/deployment.ts';
 import type { VmKind } from '../tests/harness/vm/vm.ts';
 import { emptyWorld } from '../tests/harness/vm/world.ts';
-import { type AccountCost, accountCosts } from './program/accounts.ts';
+import { accountCosts } from './program/accounts.ts';
 import { describe } from './program/describe.ts';
+import type { InstructionCost, ProgramFigures } from './program/figures.ts';
 import { type Goal, goals } from './program/goals.ts';
 import { type Cost, measure } from './program/measure.ts';
 import { deployNaive } from './program/naive.ts';
 import { OPEN, SETTLE, steps } from './program/steps.ts';
-import { compare, type Versus } from './program/versus.ts';
-
-/** One instruction, with its proof where it needs one, on both VMs; all but the units are the same on both. */
-export type InstructionCost = Omit<Cost, 'units'> & { units: Record<VmKind, number> };
-
-export interface ProgramFigures {
-  instructions: InstructionCost[];
-  /** One paid call: open by grant, then settle, a transaction each. */
-  execution: InstructionCost;
-  accounts: AccountCost[];
-  /** Size of the program. */
-  so_bytes: number;
-  versus: Versus;
-}
+import { compare } from './program/versus.ts';
 
 export interface ProgramBench extends ProgramFigures {
   goals: Goal[];

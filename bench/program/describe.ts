@@ -1,5 +1,5 @@
 /** The program's figures as Markdown, for the terminal and the README. */
-import type { InstructionCost, ProgramFigures } from '../program.ts';
+import type { InstructionCost, ProgramFigures } from './figures.ts';
 import type { Goal } from './goals.ts';
 import { toTable } from './table.ts';
 import type { OpenSpread, StageCost, Versus } from './versus.ts';

@@ -1,5 +1,5 @@
 /** What the program was meant to cost, beside what it does. Units are those of the classic Token program: bankrun's. */
-import type { ProgramFigures } from '../program.ts';
+import type { ProgramFigures } from './figures.ts';
 
 export interface Goal {
   name: string;

@@ -1,7 +1,20 @@
 /** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, NO_KEY, USDC, type World } from '../../harness/vm/world.ts';
-import type { Side } from './parties.ts';
+
+/** One creator with a listing, one caller with a grant, and who pays the rent of what they make. */
+export interface Side {
+  creator: Keypair;
+  caller: Keypair;
+  payer: Keypair;
+  listing: PublicKey;
+  signingKey: Keypair;
+  /** A second USDC account of the creator. */
+  savings: PublicKey;
+  /** Names what is made again for this side. */
+  label: string;
+}
 
 /** What an upheld dispute slashes: more than the price, so that the treasury has its part. */
 export const SLASH = 3n * USDC;

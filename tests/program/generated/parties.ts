@@ -6,20 +6,7 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/vm.ts';
 import { USDC, type World, world } from '../../harness/vm/world.ts';
-import { answer, disputed, open } from './moments.ts';
-
-/** One creator with a listing, one caller with a grant, and who pays the rent of what they make. */
-export interface Side {
-  creator: Keypair;
-  caller: Keypair;
-  payer: Keypair;
-  listing: PublicKey;
-  signingKey: Keypair;
-  /** A second USDC account of the creator. */
-  savings: PublicKey;
-  /** Names what is made anew for this side. */
-  label: string;
-}
+import { answer, disputed, open, type Side } from './moments.ts';
 
 export interface Market {
   w: World;

@@ -15,9 +15,25 @@ import {
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
-import { type Balances, FEE, PRICE, request, type TestMarketplace } from '../../harness/node/marketplace.ts';
-import { BEHAVIOURS } from './plan.ts';
-import type { Ended } from './run.ts';
+import {
+  type Answer,
+  type Balances,
+  FEE,
+  PRICE,
+  request,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { BEHAVIOURS, type PlannedExecution } from './plan.ts';
+
+/** One execution as its client has it at the end. */
+export interface Ended {
+  planned: PlannedExecution;
+  task: string;
+  /** What the id must be, by wallet and Idempotency-Key. */
+  id: string;
+  /** The answer that the client took as the last word. */
+  answer: Answer;
+}
 
 /** Everything that an execution changes, at one moment. */
 export interface Picture {

@@ -20,7 +20,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { beginFault, endFault } from './faults.ts';
-import { findViolations, lookAt, type Picture } from './invariants.ts';
+import { type Ended, findViolations, lookAt, type Picture } from './invariants.ts';
 import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution } from './plan.ts';
 
 const RETRY_MS = 200;
@@ -33,16 +33,6 @@ const QUIET_MS = 150_000;
 
 /** Waits as long as the run makes progress. */
 type Wait = (what: string, look: () => Promise<boolean>) => Promise<void>;
-
-/** One execution as its client has it at the end. */
-export interface Ended {
-  planned: PlannedExecution;
-  task: string;
-  /** What the id must be, by wallet and Idempotency-Key. */
-  id: string;
-  /** The answer that the client took as the last word. */
-  answer: Answer;
-}
 
 export interface ChaosRun {
   seed: number;
