@@ -1,6 +1,7 @@
-// `npm test`: every suite in a process of its own, then the counts of all of them on one line.
-// `npm test -- api local` runs only those suites, `npm test -- relay` all that lie in tests/relay.
-
+/**
+ * `npm test`: every suite in a process of its own, then the counts of all of them on one line.
+ * `npm test -- api local` runs only those suites, `npm test -- relay` all that lie in tests/relay.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,6 +15,8 @@ interface Suite {
   /** Below tests/; every test file in it and below it. None for the tests that cargo runs. */
   folder?: string;
   env?: Record<string, string>;
+  /** Root hooks for the whole suite, path from the root. */
+  hooks?: string;
 }
 
 interface Counts {
@@ -24,12 +27,26 @@ interface Counts {
   failed?: { title: string; error: string }[];
 }
 
+const COVERAGE = 'tests/program/coverage.ts';
+
 /** In the order in which a fault shows soonest: the cheap ones first. */
 const SUITES: Suite[] = [
   { name: 'rust', about: "the program's own unit tests" },
   { name: 'sdk', about: 'what everybody imports', folder: 'sdk' },
-  { name: 'program', about: 'the program on the current runtime', folder: 'program', env: { VM: 'litesvm' } },
-  { name: 'program-bankrun', about: 'the program on an old runtime', folder: 'program', env: { VM: 'bankrun' } },
+  {
+    name: 'program',
+    about: 'the program on the current runtime',
+    folder: 'program',
+    env: { VM: 'litesvm' },
+    hooks: COVERAGE,
+  },
+  {
+    name: 'program-bankrun',
+    about: 'the program on an old runtime',
+    folder: 'program',
+    env: { VM: 'bankrun' },
+    hooks: COVERAGE,
+  },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
   { name: 'api', about: 'the API over real tables', folder: 'relay/api' },
@@ -59,7 +76,8 @@ function runMocha(suite: Suite): Counts {
   const counts = join(folder, 'counts.json');
   try {
     const reporter = ['--reporter', 'tests/harness/reporter.cjs', '--reporter-option', `counts=${counts}`];
-    const run = spawnSync(process.execPath, [mocha, ...reporter, `tests/${suite.folder}/**/*.test.ts`], {
+    const hooks = suite.hooks ? ['--require', suite.hooks] : [];
+    const run = spawnSync(process.execPath, [mocha, ...reporter, ...hooks, `tests/${suite.folder}/**/*.test.ts`], {
       cwd: root,
       env: { ...process.env, ...suite.env },
       stdio: 'inherit',

@@ -1,5 +1,7 @@
-// Runs the tests against a mutant until the first one fails: those that know the mutant's error first, then the
-// generated attacks on its instruction, the program's unit tests where they were built with it, and all.
+/**
+ * Runs the tests against a mutant until the first one fails: those that know the mutant's error first, then the generated
+ * attacks on its instruction, the program's unit tests where they were built with it, and all.
+ */
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,9 +12,9 @@ import { filesBelow, TREE } from './workspace.ts';
 /** Long enough for all tests of the program on a busy machine. */
 const LIMIT_MS = 15 * 60_000;
 const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
-const FOLDERS = ['tests/program', 'tests/fuzz'];
-/** Needs the errors that all the others produce. */
-const LAST = 'zz_coverage.test.ts';
+const FOLDER = 'tests/program';
+/** A root hook that fails where a run of all tests has not produced every error. */
+const COVERAGE = 'tests/program/coverage.ts';
 /** Titles its tests by instruction. */
 const GENERATED = 'generated/generated.test.ts';
 
@@ -23,8 +25,7 @@ interface TestFile {
 
 /** The test files that can kill a mutant, in the order in which they run. */
 export function findTests(): TestFile[] {
-  const paths = FOLDERS.flatMap((folder) => filesBelow(folder)).filter((path) => path.endsWith('.test.ts'));
-  paths.sort((a, b) => Number(a.endsWith(LAST)) - Number(b.endsWith(LAST)));
+  const paths = filesBelow(FOLDER).filter((path) => path.endsWith('.test.ts'));
   return paths.map((path) => ({ path, text: readFileSync(join(TREE, path), 'utf8') }));
 }
 
@@ -84,20 +85,15 @@ function runLimited(command: string, args: string[], cwd: string, env: Record<st
 
 type Result = Omit<Verdict, 'seconds'>;
 
-/** Runs these files, or their tests whose title matches, against this binary up to the first failure. */
-async function runMocha(files: TestFile[], so: string, title?: string): Promise<Result> {
+/** Runs these files, with mocha's `options` for which of their tests, against this binary up to the first failure. */
+async function runMocha(files: TestFile[], so: string, options: string[] = []): Promise<Result> {
   if (files.length === 0) return { outcome: 'survived' };
   const report = `${so}.json`;
   rmSync(report, { force: true });
   const reporter = ['--bail', '--reporter', 'json', '--reporter-option', `output=${report}`];
   const env = { PROGRAM_SO: so, VM: 'litesvm' };
   const paths = files.map((file) => file.path);
-  const ended = await runLimited(
-    process.execPath,
-    [MOCHA, ...reporter, ...(title ? ['--grep', title] : []), ...paths],
-    TREE,
-    env,
-  );
+  const ended = await runLimited(process.execPath, [MOCHA, ...reporter, ...options, ...paths], TREE, env);
   if (ended.timedOut) return { outcome: 'timeout' };
   if (ended.code === 0) return { outcome: 'survived' };
   let by = `the test process ended: ${ended.output.trim().split('\n').at(-1) ?? ''}`;
@@ -133,13 +129,12 @@ export async function judge(
   const isInstruction = mutant?.file.includes('/instructions/');
   const generated = isInstruction ? tests.filter((test) => test.path.endsWith(GENERATED)) : [];
   const title = mutant ? `\\b(${subjectOf(mutant)}|${basename(mutant.file, '.rs')})\\b` : '';
-  const others = tests.filter((test) => !first.includes(test) && !test.path.endsWith(LAST));
-  const last = tests.filter((test) => test.path.endsWith(LAST));
+  const others = tests.filter((test) => !first.includes(test));
   const steps = [
     () => runMocha(first, so),
-    () => runMocha(generated, so, title),
+    () => runMocha(generated, so, title ? ['--grep', title] : []),
     () => (unitTests ? runUnitTests(unitTests) : null),
-    () => runMocha([...others, ...first, ...last], so),
+    () => runMocha([...others, ...first], so, ['--require', COVERAGE]),
   ];
   for (const step of steps) {
     const result = await step();
