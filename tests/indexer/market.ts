@@ -13,7 +13,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import { createMockUsdc, initializeMarketplace, mintMockUsdc, sendAndConfirm } from '../../app/local/network.ts';
+import { sendAndConfirm } from '../../app/local/network.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import {
   deriveExecutionId,
@@ -22,6 +22,7 @@ import {
   requestHash,
   signResult,
 } from '../../app/sdk/receipt/receipt.ts';
+import { layGround } from '../harness/node/ground.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 
 const USDC = 1_000_000n;
@@ -40,24 +41,10 @@ export type Market = Awaited<ReturnType<typeof startMarket>>;
 export async function startMarket() {
   const node: TestNode = await startNode();
   const { connection, payer } = node;
-  const [relay, creator, caller, mint] = [1, 2, 3, 4].map(() => Keypair.generate()) as [
-    Keypair,
-    Keypair,
-    Keypair,
-    Keypair,
-  ];
-  for (const { publicKey } of [relay, creator, caller]) await node.fundSol(publicKey, 100e9);
-  const usdcMint = await createMockUsdc(connection, { payer, mint, mintAuthority: payer.publicKey });
-  const mintTo = (owner: PublicKey) =>
-    mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount: 1_000n * USDC });
-  const [payout, source] = [await mintTo(creator.publicKey), await mintTo(caller.publicKey)];
-  await initializeMarketplace(connection, {
-    upgradeAuthority: payer,
-    payer,
-    admin: payer.publicKey,
-    relayAuthority: relay.publicKey,
-    usdcMint,
-  });
+  const [relay, creator, caller] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+  const { usdcMint } = await layGround(node, relay, [creator, caller]);
+  const payout = program.findTokenAccount(creator.publicKey, usdcMint);
+  const source = program.findTokenAccount(caller.publicKey, usdcMint);
   let signingKey = nacl.sign.keyPair();
   const listingId = randomBytes(16);
   const listing = program.findListing(creator.publicKey, listingId);

@@ -11,8 +11,9 @@ import { closeExecution, constants, findExecution, PROGRAM_ID } from '../../app/
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openIndex } from '../../indexer/open.ts';
 import { startNode } from '../harness/node/node.ts';
+import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
-import { deployTestCaller, logsOf, print, repeat, sendUnheard as sendCut } from './caller.ts';
+import { deployTestCaller, logsOf, sendUnheard as sendCut } from './caller.ts';
 import { dump, eventually, IndexerBench, type Row, withoutSlots } from './harness.ts';
 import { type Market, NO_KEY, PRICE, startMarket } from './market.ts';
 
@@ -49,7 +50,7 @@ describe('indexer, trust', () => {
         failure = error;
       },
     });
-    const signature = await market.send([print(unknown, 'unheard')], market.creator);
+    const signature = await market.send([printed(unknown, 'unheard')], market.creator);
     await eventually('failed', async () => (await indexer.status()).state === 'failed');
     expect(String(failure)).to.include(signature).and.to.include('unknown event');
     expect((await indexer.status()).error).to.include(signature);
@@ -69,15 +70,15 @@ describe('indexer, trust', () => {
     const forged = Buffer.from([...event.discriminator, ...market.listing.toBytes(), 2]);
     expect(decodeEvent(forged)).to.deep.include({ name: 'ListingStatusChanged' });
     const line = `Program ${PROGRAM_ID} invoke [1]`;
-    const forgery = [print(forged, line), repeat(print(forged, line), 2), print(forged, line)];
+    const forgery = [printed(forged, line), relayed(printed(forged, line), 2), printed(forged, line)];
     const beside = await market.send(
       [...forgery, market.statusInstruction('paused'), ...forgery.slice(0, 1)],
       market.creator,
     );
-    const printed = (await logsOf(market, beside)).filter(
+    const lookalikes = (await logsOf(market, beside)).filter(
       (text) => text === `Program data: ${forged.toString('base64')}`,
     );
-    expect(printed).to.have.length(5);
+    expect(lookalikes).to.have.length(5);
     await bench.catchUp(indexer);
     const after = dump(bench.path('forged.db'));
     const [row] = before.listings!;

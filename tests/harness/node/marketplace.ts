@@ -13,7 +13,6 @@ import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { type ListingFileInput, parseListingFile } from '../../../app/cli/listingFile.ts';
 import { openDatabase } from '../../../app/database/open.ts';
-import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../../app/local/network.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
@@ -29,6 +28,7 @@ import { hashResult, parseUuid, signResult } from '../../../app/sdk/receipt/rece
 import { createKey } from '../../../app/sdk/wallet/keys.ts';
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
+import { layGround } from './ground.ts';
 import { startNode, type TestNode } from './node.ts';
 
 /** Reaches the test's own creator; `reply` answers as a good creator would. */
@@ -115,26 +115,8 @@ export async function startMarketplace(
   const authority = Keypair.generate();
   const creator = Keypair.generate();
   const wallets = [Keypair.generate(), Keypair.generate()];
-  const { connection, payer } = node;
-  await Promise.all([authority, creator, ...wallets].map((key) => node.fundSol(key.publicKey, 100e9)));
-  const usdcMint = await createMockUsdc(connection, {
-    payer,
-    mint: Keypair.generate(),
-    mintAuthority: payer.publicKey,
-  });
-  await initializeMarketplace(connection, {
-    upgradeAuthority: payer,
-    payer,
-    admin: payer.publicKey,
-    relayAuthority: authority.publicKey,
-    usdcMint,
-  });
-  const mintTo = (owner: PublicKey, amount: bigint) =>
-    mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount });
-  await Promise.all([
-    mintTo(creator.publicKey, 1_000_000_000n),
-    ...wallets.map((w) => mintTo(w.publicKey, 1_000_000_000n)),
-  ]);
+  const { connection } = node;
+  const { usdcMint, mintTo } = await layGround(node, authority, [creator, ...wallets]);
 
   const signingKey = options.signingKey ?? generateSigningKey();
   const calls = new Map<string, number>();

@@ -4,6 +4,7 @@
  */
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { callRpc, deployProgram, forkNode, fundSol } from '../../../app/local/network.ts';
+import { CLOCK_ADDRESS, decodeClock } from '../../../app/sdk/program/clock.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 
 export interface TestNode {
@@ -24,9 +25,6 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-/** The sysvar that programs read the time from; its i64 at byte 32 is unix_timestamp. */
-const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
-const CLOCK_UNIX_TIMESTAMP_OFFSET = 32;
 /** Where a token account says whether it is initialized (1) or frozen (2). */
 const TOKEN_STATE_OFFSET = 108;
 
@@ -69,10 +67,10 @@ export async function startNode(
     timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
     async now() {
       const clock = await callRpc<{ value: { data: [string, string] } }>(rpcUrl, 'getAccountInfo', [
-        CLOCK_SYSVAR,
+        CLOCK_ADDRESS.toBase58(),
         { encoding: 'base64', commitment: 'confirmed' },
       ]);
-      return Number(Buffer.from(clock.value.data[0], 'base64').readBigInt64LE(CLOCK_UNIX_TIMESTAMP_OFFSET));
+      return Number(decodeClock(Buffer.from(clock.value.data[0], 'base64')));
     },
     rpc: (method, params) => callRpc(rpcUrl, method, params),
     stop: () => node.stop(),

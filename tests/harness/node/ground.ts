@@ -1,0 +1,36 @@
+/** What every marketplace on a test's node stands on: mock USDC, the usual settings, and people with money. */
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../../app/local/network.ts';
+import type { TestNode } from './node.ts';
+
+/** What each of the people starts with: 100 SOL and 1,000 USDC. */
+const LAMPORTS = 100e9;
+const PURSE = 1_000_000_000n;
+
+export interface Ground {
+  usdcMint: PublicKey;
+  /** Mints base units of USDC to a wallet's own account, which is made where it is missing; returns it. */
+  mintTo(owner: PublicKey, amount: bigint): Promise<PublicKey>;
+}
+
+/**
+ * Makes the marketplace on a node with the program; the node's payer is its admin. The relay authority gets SOL, the people
+ * SOL and USDC.
+ */
+export async function layGround(node: TestNode, relay: Keypair, people: Keypair[]): Promise<Ground> {
+  const { connection, payer } = node;
+  await Promise.all([relay, ...people].map(({ publicKey }) => node.fundSol(publicKey, LAMPORTS)));
+  const mint = Keypair.generate();
+  const usdcMint = await createMockUsdc(connection, { payer, mint, mintAuthority: payer.publicKey });
+  await initializeMarketplace(connection, {
+    upgradeAuthority: payer,
+    payer,
+    admin: payer.publicKey,
+    relayAuthority: relay.publicKey,
+    usdcMint,
+  });
+  const mintTo = (owner: PublicKey, amount: bigint) =>
+    mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount });
+  await Promise.all(people.map(({ publicKey }) => mintTo(publicKey, PURSE)));
+  return { usdcMint, mintTo };
+}
