@@ -3,7 +3,7 @@
  * relay and wallets do.
  */
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair } from '../../tests/harness/vm/vm.ts';
+import { namedKeypair } from '../../tests/harness/vm/keys.ts';
 import { type Execution, NO_KEY, signed, USDC, type World } from '../../tests/harness/vm/world.ts';
 import type { Step } from './measure.ts';
 

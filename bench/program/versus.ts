@@ -7,7 +7,8 @@ import { type Keypair, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../app/sdk/program/accounts.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { readProgram } from '../../tests/harness/vm/deployment.ts';
-import { namedKeypair, type VmKind } from '../../tests/harness/vm/vm.ts';
+import { namedKeypair } from '../../tests/harness/vm/keys.ts';
+import type { VmKind } from '../../tests/harness/vm/vm.ts';
 import { FEE, PRICE, USDC, type World, world } from '../../tests/harness/vm/world.ts';
 import { type Cost, measure } from './measure.ts';
 import {

@@ -9,8 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { RawAccount } from '../../tests/harness/vm/backend.ts';
 import type { RawFailure } from '../../tests/harness/vm/outcome.ts';
-import type { RawAccount, Vm } from '../../tests/harness/vm/vm.ts';
+import type { Vm } from '../../tests/harness/vm/vm.ts';
 
 const SLOT_MS = 400;
 /** How long a blockhash is good for, blocks. */

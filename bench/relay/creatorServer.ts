@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hashResult, signResult } from '../../app/sdk/receipt/receipt.ts';
-import { namedKeypair } from '../../tests/harness/vm/vm.ts';
+import { namedKeypair } from '../../tests/harness/vm/keys.ts';
 
 const RESULT = 'done';
 

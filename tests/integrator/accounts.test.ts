@@ -72,7 +72,7 @@ describe('an integrator without the service: what the IDL leaves open', () => {
       const imports = [...text.matchAll(/^(?:import|\}) .*?['"]([^'"]+)['"]/gm)].map((match) => match[1]!);
       expect(imports).to.include('@coral-xyz/anchor');
       const allowed =
-        /^(node:\w+|@coral-xyz\/anchor|@solana\/(web3\.js|spl-token)|chai|(\.\.\/)+app\/sdk\/idl\/marketplace\.(json|ts))$/;
+        /^(node:\w+|@coral-xyz\/anchor|@solana\/(web3\.js|spl-token)|chai|(\.\.\/)+app\/sdk\/program\/idl\/marketplace\.(json|ts))$/;
       expect(imports.filter((name) => !allowed.test(name))).to.deep.equal([]);
     }
   });

@@ -2,7 +2,8 @@
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { START } from '../harness/vm/vm.ts';
 import { FEE, PRICE, signed, USDC, type World, world } from '../harness/vm/world.ts';
 
 /** max_timeout + refund_grace + dispute_window of the world's config. */

@@ -2,7 +2,8 @@
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { START } from '../harness/vm/vm.ts';
 import { type Execution, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 const BOND = 10_000_000n;

@@ -3,9 +3,9 @@ import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair } from '../harness/vm/vm.ts';
 import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');

@@ -3,8 +3,9 @@ import { AccountLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { START } from '../harness/vm/vm.ts';
 import { emptyWorld, signed, TERMS, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LISTING_BYTES = 8 + 3 + 32 + 16 + 32 + 32 + 8 + 3 * 4 + 2 + 32 + 8 + 4 + 200;

@@ -2,8 +2,9 @@
 import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { START } from '../harness/vm/vm.ts';
 import { NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 3 * 4 + 2;

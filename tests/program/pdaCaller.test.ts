@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, printed, relayed } from '../harness/vm/caller.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { START } from '../harness/vm/vm.ts';
 import { FEE, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('a caller that is an address of another program', () => {

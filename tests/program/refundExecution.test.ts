@@ -1,8 +1,9 @@
 /** refund_execution: the caller's money back, by the relay while it can, by anyone from refund_at on, whatever the grant. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { START } from '../harness/vm/vm.ts';
 import { type Execution, FEE, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('refund_execution', () => {

@@ -1,8 +1,8 @@
 /** revoke_grant: the end of a key's right, by the wallet alone or by the relay. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair } from '../harness/vm/vm.ts';
 import { type World, world } from '../harness/vm/world.ts';
 
 describe('revoke_grant', () => {

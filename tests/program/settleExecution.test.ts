@@ -1,8 +1,9 @@
 /** settle_execution: 99% to the creator, 1% to the treasury, once, before refund_at. Forged signatures have a file of their own. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair, START } from '../harness/vm/vm.ts';
+import { START } from '../harness/vm/vm.ts';
 import { type Execution, FEE, PRICE, RESULT_HASH, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('settle_execution', () => {

@@ -2,7 +2,7 @@
 import { ComputeBudgetProgram, type Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair } from '../harness/vm/vm.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { FEE, PRICE, signed, TERMS, TIERS, type World, world } from '../harness/vm/world.ts';
 
 const LIMIT = 1_232;

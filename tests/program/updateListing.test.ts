@@ -1,8 +1,8 @@
 /** update_listing: new terms raise the version, a new price needs its collateral, open executions keep what they paid for. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { namedKeypair } from '../harness/vm/vm.ts';
 import { PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('update_listing', () => {

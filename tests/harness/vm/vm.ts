@@ -1,53 +1,29 @@
 /**
- * The only file that imports a VM. One interface over two of them, chosen by the environment variable VM: `litesvm`
- * (Agave 4.3, which verifies Ed25519 instructions; the default) and `bankrun` (solana-bankrun 0.4, Solana 1.18, which
- * does not). Both start with the marketplace and the test caller under the upgradeable loader, with ProgramData accounts
- * written here, so that the upgrade authority is known. PROGRAM_SO names another marketplace binary to test.
+ * One interface over two VMs, chosen by the environment variable VM: `litesvm` (litesvm.ts, the default) and `bankrun`
+ * (bankrun.ts), the only files that import one. Both start with the marketplace and the test caller under the upgradeable
+ * loader, with ProgramData accounts written here, so that the upgrade authority is known. PROGRAM_SO names another
+ * marketplace binary to test.
  */
-import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { type Address, address, lamports as asLamports, getTransactionDecoder } from '@solana/kit';
 import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
-  Keypair,
-  type Message,
-  PACKET_DATA_SIZE,
+  type Keypair,
   PublicKey,
   SystemProgram,
   Transaction,
   type TransactionInstruction,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { FailedTransactionMetadata, Clock as LiteClock, LiteSVM } from 'litesvm';
-import {
-  Clock as BankClock,
-  type BanksTransactionResultWithMeta,
-  type ProgramTestContext,
-  start,
-} from 'solana-bankrun';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
-import { LOADER, PROGRAMS, programAccounts, readProgram } from './deployment.ts';
-import {
-  keepCoverage,
-  nameFailure,
-  type Outcome,
-  type RawFailure,
-  readDebugError,
-  readDisplayError,
-  readOurEvents,
-  remember,
-} from './outcome.ts';
+import { type Backend, NO_ACCOUNT, type RawAccount, type RawOutcome } from './backend.ts';
+import { BankBackend } from './bankrun.ts';
+import { namedKeypair, signAll } from './keys.ts';
+import { LiteBackend } from './litesvm.ts';
+import { keepCoverage, nameFailure, type Outcome, readOurEvents, remember } from './outcome.ts';
 
 export type VmKind = 'litesvm' | 'bankrun';
 
 /** The VM that this run uses, unless a test needs a certain one. */
 export const VM_KIND: VmKind = chooseVm(process.env.VM);
-
-export interface RawAccount {
-  lamports: bigint;
-  owner: PublicKey;
-  data: Uint8Array;
-  executable?: boolean;
-}
 
 export interface TokenAccountInput {
   mint: PublicKey;
@@ -61,43 +37,11 @@ export interface TokenAccountInput {
 
 /** The clock at which every VM starts, unix seconds. */
 export const START = 1_800_000_000n;
-/** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
-const DIRECT_MAPPING = new PublicKey('EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33');
-
-const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
-/** Native programs, sysvars and the token programs, which come with the VM. */
-const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
 
 /** A transaction ready to run, and its instructions in their order. */
 interface Signed {
   transaction: VersionedTransaction;
   instructions: TransactionInstruction[];
-}
-
-/** What a VM says of a transaction. */
-interface RawOutcome {
-  failure: RawFailure | null;
-  logs: string[];
-  computeUnits: number;
-}
-
-/** What a VM must do for us; the rest is built on top. */
-interface Backend {
-  /** Signatures that were used; the runtime takes each once. */
-  readonly sent: Set<string>;
-  blockhash(): Promise<string>;
-  nextBlockhash(): Promise<void>;
-  run(transaction: VersionedTransaction): Promise<RawOutcome>;
-  /** The same without effect. */
-  simulate(transaction: VersionedTransaction): Promise<RawOutcome>;
-  getAccount(address: PublicKey): Promise<RawAccount | null>;
-  setAccount(address: PublicKey, account: RawAccount): void;
-  setTime(unixSeconds: bigint): Promise<void>;
-}
-
-/** A keypair that is the same in every run, so that bumps, and with them compute units, are too. */
-export function namedKeypair(name: string): Keypair {
-  return Keypair.fromSeed(createHash('sha256').update(`agent-marketplace test ${name}`).digest());
 }
 
 export class Vm {
@@ -254,200 +198,6 @@ export class Vm {
     if (!value?.owner.equals(TOKEN_PROGRAM_ID) || value.data.length !== AccountLayout.span) return null;
     return AccountLayout.decode(value.data).amount;
   }
-}
-
-class LiteBackend implements Backend {
-  readonly sent = new Set<string>();
-  private readonly svm = new LiteSVM();
-
-  constructor() {
-    for (const [programId, path] of PROGRAMS) {
-      this.svm.addProgramWithLoader(address(programId.toBase58()), readProgram(path), address(LOADER));
-    }
-    // The loader's own ProgramData has no upgrade authority.
-    for (const { address, account } of deployment()) if (!account.executable) this.setAccount(address, account);
-  }
-
-  async blockhash(): Promise<string> {
-    return this.svm.latestBlockhash();
-  }
-
-  async nextBlockhash(): Promise<void> {
-    this.svm.expireBlockhash();
-  }
-
-  async run(transaction: VersionedTransaction) {
-    return this.toOutcome(this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize())));
-  }
-
-  async simulate(transaction: VersionedTransaction) {
-    return this.toOutcome(this.svm.simulateTransaction(getTransactionDecoder().decode(transaction.serialize())));
-  }
-
-  private toOutcome(result: ReturnType<LiteSVM['sendTransaction']> | ReturnType<LiteSVM['simulateTransaction']>) {
-    const failed = result instanceof FailedTransactionMetadata;
-    const meta = 'meta' in result ? result.meta() : result;
-    return {
-      failure: failed ? readDebugError(result.toString()) : null,
-      logs: meta.logs(),
-      computeUnits: Number(meta.computeUnitsConsumed()),
-    };
-  }
-
-  async getAccount(account: PublicKey): Promise<RawAccount | null> {
-    const found = this.svm.getAccount(addressOf(account));
-    if (!found.exists) return null;
-    const { lamports, data, executable } = found;
-    return { lamports, owner: keyOf(found.programAddress), data: new Uint8Array(data), executable };
-  }
-
-  setAccount(account: PublicKey, value: RawAccount): void {
-    this.svm.setAccount({
-      address: addressOf(account),
-      programAddress: addressOf(value.owner),
-      lamports: asLamports(value.lamports),
-      data: value.data,
-      executable: value.executable ?? false,
-      space: BigInt(value.data.length),
-    });
-  }
-
-  async setTime(unixSeconds: bigint): Promise<void> {
-    const clock = this.svm.getClock();
-    const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = clock;
-    this.svm.setClock(new LiteClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
-  }
-}
-
-/**
- * One bankrun for the whole process, emptied for each new chain: it crashes the process now and then when many are made
- * and dropped, and emptying takes a fraction of the time. Only the latest chain of it is alive.
- */
-class BankBackend implements Backend {
-  private static shared: BankBackend | null = null;
-  readonly sent = new Set<string>();
-  /** Every address that a transaction named or a test wrote since the chain was made. */
-  private readonly touched = new Map<string, PublicKey>();
-
-  private constructor(private readonly context: ProgramTestContext) {}
-
-  static async create(): Promise<BankBackend> {
-    if (BankBackend.shared) {
-      BankBackend.shared.empty();
-      return BankBackend.shared;
-    }
-    // The VM would print every log line; outcomes carry them.
-    process.env.RUST_LOG ??= 'off';
-    const accounts = deployment().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
-    BankBackend.shared = new BankBackend(await start([], accounts, undefined, undefined, [DIRECT_MAPPING]));
-    return BankBackend.shared;
-  }
-
-  /** Back to the first state: what is not of the runtime or a program goes, and programs are as they were. */
-  private empty(): void {
-    const programs = new Map(deployment().map(({ address, account }) => [address.toBase58(), account]));
-    for (const [text, address] of this.touched) {
-      if (BUILT_IN.test(text)) continue;
-      this.context.setAccount(address, toAccountInfo(programs.get(text) ?? NO_ACCOUNT));
-    }
-    this.touched.clear();
-  }
-
-  async blockhash(): Promise<string> {
-    // Blockhashes grow old by the wall clock here, so that the first one does not last a test.
-    const latest = await this.context.banksClient.getLatestBlockhash();
-    return latest?.[0] ?? this.context.lastBlockhash;
-  }
-
-  async nextBlockhash(): Promise<void> {}
-
-  async run(transaction: VersionedTransaction) {
-    for (const key of transaction.message.staticAccountKeys) this.touched.set(addressOf(key), key);
-    return this.toOutcome(await this.context.banksClient.tryProcessTransaction(transaction));
-  }
-
-  async simulate(transaction: VersionedTransaction) {
-    return this.toOutcome(await this.context.banksClient.simulateTransaction(transaction));
-  }
-
-  private toOutcome({ result, meta }: BanksTransactionResultWithMeta) {
-    return {
-      failure: result === null ? null : readDisplayError(result),
-      logs: meta?.logMessages ?? [],
-      computeUnits: Number(meta?.computeUnitsConsumed ?? 0n),
-    };
-  }
-
-  async getAccount(account: PublicKey): Promise<RawAccount | null> {
-    const found = await this.context.banksClient.getAccount(account);
-    return found && { ...found, lamports: BigInt(found.lamports), owner: new PublicKey(found.owner) };
-  }
-
-  setAccount(account: PublicKey, value: RawAccount): void {
-    this.touched.set(addressOf(account), account);
-    this.context.setAccount(account, toAccountInfo(value));
-  }
-
-  async setTime(unixSeconds: bigint): Promise<void> {
-    const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
-    this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
-  }
-}
-
-/** Both programs, upgradeable by the harness. */
-function deployment() {
-  const authority = namedKeypair('upgrade authority').publicKey;
-  return PROGRAMS.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
-}
-
-const privateKeys = new WeakMap<Keypair, KeyObject>();
-/** What precedes an Ed25519 seed in PKCS #8. */
-const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-/** web3.js signs a hundred times slower than OpenSSL, and that was most of a test run. */
-function privateKeyOf(keypair: Keypair): KeyObject {
-  const kept = privateKeys.get(keypair);
-  if (kept) return kept;
-  const der = Buffer.concat([PKCS8, keypair.secretKey.subarray(0, 32)]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  privateKeys.set(keypair, key);
-  return key;
-}
-
-/** Throws when a signature is missing or it is too long for a packet; whether the signatures are good the VM finds out. */
-function signAll(message: Message, signers: Keypair[]): VersionedTransaction {
-  const bytes = message.serialize();
-  const transaction = new VersionedTransaction(message);
-  for (const signer of signers) transaction.addSignature(signer.publicKey, sign(null, bytes, privateKeyOf(signer)));
-  const missing = transaction.signatures.findIndex((signature) => signature.every((byte) => byte === 0));
-  if (missing >= 0) throw new Error(`the signature of ${message.accountKeys[missing]!.toBase58()} is missing`);
-  const { length } = transaction.serialize();
-  if (length > PACKET_DATA_SIZE)
-    throw new RangeError(`the transaction has ${length} bytes, more than ${PACKET_DATA_SIZE}`);
-  return transaction;
-}
-
-const addresses = new WeakMap<PublicKey, Address>();
-
-/** An address as text; base58 takes long enough to be worth keeping. */
-export function addressOf(key: PublicKey): Address {
-  const kept = addresses.get(key) ?? address(key.toBase58());
-  addresses.set(key, kept);
-  return kept;
-}
-
-/** The few programs that own accounts, by their text. */
-const owners = new Map<string, PublicKey>();
-
-function keyOf(text: string): PublicKey {
-  const kept = owners.get(text) ?? new PublicKey(text);
-  owners.set(text, kept);
-  return kept;
-}
-
-function toAccountInfo(account: RawAccount) {
-  const { lamports, owner, data, executable } = account;
-  return { lamports: Number(lamports), owner, data, executable: executable ?? false, rentEpoch: 0 };
 }
 
 function chooseVm(name: string | undefined): VmKind {

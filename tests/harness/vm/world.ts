@@ -10,8 +10,9 @@ import nacl from 'tweetnacl';
 import * as program from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
 import { Balances, difference, type Movement } from './balances.ts';
+import { namedKeypair } from './keys.ts';
 import type { Outcome } from './outcome.ts';
-import { namedKeypair, Vm, type VmKind } from './vm.ts';
+import { Vm, type VmKind } from './vm.ts';
 
 export const USDC = 1_000_000n;
 /** The demo agent's price: 1% of it has a remainder, so that rounding shows. */

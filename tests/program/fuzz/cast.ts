@@ -2,7 +2,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { findCallerPda } from '../../harness/vm/caller.ts';
-import { namedKeypair } from '../../harness/vm/vm.ts';
+import { namedKeypair } from '../../harness/vm/keys.ts';
 import { USDC } from '../../harness/vm/world.ts';
 import { type Address, type Entry, rent, TOKEN_ACCOUNT_BYTES, text } from './ledger.ts';
 

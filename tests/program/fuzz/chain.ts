@@ -4,9 +4,10 @@ import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
+import type { RawAccount } from '../../harness/vm/backend.ts';
 import type { Outcome } from '../../harness/vm/outcome.ts';
 import { plain } from '../../harness/vm/plain.ts';
-import { type RawAccount, START, Vm } from '../../harness/vm/vm.ts';
+import { START, Vm } from '../../harness/vm/vm.ts';
 import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname } from './cast.ts';
 import { type Address, type Entry, key, type Ledger, type StateName, text } from './ledger.ts';
 

@@ -5,8 +5,9 @@
 import { AccountLayout, MintLayout, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { type AccountMeta, PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
+import type { RawAccount } from '../../harness/vm/backend.ts';
+import { namedKeypair } from '../../harness/vm/keys.ts';
 import { TEST_CALLER_ID } from '../../harness/vm/outcome.ts';
-import { namedKeypair, type RawAccount } from '../../harness/vm/vm.ts';
 import { NOBODY } from './parties.ts';
 import { accountNames, type Scene, type Target, TYPES } from './targets.ts';
 

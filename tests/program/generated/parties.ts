@@ -4,7 +4,7 @@
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { namedKeypair } from '../../harness/vm/vm.ts';
+import { namedKeypair } from '../../harness/vm/keys.ts';
 import { USDC, type World, world } from '../../harness/vm/world.ts';
 import { answer, disputed, open, type Side } from './moments.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { namedKeypair } from '../../harness/vm/vm.ts';
+import { namedKeypair } from '../../harness/vm/keys.ts';
 import { type Execution, FEE, signed, USDC, type World } from '../../harness/vm/world.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';

@@ -1,6 +1,7 @@
 /** Every byte, owner and lamport of many accounts at one moment: to compare with later, and to go back to. */
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
-import { addressOf, type RawAccount, type Vm } from '../../harness/vm/vm.ts';
+import { addressOf, type RawAccount } from '../../harness/vm/backend.ts';
+import type { Vm } from '../../harness/vm/vm.ts';
 
 export class Snapshot {
   private constructor(private readonly accounts: Map<string, { address: PublicKey; account: RawAccount | null }>) {}

@@ -8,8 +8,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
+import { addressOf, type RawAccount } from '../../harness/vm/backend.ts';
 import type { Outcome } from '../../harness/vm/outcome.ts';
-import { addressOf, type RawAccount } from '../../harness/vm/vm.ts';
 import { emptyWorld } from '../../harness/vm/world.ts';
 import type { Effect } from './exceptions.ts';
 import type { Side } from './moments.ts';

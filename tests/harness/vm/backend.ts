@@ -1,0 +1,61 @@
+/** What a VM must do for us, and what both of them begin with; the rest is built on top (vm.ts). */
+import { type Address, address } from '@solana/kit';
+import { PublicKey, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
+import { PROGRAMS, programAccounts, readProgram } from './deployment.ts';
+import { namedKeypair } from './keys.ts';
+import type { RawFailure } from './outcome.ts';
+
+export interface RawAccount {
+  lamports: bigint;
+  owner: PublicKey;
+  data: Uint8Array;
+  executable?: boolean;
+}
+
+/** What a VM says of a transaction. */
+export interface RawOutcome {
+  failure: RawFailure | null;
+  logs: string[];
+  computeUnits: number;
+}
+
+/** One VM with its chain. */
+export interface Backend {
+  /** Signatures that were used; the runtime takes each once. */
+  readonly sent: Set<string>;
+  blockhash(): Promise<string>;
+  nextBlockhash(): Promise<void>;
+  run(transaction: VersionedTransaction): Promise<RawOutcome>;
+  /** The same without effect. */
+  simulate(transaction: VersionedTransaction): Promise<RawOutcome>;
+  getAccount(address: PublicKey): Promise<RawAccount | null>;
+  setAccount(address: PublicKey, account: RawAccount): void;
+  setTime(unixSeconds: bigint): Promise<void>;
+}
+
+export const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
+
+/** Both programs, upgradeable by the harness. */
+export function deployment() {
+  const authority = namedKeypair('upgrade authority').publicKey;
+  return PROGRAMS.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
+}
+
+const addresses = new WeakMap<PublicKey, Address>();
+
+/** An address as text; base58 takes long enough to be worth keeping. */
+export function addressOf(key: PublicKey): Address {
+  const kept = addresses.get(key) ?? address(key.toBase58());
+  addresses.set(key, kept);
+  return kept;
+}
+
+/** The few programs that own accounts, by their text. */
+const owners = new Map<string, PublicKey>();
+
+/** An owner from its text. */
+export function keyOf(text: string): PublicKey {
+  const kept = owners.get(text) ?? new PublicKey(text);
+  owners.set(text, kept);
+  return kept;
+}

@@ -1,0 +1,95 @@
+/** solana-bankrun 0.4: Solana 1.18, which does not verify Ed25519 instructions. */
+import { PublicKey, type VersionedTransaction } from '@solana/web3.js';
+import {
+  Clock as BankClock,
+  type BanksTransactionResultWithMeta,
+  type ProgramTestContext,
+  start,
+} from 'solana-bankrun';
+import { addressOf, type Backend, deployment, NO_ACCOUNT, type RawAccount } from './backend.ts';
+import { readDisplayError } from './outcome.ts';
+
+/** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
+const DIRECT_MAPPING = new PublicKey('EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33');
+/** Native programs, sysvars and the token programs, which come with the VM. */
+const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
+
+/**
+ * One bankrun for the whole process, emptied for each new chain: it crashes the process now and then when many are made
+ * and dropped, and emptying takes a fraction of the time. Only the latest chain of it is alive.
+ */
+export class BankBackend implements Backend {
+  private static shared: BankBackend | null = null;
+  readonly sent = new Set<string>();
+  /** Every address that a transaction named or a test wrote since the chain was made. */
+  private readonly touched = new Map<string, PublicKey>();
+
+  private constructor(private readonly context: ProgramTestContext) {}
+
+  static async create(): Promise<BankBackend> {
+    if (BankBackend.shared) {
+      BankBackend.shared.empty();
+      return BankBackend.shared;
+    }
+    // The VM would print every log line; outcomes carry them.
+    process.env.RUST_LOG ??= 'off';
+    const accounts = deployment().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
+    BankBackend.shared = new BankBackend(await start([], accounts, undefined, undefined, [DIRECT_MAPPING]));
+    return BankBackend.shared;
+  }
+
+  /** Back to the first state: what is not of the runtime or a program goes, and programs are as they were. */
+  private empty(): void {
+    const programs = new Map(deployment().map(({ address, account }) => [address.toBase58(), account]));
+    for (const [text, address] of this.touched) {
+      if (BUILT_IN.test(text)) continue;
+      this.context.setAccount(address, toAccountInfo(programs.get(text) ?? NO_ACCOUNT));
+    }
+    this.touched.clear();
+  }
+
+  async blockhash(): Promise<string> {
+    // Blockhashes grow old by the wall clock here, so that the first one does not last a test.
+    const latest = await this.context.banksClient.getLatestBlockhash();
+    return latest?.[0] ?? this.context.lastBlockhash;
+  }
+
+  async nextBlockhash(): Promise<void> {}
+
+  async run(transaction: VersionedTransaction) {
+    for (const key of transaction.message.staticAccountKeys) this.touched.set(addressOf(key), key);
+    return this.toOutcome(await this.context.banksClient.tryProcessTransaction(transaction));
+  }
+
+  async simulate(transaction: VersionedTransaction) {
+    return this.toOutcome(await this.context.banksClient.simulateTransaction(transaction));
+  }
+
+  private toOutcome({ result, meta }: BanksTransactionResultWithMeta) {
+    return {
+      failure: result === null ? null : readDisplayError(result),
+      logs: meta?.logMessages ?? [],
+      computeUnits: Number(meta?.computeUnitsConsumed ?? 0n),
+    };
+  }
+
+  async getAccount(account: PublicKey): Promise<RawAccount | null> {
+    const found = await this.context.banksClient.getAccount(account);
+    return found && { ...found, lamports: BigInt(found.lamports), owner: new PublicKey(found.owner) };
+  }
+
+  setAccount(account: PublicKey, value: RawAccount): void {
+    this.touched.set(addressOf(account), account);
+    this.context.setAccount(account, toAccountInfo(value));
+  }
+
+  async setTime(unixSeconds: bigint): Promise<void> {
+    const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
+    this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
+  }
+}
+
+function toAccountInfo(account: RawAccount) {
+  const { lamports, owner, data, executable } = account;
+  return { lamports: Number(lamports), owner, data, executable: executable ?? false, rentEpoch: 0 };
+}

@@ -1,0 +1,35 @@
+/** Keypairs that are the same in every run, and signing as fast as OpenSSL does. */
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { Keypair, type Message, PACKET_DATA_SIZE, VersionedTransaction } from '@solana/web3.js';
+
+/** A keypair that is the same in every run, so that bumps, and with them compute units, are too. */
+export function namedKeypair(name: string): Keypair {
+  return Keypair.fromSeed(createHash('sha256').update(`agent-marketplace test ${name}`).digest());
+}
+
+const privateKeys = new WeakMap<Keypair, KeyObject>();
+/** What precedes an Ed25519 seed in PKCS #8. */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** web3.js signs a hundred times slower than OpenSSL, and that was most of a test run. */
+function privateKeyOf(keypair: Keypair): KeyObject {
+  const kept = privateKeys.get(keypair);
+  if (kept) return kept;
+  const der = Buffer.concat([PKCS8, keypair.secretKey.subarray(0, 32)]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  privateKeys.set(keypair, key);
+  return key;
+}
+
+/** Throws when a signature is missing or it is too long for a packet; whether the signatures are good the VM finds out. */
+export function signAll(message: Message, signers: Keypair[]): VersionedTransaction {
+  const bytes = message.serialize();
+  const transaction = new VersionedTransaction(message);
+  for (const signer of signers) transaction.addSignature(signer.publicKey, sign(null, bytes, privateKeyOf(signer)));
+  const missing = transaction.signatures.findIndex((signature) => signature.every((byte) => byte === 0));
+  if (missing >= 0) throw new Error(`the signature of ${message.accountKeys[missing]!.toBase58()} is missing`);
+  const { length } = transaction.serialize();
+  if (length > PACKET_DATA_SIZE)
+    throw new RangeError(`the transaction has ${length} bytes, more than ${PACKET_DATA_SIZE}`);
+  return transaction;
+}
