@@ -57,6 +57,13 @@ const forbidden = [
     to: { path: '^indexer/', pathNot: '^indexer/(read|tables|open)\\.ts$' },
   },
   {
+    name: 'only-the-chain-room-sends',
+    comment: 'Whatever the relay signs and sends goes through app/relay/chain, which alone is given the keypair.',
+    severity: 'error',
+    from: { path: '^app/relay/', pathNot: '^app/relay/chain/' },
+    to: { path: '^app/solana/calls\\.ts$' },
+  },
+  {
     name: 'product-without-tests',
     severity: 'error',
     from: { path: '^(app|indexer|migrations)/' },

@@ -1,6 +1,8 @@
-// `npm run build:program`: compiles the on-chain programs to SBF, and generates the IDL that everything else is typed by.
-//
-// Results that are committed: the programs (artifact folders), BUILD.json and app/sdk/program/idl. `--check` proves them fresh.
+/**
+ * `npm run build:program`: compiles the on-chain programs to SBF, and generates the IDL that everything else is typed by.
+ *
+ * Results that are committed: the programs (artifact folders), BUILD.json and app/sdk/program/idl. `--check` proves them fresh.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

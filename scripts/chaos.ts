@@ -1,6 +1,7 @@
-// `npm run chaos -- --seeds N`: seeded runs of tests/relay/chaos, as many as wanted. Each kills the relay, breaks its node
-// and lets creators misbehave while executions run, then holds every invariant against the chain.
-
+/**
+ * `npm run chaos -- --seeds N`: seeded runs of tests/relay/chaos, as many as wanted. Each kills the relay, breaks its node
+ * and lets creators misbehave while executions run, then holds every invariant against the chain.
+ */
 import { appendFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { type Chaos, type ChaosRun, startChaos } from '../tests/relay/chaos/run.ts';

@@ -1,7 +1,8 @@
-// `npm run fuzz -- --runs N`: random sequences of instructions against the model of tests/program/fuzz, as many as wanted.
-// Prints a table of every instruction and how often it ended how. Each sequence has a seed of its own, counted up from
-// the first, so that `--seed S --runs 1` repeats exactly that one.
-
+/**
+ * `npm run fuzz -- --runs N`: random sequences of instructions against the model of tests/program/fuzz, as many as wanted.
+ * Prints a table of every instruction and how often it ended how. Each sequence has a seed of its own, counted up from
+ * the first, so that `--seed S --runs 1` repeats exactly that one.
+ */
 import { randomInt } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { type Failure, Tally, trySeed } from '../tests/program/fuzz/run.ts';

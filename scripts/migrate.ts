@@ -1,6 +1,7 @@
-// `npm run migrate`: creates the marketplace on a cluster where the program is deployed, as `anchor migrate` would, for
-// those who do not have Anchor's command line. Running it again changes nothing.
-
+/**
+ * `npm run migrate`: creates the marketplace on a cluster where the program is deployed, as `anchor migrate` would, for
+ * those who do not have Anchor's command line. Running it again changes nothing.
+ */
 import anchor from '@coral-xyz/anchor';
 import { Command } from 'commander';
 import deploy from '../migrations/deploy.ts';

@@ -1,8 +1,10 @@
-// `npm run mutate`: takes the program's checks away one at a time and sees whether a test notices.
-//
-// A check inside the code is switched off in the binary of one special build (seconds each); a constraint of an account
-// is taken out of the source, in a copy, and the program built again. Results stay in target/mutants, so that the next
-// run goes on where this one ended; only mutants that lived are tried again when the tests have changed.
+/**
+ * `npm run mutate`: takes the program's checks away one at a time and sees whether a test notices.
+ *
+ * A check inside the code is switched off in the binary of one special build (seconds each); a constraint of an account
+ * is taken out of the source, in a copy, and the program built again. Results stay in target/mutants, so that the next
+ * run goes on where this one ended; only mutants that lived are tried again when the tests have changed.
+ */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,7 +1,7 @@
-/** Hears of every call to the node that fails: no answer, a refusal by HTTP, or an error in the answer. */
+/** Reports every call to the node that fails: no answer, a refusal by HTTP, or an error in the answer. */
 import type { RpcFetch } from './rpc.ts';
 
-/** Calls of JSON-RPC, which tell `onError` the method of each that failed and change nothing. */
+/** Sends by `send` and changes nothing; `onError` is told the method of each call that fails. */
 export function watchRpc(send: RpcFetch, onError: (method: string) => void): RpcFetch {
   return async (url, init) => {
     // One call each: the relay sends no batches.

@@ -1,7 +1,7 @@
 /**
- * Hears about the transactions of one address over WebSocket. It is a hint, never the source: notifications may be
- * missed, so whoever listens asks the node as well. Reconnects for ever, and takes a connection for dead on which nothing
- * is heard although something was asked (a half-open socket reports no error).
+ * Listens for the transactions of one address over WebSocket. What it tells is a hint, never the source: notifications may
+ * be missed, so its users ask the node as well. Reconnects for ever, and takes a connection for dead on which nothing
+ * arrives although something was asked (a half-open socket reports no error).
  *
  * Not web3.js's `onLogs` or `onSignature`: they neither notice a half-open socket nor say that it has reconnected, and
  * one whose subscription changes while its socket closes repeats it for ever without letting the event loop turn.
@@ -23,7 +23,7 @@ export interface SubscriptionOptions {
   address: string;
   /** Each transaction that mentions the address, once confirmed. */
   onLogs(notification: LogNotification): void;
-  /** The node took the subscription, at first and after each reconnect: what happened before was not heard. */
+  /** The node took the subscription, at first and after each reconnect: what happened before was not told. */
   onSubscribed(): void;
   /** The connection was lost, with why. */
   onLost(reason: string): void;
@@ -44,7 +44,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
   const connect = () => {
     const socket = new WebSocket(options.wsUrl);
     const heartbeatMs = options.heartbeatMs ?? 5_000;
-    let heardAt = Date.now();
+    let arrivedAt = Date.now();
     let requestId = 1;
     const request = (method: string, params: unknown[]) => {
       if (socket.readyState !== WebSocket.OPEN) return;
@@ -62,7 +62,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
     };
     const heartbeat = setInterval(() => {
-      if (Date.now() - heardAt > 2 * heartbeatMs) lose('silence');
+      if (Date.now() - arrivedAt > 2 * heartbeatMs) lose('silence');
       // Any answer is a sign of life, also the refusal of a method that the node does not have over WebSocket.
       else request('getHealth', []);
     }, heartbeatMs);
@@ -71,7 +71,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
     socket.onerror = (event) => lose(event.message || 'error');
     socket.onclose = () => lose('closed by the node');
     socket.onmessage = (event) => {
-      heardAt = Date.now();
+      arrivedAt = Date.now();
       const message = JSON.parse(String(event.data)) as WireMessage;
       if (message.method === 'logsNotification') {
         const { context, value } = message.params.result;

@@ -1,5 +1,7 @@
-// The constraints of the accounts: every condition of an `#[account(...)]` and every type that checks something is one
-// mutant, made by rewriting the source. What makes or closes an account is an effect and no constraint.
+/**
+ * The constraints of the accounts: every condition of an `#[account(...)]` and every type that checks something is one
+ * mutant, made by rewriting the source. What makes or closes an account is an effect and no constraint.
+ */
 import type { Mutant } from './mutant.ts';
 import { blank, closing, oneLine, parts, position, type Range } from './rust.ts';
 

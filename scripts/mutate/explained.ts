@@ -1,4 +1,4 @@
-// Mutants that no test can kill, and why. Each is named by its file and its text, since lines move.
+/** Mutants that no test can kill, and why. Each is named by its file and its text, since lines move. */
 
 export interface Explained {
   /** End of the file's path. */

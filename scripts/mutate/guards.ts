@@ -1,5 +1,7 @@
-// The checks of the program: each `ensure!` of the source is one mutant. One build, whose `ensure!` is that of
-// `ensure.rs` beside this file, has a switch for each, which turns it off in the finished binary.
+/**
+ * The checks of the program: each `ensure!` of the source is one mutant. One build, whose `ensure!` is that of
+ * `ensure.rs` beside this file, has a switch for each, which turns it off in the finished binary.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './mutant.ts';

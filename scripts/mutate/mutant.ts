@@ -1,4 +1,4 @@
-// What every mutant is, whether it is made in the binary or in the source.
+/** What every mutant is, whether it is made in the binary or in the source. */
 
 export interface Mutant {
   kind: 'guard' | 'constraint';

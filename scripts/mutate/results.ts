@@ -1,5 +1,7 @@
-// What became of each mutant: one line of JSON each in target/mutants/results.jsonl, so that a run that was ended goes
-// on where it was, and the figures at the end of it.
+/**
+ * What became of each mutant: one line of JSON each in target/mutants/results.jsonl, so that a run that was ended goes
+ * on where it was, and the figures at the end of it.
+ */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXPLAINED } from './explained.ts';

@@ -1,5 +1,7 @@
-// Just enough reading of Rust to find a macro's call or an attribute and to tell its parts: brackets are counted in a
-// text whose comments and literals are blanked, so that nothing inside them counts.
+/**
+ * Just enough reading of Rust to find a macro's call or an attribute and to tell its parts: brackets are counted in a
+ * text whose comments and literals are blanked, so that nothing inside them counts.
+ */
 
 /** A stretch of a text: from `start`, up to and without `end`. */
 export interface Range {

@@ -1,5 +1,7 @@
-// The copy of the repository that mutants are made and tested in, under target/mutants: the working tree may change
-// while a run of an hour goes on, and a mutant must never be mistaken for the program.
+/**
+ * The copy of the repository that mutants are made and tested in, under target/mutants: the working tree may change
+ * while a run of an hour goes on, and a mutant must never be mistaken for the program.
+ */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
