@@ -2,6 +2,7 @@
  * GET /health: that this process answers, for whoever restarts it. GET /ready: whether it can take and read executions
  * now, for load balancers and people; it says what is in the way.
  */
+import { attachedIndex, type IndexProgress, readProgress } from '../../../indexer/read.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { RelayDeps } from '../deps.ts';
 import { shareReading } from '../shareReading.ts';
@@ -17,10 +18,10 @@ export function readHealth(deps: Pick<RelayDeps, 'config'>): Health {
 /** What is in the way now, of the chain at most 2 s ago. The reader never throws: what cannot be read is a problem. */
 export function createReadiness(deps: RelayDeps): () => Promise<Ready> {
   const isChainReachable = shareReading(() => probeChain(deps), deps.now);
-  return async () => readinessOf(deps, ...(await Promise.all([isChainReachable(), readProgress(deps)])));
+  return async () => readinessOf(deps, ...(await Promise.all([isChainReachable(), tryProgress(deps)])));
 }
 
-function readinessOf(deps: RelayDeps, chainReachable: boolean, progress: Progress): Ready {
+function readinessOf(deps: RelayDeps, chainReachable: boolean, progress: IndexProgress | undefined): Ready {
   const lagMs = progress ? Math.max(0, deps.now() - Number(progress.checked_at)) : null;
   const problems: Problem[] = [];
   if (!chainReachable) problems.push('chain_unreachable');
@@ -35,18 +36,12 @@ function readinessOf(deps: RelayDeps, chainReachable: boolean, progress: Progres
   };
 }
 
-type Progress = Awaited<ReturnType<typeof readProgress>>;
-
 /** How far the indexer is; undefined before it has looked or where the index cannot be read. */
-export function readProgress(deps: Pick<RelayDeps, 'views' | 'log'>) {
-  return deps.views
-    .selectFrom('chain.progress')
-    .select(['slot', 'checked_at'])
-    .executeTakeFirst()
-    .catch((error: unknown) => {
-      deps.log.error({ error: String(error) }, 'the index cannot be read');
-      return undefined;
-    });
+function tryProgress(deps: Pick<RelayDeps, 'views' | 'log'>): Promise<IndexProgress | undefined> {
+  return readProgress(attachedIndex(deps.views)).catch((error: unknown) => {
+    deps.log.error({ error: String(error) }, 'the index cannot be read');
+    return undefined;
+  });
 }
 
 async function probeChain(deps: RelayDeps): Promise<boolean> {

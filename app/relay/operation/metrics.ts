@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { attachedIndex, readProgress } from '../../../indexer/read.ts';
 import { readBearer } from '../access/auth.ts';
 import { clientAddress, isWithin } from '../access/clientAddress.ts';
 import type { Observe } from '../chain/chain.ts';
@@ -91,7 +92,7 @@ export function createMetrics(sources: {
       .select((select) => select.fn.sum<bigint | null>('price').as('total'))
       .where(sql<boolean>`status = 'open'`)
       .executeTakeFirstOrThrow();
-    const progress = await views.selectFrom('chain.progress').select(['slot', 'checked_at']).executeTakeFirst();
+    const progress = await readProgress(attachedIndex(views));
     const secondsSince = (ms: bigint) => Math.max(0, sources.now() - Number(ms)) / 1_000;
     inFlight.set(sources.inFlight());
     unfinished.set(Number(waiting.rows));
