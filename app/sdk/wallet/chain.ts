@@ -10,13 +10,13 @@ import {
   type Keypair,
   type PublicKey,
   SendTransactionError,
-  SYSVAR_CLOCK_PUBKEY,
   Transaction,
   type TransactionError,
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { fundingAdvice } from '../../cli/config.ts';
+import { CLOCK_ADDRESS, decodeClock } from '../program/clock.ts';
 import { type Accounts, decodeAccount, errorFromCode, PROGRAM_ID } from '../program/program.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 
@@ -27,8 +27,6 @@ const POLL_MS = 200;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How long a node may be silent about a transaction that was sent before its outcome is called unknown. */
 const SILENCE_MS = 15_000;
-/** Where the Clock sysvar keeps its i64 unix_timestamp. */
-const CLOCK_UNIX_TIMESTAMP_OFFSET = 32;
 
 /** What a person should know beside the program's message, by the name of the program's error. */
 export type Facts = Record<string, string>;
@@ -73,9 +71,9 @@ export async function readTokens(connection: Connection, address: PublicKey): Pr
 
 /** The chain's clock, unix seconds. What the program compares with is this and not the computer's clock. */
 export async function readClock(connection: Connection): Promise<bigint> {
-  const account = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY);
+  const account = await connection.getAccountInfo(CLOCK_ADDRESS);
   if (!account) throw new Error('the node has no Clock sysvar');
-  return account.data.readBigInt64LE(CLOCK_UNIX_TIMESTAMP_OFFSET);
+  return decodeClock(account.data);
 }
 
 /**
