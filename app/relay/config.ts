@@ -1,13 +1,12 @@
-// The relay's settings, and the only place in its process that reads the environment.
-
+/** The relay's settings, and the only place in its process that reads the environment. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
 import { describeSettings, readSettings } from '../process/settings.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
+import type { PublicRate } from './access/publicLimit.ts';
 import type { WalletLimits } from './execution/protection.ts';
-import type { PublicRate } from './http/publicLimit.ts';
 
 const settings = z.object({
   ENVIRONMENT: z
@@ -200,8 +199,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
 export interface ToolConfig {
   dataDir: string;
   rpcUrl: string;
-  /** The folder that the person stands in, which paths are meant from; npm runs its scripts in another. */
-  standsIn: string;
+  /** The folder of the person's shell, from which paths on the command line are meant; npm runs its scripts in another. */
+  workingFolder: string;
 }
 
 /** Throws as `readConfig` does. */
@@ -214,7 +213,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
   return {
     dataDir: env.DATA_DIR,
     rpcUrl: helius ? heliusUrls(helius).rpcUrl : env.SOLANA_RPC_URL,
-    standsIn: environment.INIT_CWD ?? process.cwd(),
+    workingFolder: environment.INIT_CWD ?? process.cwd(),
   };
 }
 

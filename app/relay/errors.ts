@@ -1,8 +1,7 @@
-// The one error that callers see, and how the program's refusals become it.
-
+/** The one error that callers see, its body, and how the program's refusals become it. */
 import type { SpendingLimit } from '../sdk/wire/errorCodes.ts';
 import { toUsdc } from '../sdk/wire/usdc.ts';
-import type { ErrorCode, ErrorDetails } from '../sdk/wire/wire.ts';
+import { type ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from '../sdk/wire/wire.ts';
 
 interface ApiErrorOptions<Code extends ErrorCode> {
   executionId?: string | null;
@@ -34,6 +33,12 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.details = options.details ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+/** The specification's body of an error. */
+export function errorBody(error: ApiError): ErrorBody {
+  const { code, message, executionId, details } = error;
+  return errorBodyOf(code).parse({ error: { code, message, execution_id: executionId, details } });
 }
 
 /** 503 where the node does not answer: before any money moves, that ends a call. */

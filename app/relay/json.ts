@@ -1,7 +1,9 @@
 /**
  * JSON from strangers, read so that it means one thing to everybody: valid UTF-8, bounded depth, no repeated name, no
  * `__proto__`, no lone surrogate, no number that a double cannot carry. What passes has RFC 8785 bytes and is safe to store.
+ * And JSON to strangers, held to the schema that was promised.
  */
+import type { z } from 'zod';
 
 /** One value that is wrong: where it is, what is right there, and what came. */
 interface WrongValue {
@@ -10,7 +12,7 @@ interface WrongValue {
   got: string;
 }
 
-/** What is wrong with the text, in words for whoever sent it. */
+/** What is wrong with the text, in words for its sender. */
 export class JsonError extends Error {
   override name = 'JsonError';
   /** Null where it is not a single value. */
@@ -191,4 +193,9 @@ function requireFinite(value: unknown): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new JsonError('a number in it is too large');
   if (typeof value !== 'object' || value === null) return;
   for (const item of Object.values(value)) requireFinite(item);
+}
+
+/** The bytes of a JSON answer. Throws where the value does not fit its schema. */
+export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>): Buffer {
+  return Buffer.from(JSON.stringify(schema.parse(value)));
 }

@@ -12,6 +12,34 @@ const NOUNS: Record<Part, string> = { body: 'field', query: 'query parameter', h
 const MAX_ISSUES = 20;
 const MAX_SHOWN = 60;
 
+/** Query parameters as text. Throws ApiError 400 where one is given twice. */
+export function readQuery(url: string): Record<string, string> {
+  const start = url.indexOf('?');
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
+    if (name in query) {
+      const shown = name.slice(0, MAX_SHOWN);
+      throw invalid(`The query parameter ${JSON.stringify(shown)} is repeated`, {
+        in: 'query',
+        path: shown,
+        expected: 'must be given once',
+        got: show([query[name], value]),
+      });
+    }
+    query[name] = value;
+  }
+  return { ...query };
+}
+
+/** Throws ApiError 400 where the address has a query: a misspelt parameter must not be taken for none. */
+export function requireNoQuery(url: string): void {
+  const [name] = Object.keys(readQuery(url));
+  if (name === undefined) return;
+  const path = name.slice(0, MAX_SHOWN);
+  const issue = { in: 'query', path, expected: 'no query parameter', got: 'one' } as const;
+  throw invalid(`There is no query parameter ${JSON.stringify(path)} here`, issue);
+}
+
 /** Parses a part of a request. Throws ApiError 400 with everything that is wrong in its details. */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, part: Part): z.output<Schema> {
   const parsed = schema.safeParse(value);

@@ -23,7 +23,6 @@ import { createDocuments } from './agents/documents.ts';
 import { startProber } from './agents/prober.ts';
 import { type Chain, createChain, type Observe } from './chain/chain.ts';
 import { createChainAccounts, readMarketplace, watchStanding } from './chain/cluster.ts';
-import { explorerQuery } from './chain/explorer.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { findProgramAddress } from './chain/programAddress.ts';
 import { indexPath, ledgerPath, type RelayConfig } from './config.ts';
@@ -32,7 +31,8 @@ import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
 import { createKeepLate } from './execution/late.ts';
 import { startRecovery } from './execution/recover.ts';
-import { watchAnswers, within } from './http/drain.ts';
+import { explorerQuery } from './explorer.ts';
+import { watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeases } from './ledger/leases.ts';
@@ -42,6 +42,7 @@ import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { createRunway } from './operation/runway.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from './outbound/dispatch.ts';
+import { within } from './waiting.ts';
 
 const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
 /** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */

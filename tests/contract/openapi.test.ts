@@ -4,20 +4,21 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import express from 'express';
+import { createPublicLimit } from '../../app/relay/access/publicLimit.ts';
 import type { OpenApi } from '../../app/relay/http/openapi/document.ts';
-import {
-  ANSWERS,
-  BODIES,
-  CONFIG_ANSWER,
-  errorExample,
-  procedureErrorExample,
-} from '../../app/relay/http/openapi/examples.ts';
+import { errorExample, procedureErrorExample } from '../../app/relay/http/openapi/examples.ts';
 import { GLOSSARY } from '../../app/relay/http/openapi/glossary.ts';
-import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from '../../app/relay/http/openapi/procedures.ts';
-import { type Answer, errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/http/openapi/routes.ts';
-import { createPublicLimit } from '../../app/relay/http/publicLimit.ts';
-import { addRoutes, type Handlers } from '../../app/relay/http/router.ts';
+import {
+  CONFIG_ANSWER,
+  CONFIG_ERRORS,
+  CONFIG_PATH,
+  ConfigAnswer,
+  ProcedureError,
+} from '../../app/relay/http/openapi/procedures.ts';
+import { addRoutes } from '../../app/relay/http/router.ts';
+import { errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { createHttpServer } from '../../app/relay/http/server.ts';
+import { createService } from '../../app/relay/http/service.ts';
 import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
@@ -54,8 +55,7 @@ describe('/openapi.json', () => {
 
   it('has exactly the routes of the router', () => {
     const app = express();
-    const handlers = Object.fromEntries(ROUTE_IDS.map((id) => [id, async () => ({})])) as unknown as Handlers;
-    addRoutes(app, handlers, createPublicLimit(world.deps));
+    addRoutes(app, createService(world.deps), createPublicLimit(world.deps));
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path.replaceAll('{', ':').replaceAll('}', '')}`),
     );
@@ -100,9 +100,8 @@ describe('/openapi.json', () => {
     it('as it is enforced', () => {
       for (const id of ROUTE_IDS) {
         const { answers, body } = routeOf(id);
-        if (body) body.schema.parse(BODIES[id]);
-        for (const [status, examples] of Object.entries(ANSWERS[id])) {
-          const { schema } = answers[Number(status)] as Answer;
+        if (body) body.schema.parse(body.example);
+        for (const { schema, examples = {} } of Object.values(answers)) {
           for (const example of Object.values(examples)) schema?.parse(example);
         }
       }

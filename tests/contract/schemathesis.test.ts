@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pino from 'pino';
-import type { ExecuteInput, ExecuteOutcome } from '../../app/relay/deps.ts';
 import { ApiError } from '../../app/relay/errors.ts';
-import { ROUTE_IDS, routeOf } from '../../app/relay/http/openapi/routes.ts';
+import type { ExecuteOutcome, PaidCall } from '../../app/relay/execution/contract.ts';
+import { ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
 import { newExecutionId, startWorld, type World } from '../harness/edge/api.ts';
 import type { Finished } from '../harness/edge/tools.ts';
@@ -20,7 +20,7 @@ const SEED = 20_261_121;
 const EXAMPLES = 100;
 
 /** What the engine can end a call with, one for each task. */
-function outcomeOf({ task }: ExecuteInput): ExecuteOutcome {
+function outcomeOf({ task }: PaidCall): ExecuteOutcome {
   const executionId = newExecutionId();
   const outcomes: (() => ExecuteOutcome)[] = [
     () => ({ kind: 'pending', executionId }),

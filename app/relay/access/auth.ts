@@ -9,14 +9,42 @@ import type { IncomingMessage } from 'node:http';
 import type { Database } from 'better-sqlite3';
 import { type Kysely, sql } from 'kysely';
 import type { Logger } from 'pino';
+import type { KeyGrant } from '../../sdk/program/program.ts';
 import { type Environment, hashApiKey, keyPrefix, parseApiKey } from '../../sdk/receipt/apiKey.ts';
 import type { KeyScope } from '../../sdk/wire/procedures.ts';
-import type { Principal, RelayDeps } from '../deps.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import type { Principal } from '../execution/contract.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
+import type { Sessions } from './sessions.ts';
 
-type AuthDeps = Pick<RelayDeps, 'config' | 'findKey' | 'accounts' | 'keyUse' | 'now'>;
+/** What tells whether a token is a good key by our own files alone. */
+export interface KeyLookup {
+  /** A key's row by its SHA-256 in hex, as it is now. */
+  findKey(keyHash: string): KeyRow | undefined;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+export interface GrantReader {
+  /** The account, and the chain's clock in unix seconds at that moment. Rejects where the node does not answer. */
+  readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+}
+
+export interface AuthDeps extends KeyLookup {
+  config: {
+    environment: Environment;
+    /** Proxies in front whose X-Forwarded-For is believed. */
+    trustProxy: number;
+  };
+  accounts: GrantReader;
+  keyUse: Pick<KeyUse, 'touch'>;
+}
+
+export interface ReaderDeps extends AuthDeps {
+  /** Wallets that have proved themselves by a signature. */
+  sessions: Pick<Sessions, 'walletOf'>;
+}
 
 /** How often uses are written down: a page that lists keys may be this much behind after a crash. */
 const FLUSH_MS = 1_000;
@@ -63,7 +91,7 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   if (!live) throw new ApiError('unauthorized', INVALID);
   requireAddress(deps, request, row);
   if (!row.scopes.split(' ').includes(scope)) {
-    throw new ApiError('insufficient_scope', `This API key has not the scope "${scope}"`, {
+    throw new ApiError('insufficient_scope', `This API key does not have the scope "${scope}"`, {
       details: { needs: scope, has: row.scopes.split(' ') as KeyScope[] },
     });
   }
@@ -72,13 +100,13 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
 }
 
 /** Whether the token is an API key that is good as far as our own files tell. */
-export function isRegistered(deps: Pick<AuthDeps, 'findKey' | 'now'>, token: string): boolean {
+export function isRegistered(deps: KeyLookup, token: string): boolean {
   const row = findRow(deps, token);
   return row !== null && isGrantLiveByIndex(deps, row) !== false;
 }
 
 /** The row of a key that was registered here and has neither been revoked nor expired. */
-function findRow(deps: Pick<AuthDeps, 'findKey' | 'now'>, key: string): KeyRow | null {
+function findRow(deps: KeyLookup, key: string): KeyRow | null {
   if (!parseApiKey(key)) return null;
   const keyHash = hashApiKey(key);
   const row = deps.findKey(keyHash);
@@ -87,7 +115,7 @@ function findRow(deps: Pick<AuthDeps, 'findKey' | 'now'>, key: string): KeyRow |
 }
 
 /** Null where the index does not know the grant yet. */
-function isGrantLiveByIndex(deps: Pick<AuthDeps, 'now'>, row: KeyRow): boolean | null {
+function isGrantLiveByIndex(deps: KeyLookup, row: KeyRow): boolean | null {
   if (row.grant_expires_at === null) return null;
   return row.grant_revoked === 0n && row.grant_expires_at > BigInt(deps.now()) / 1_000n;
 }
@@ -96,10 +124,7 @@ function isGrantLiveByIndex(deps: Pick<AuthDeps, 'now'>, row: KeyRow): boolean |
  * The wallet whose executions a request may read: by a key with the scope `read`, or by the session that the wallet's
  * signature opened, because who opens escrows itself need have no key. Throws ApiError as `authenticate` does.
  */
-export async function authenticateReader(
-  deps: AuthDeps & Pick<RelayDeps, 'sessions'>,
-  request: IncomingMessage,
-): Promise<{ wallet: string }> {
+export async function authenticateReader(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
   const wallet = deps.sessions.walletOf(readBearer(request.headers.authorization));
   return wallet === null ? authenticate(deps, request, 'read') : { wallet };
 }
@@ -109,7 +134,7 @@ function requireAddress(deps: AuthDeps, request: IncomingMessage, row: KeyRow): 
   if (row.allowed_ips === null) return;
   const address = clientAddress(request, deps.config.trustProxy);
   if (isWithin(address, row.allowed_ips.split(','))) return;
-  throw new ApiError('address_not_allowed', `This API key is not taken from the address ${address}`, {
+  throw new ApiError('address_not_allowed', `This API key may not be used from the address ${address}`, {
     details: { address },
   });
 }
@@ -120,7 +145,7 @@ export function readBearer(authorization: string | undefined): string | null {
 }
 
 /** Whether the grant account itself is live now. Throws ApiError 503 where the node does not answer. */
-export async function isGrantLive(deps: Pick<RelayDeps, 'accounts'>, wallet: string, keyId: string): Promise<boolean> {
+export async function isGrantLive(deps: { accounts: GrantReader }, wallet: string, keyId: string): Promise<boolean> {
   const { grant, now } = await deps.accounts.readGrant(wallet, keyId).catch(chainUnreadable);
   return grant !== null && !grant.revoked && now < grant.expiresAt;
 }

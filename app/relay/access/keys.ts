@@ -3,14 +3,29 @@
  * A row is only a name for a hash: without the live grant, which its wallet signed, it opens nothing.
  */
 import bs58 from 'bs58';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
 import { keyIdOfHash } from '../../sdk/receipt/apiKey.ts';
 import { KEY_SCOPES, type KeyScope, type KeySummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { isGrantLive } from './auth.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
-type KeyDeps = Pick<RelayDeps, 'accounts' | 'ledger' | 'views' | 'keyUse' | 'now' | 'log'>;
+export interface KeysDeps {
+  accounts: GrantReader & {
+    /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
+    revokeGrant(wallet: string, keyId: string): Promise<string>;
+  };
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  keyUse: Pick<KeyUse, 'flush'>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}
 
 /**
  * A key id is public on-chain, so anyone may register hashes that begin with it: useless without the key, but rows. So
@@ -33,7 +48,7 @@ interface Restrictions {
  * ApiError 400 without such a grant, 401 where restrictions are named without that wallet's session.
  */
 export async function registerKey(
-  deps: KeyDeps,
+  deps: KeysDeps,
   session: string | null,
   input: { wallet: string; key_hash: string; name: string } & Restrictions,
 ): Promise<{ key_id: string; name: string }> {
@@ -76,7 +91,7 @@ export async function registerKey(
  * where the wallet has no such key.
  */
 export async function updateKey(
-  deps: KeyDeps,
+  deps: KeysDeps,
   wallet: string,
   { key_id: keyId, ...input }: { key_id: string } & Restrictions,
 ): Promise<KeySummary> {
@@ -105,7 +120,7 @@ function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: R
 }
 
 /** The wallet's keys, newest first, with what the chain says of their grants. */
-export async function listKeys(deps: KeyDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
+export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();
   const rows = await deps.views
     .selectFrom('api_keys')
@@ -140,7 +155,7 @@ export async function listKeys(deps: KeyDeps, wallet: string): Promise<{ keys: K
  * reported: the wallet can revoke without us. Throws ApiError 404 where the wallet has neither key nor grant.
  */
 export async function revokeKey(
-  deps: KeyDeps,
+  deps: KeysDeps,
   wallet: string,
   keyId: string,
 ): Promise<{ key_id: string; on_chain: { signature: string | null; error: string | null } }> {
@@ -165,7 +180,7 @@ export async function revokeKey(
   }
 }
 
-function readKey(deps: KeyDeps, keyHash: string) {
+function readKey(deps: KeysDeps, keyHash: string) {
   return deps.ledger
     .selectFrom('api_keys')
     .select(['wallet', 'name', 'revoked_ms'])
@@ -173,7 +188,7 @@ function readKey(deps: KeyDeps, keyHash: string) {
     .executeTakeFirst();
 }
 
-async function makeRoom(deps: KeyDeps, wallet: string, keyId: string): Promise<void> {
+async function makeRoom(deps: KeysDeps, wallet: string, keyId: string): Promise<void> {
   await deps.keyUse.flush();
   const unused = await deps.ledger
     .selectFrom('api_keys')
@@ -182,7 +197,7 @@ async function makeRoom(deps: KeyDeps, wallet: string, keyId: string): Promise<v
     .where('key_id', '=', keyId)
     .where('last_used_ms', 'is', null)
     .where('revoked_ms', 'is', null)
-    // A restricted row was made by the wallet itself, and without it the key could be registered anew, unrestricted.
+    // A restricted row was made by the wallet itself, and without it the key could be registered again, unrestricted.
     .where('scopes', '=', ALL_SCOPES)
     .where('expires_ms', 'is', null)
     .where('allowed_ips', 'is', null)

@@ -5,7 +5,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import bs58 from 'bs58';
 import { verifyMessage } from '../../sdk/receipt/receipt.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
@@ -21,7 +20,14 @@ export interface Sessions {
   walletOf(token: string | null): string | null;
 }
 
-export function createSessions(deps: Pick<RelayDeps, 'baseUrl' | 'now'>): Sessions {
+export interface SessionsDeps {
+  /** Public address of the service, which stands in the message. */
+  baseUrl(): string;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+export function createSessions(deps: SessionsDeps): Sessions {
   const secret = randomBytes(32);
   const wallets = new Map<string, { wallet: string; expiresMs: number }>();
   const usedMessages = new Map<string, { expiresMs: number }>();

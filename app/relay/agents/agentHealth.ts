@@ -33,7 +33,7 @@ interface Outcome {
 export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
 
 /**
- * Reads the ledger each time anew: no statement here takes longer than a few hundredths of a
+ * Reads the ledger each time: no statement here takes longer than a few hundredths of a
  * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
  */
 export function createAgentHealth(ledger: Database, refuseAfter: number, retryAfterSeconds: number) {

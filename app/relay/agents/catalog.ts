@@ -2,14 +2,16 @@
  * Agents as they are offered: listings of the chain joined with their metadata documents. A listing whose document is
  * not here is in no list; a delisted one does not exist.
  */
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { preparedOf } from '../../database/prepared.ts';
 import { type AgentMetadata, isStandardTag, type StandardTag, tagMask, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { AgentFull, AgentHealth, AgentPage, AgentSummary, AgentsQuery } from '../../sdk/wire/wire.ts';
-import { addressUrl } from '../chain/explorer.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { addressUrl } from '../explorer.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { AgentHealthReader } from './agentHealth.ts';
+import type { Documents } from './documents.ts';
 import type { ParameterFault } from './parameters.ts';
 import { type PendingDeps, promotePending } from './pendingMetadata.ts';
 
@@ -32,20 +34,32 @@ export interface Agent {
   listedAt: number;
 }
 
-type CatalogDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery' | 'agentHealth'>;
-type ListDeps = CatalogDeps & PendingDeps;
+/** What it takes to find an agent that is to be executed. */
+export interface AgentDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  documents: Documents;
+}
+
+export interface CatalogDeps extends AgentDeps {
+  /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
+  explorerQuery: string;
+  agentHealth: Pick<AgentHealthReader, 'healthOf'>;
+}
+
+export type ListDeps = CatalogDeps & PendingDeps;
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** The agent, also a paused one. Throws ApiError: 404 where there is none, 503 where its metadata has not been posted. */
-export async function requireAgent(deps: CatalogDeps, agentId: string): Promise<Agent> {
+export async function requireAgent(deps: AgentDeps, agentId: string): Promise<Agent> {
   const row = await requireListing(deps, agentId);
   return toAgent(row, (await requireDocument(deps, row)).metadata);
 }
 
 /** What is wrong with parameters for this agent; empty where they fit. */
 export async function findParameterFaults(
-  deps: CatalogDeps,
+  deps: AgentDeps,
   agent: Agent,
   parameters: Record<string, unknown>,
 ): Promise<ParameterFault[]> {
@@ -133,7 +147,7 @@ interface Statistics {
 /** Of a listing that was never called. */
 const NO_STATISTICS: Statistics = { total_executions: 0n, success_rate: 0, avg_execution_time_ms: 0n };
 
-type Views = CatalogDeps['views'];
+type Views = AgentDeps['views'];
 type ListingRow = NonNullable<Awaited<ReturnType<typeof readListing>>>;
 
 function listings(views: Views) {
@@ -181,7 +195,7 @@ function ordered<Query extends { orderBy(expression: ReturnType<typeof sql>): Qu
   return query.orderBy(ORDER[sort]).orderBy(sql`listings.listing ASC`);
 }
 
-async function readListing({ views }: CatalogDeps, agentId: string) {
+async function readListing({ views }: AgentDeps, agentId: string) {
   // Garbage is not worth a query, however long it is.
   const id = ADDRESS.test(agentId) ? agentId : '';
   const query = preparedOf(views).compile('listing', [id, 'delisted'], () =>
@@ -193,13 +207,13 @@ async function readListing({ views }: CatalogDeps, agentId: string) {
   return (await views.executeQuery(query)).rows[0];
 }
 
-async function requireListing(deps: CatalogDeps, agentId: string): Promise<ListingRow> {
+async function requireListing(deps: AgentDeps, agentId: string): Promise<ListingRow> {
   const row = await readListing(deps, agentId);
   if (!row) throw new ApiError('agent_not_found', 'There is no agent with this agent_id');
   return row;
 }
 
-async function requireDocument(deps: CatalogDeps, row: { metadata_hash: string }) {
+async function requireDocument(deps: AgentDeps, row: { metadata_hash: string }) {
   const document = await deps.documents.get(row.metadata_hash);
   if (!document) throw metadataMissing();
   return document;

@@ -3,7 +3,6 @@
  * carry its hash, so a stranger's document changes nothing. Those that no listing carries are kept for a day.
  */
 import { AgentMetadata, hashMetadata } from '../../sdk/wire/metadata.ts';
-import type { RelayDeps } from '../deps.ts';
 import type { ApiError } from '../errors.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalid, parse, readObject, show } from '../parse.ts';
@@ -11,7 +10,12 @@ import { compileParameterCheck } from './parameters.ts';
 import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
 import { describeFaults, findInputSchemaFaults, findSchemaFaults, type SchemaFault } from './schemas/faults.ts';
 
-type MetadataDeps = PendingDeps & Pick<RelayDeps, 'config'>;
+export interface MetadataDeps extends PendingDeps {
+  config: {
+    /** Whether endpoints may be plain http and private addresses: for local networks. */
+    allowPrivateEndpoints: boolean;
+  };
+}
 
 /**
  * Stores the document and returns its hash. `wallet` is that of the session that sent it: it may have the document's

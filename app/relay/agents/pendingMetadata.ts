@@ -4,11 +4,19 @@
  * a crash between two leaves nothing that the next does not mend.
  */
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
-import type { RelayDeps } from '../deps.ts';
-import { IS_UNFINISHED } from '../ledger/tables.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Logger } from 'pino';
+import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
 
-export type PendingDeps = Pick<RelayDeps, 'ledger' | 'views' | 'now' | 'log'>;
+export interface PendingDeps {
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}
 
 /** How long a document waits. */
 const PENDING_MS = 24 * 60 * 60 * 1000;
@@ -77,7 +85,7 @@ export async function promotePending(deps: PendingDeps): Promise<void> {
 
 /** Whether this wallet's session posted the document, and it still waits for its listing. */
 export async function isPendingOf(
-  { views }: Pick<RelayDeps, 'views'>,
+  { views }: Pick<PendingDeps, 'views'>,
   metadataHash: string,
   wallet: string,
 ): Promise<boolean> {

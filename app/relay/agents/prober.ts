@@ -4,10 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
-import type { RelayDeps } from '../deps.ts';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
+import type { Documents } from './documents.ts';
 import { sampleParameters } from './schemas/sample.ts';
+import type { CallOnce } from './trial.ts';
 
 /** Longest wait for a probe's answer; an agent that needs longer is judged by what it says until then. */
 const MAX_TIMEOUT_SECONDS = 30;
@@ -15,7 +19,17 @@ const MAX_TIMEOUT_SECONDS = 30;
 const MAX_PROBES = 8;
 const TASK = 'Availability check by the marketplace. Any well-formed answer will do; it is not paid.';
 
-type ProberDeps = Pick<RelayDeps, 'views' | 'ledger' | 'documents' | 'callCreator' | 'now' | 'log'>;
+export interface ProberDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  documents: Documents;
+  callCreator: CallOnce;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}
 
 /** Probes every `everySeconds` what `health` has seen refused; the returned function ends it. */
 export function startProber(deps: ProberDeps, health: AgentHealthReader, everySeconds: number): () => void {

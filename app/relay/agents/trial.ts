@@ -1,27 +1,29 @@
 /**
  * The Test Execution tool: one synthetic execution sent to a creator's server, judged as a paid one would be, with a
- * finding for each thing that can be wrong. No transaction, no money: so only for whoever may make that server work, and
- * not too often.
+ * finding for each thing that can be wrong. No transaction, no money: so only for wallets that may make that server work,
+ * and not too often.
  */
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Config } from '../../sdk/program/program.ts';
 import { hashResult, verifyResultSignature } from '../../sdk/receipt/receipt.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
-import { isPendingOf } from './pendingMetadata.ts';
+import type { Documents } from './documents.ts';
+import { isPendingOf, type PendingDeps } from './pendingMetadata.ts';
 
 /** Of a document that no listing carries, unless the request says otherwise. */
 const TIMEOUT_SECONDS = 30;
 /** A creator who mends a server tests it a few times in a row; `npm start` tests six agents for each of two wallets. */
 const WINDOW_SECONDS = 600;
-const TESTS_OF_ENDPOINT = 10;
-const TESTS_OF_WALLET = 30;
+const TRIALS_OF_ENDPOINT = 10;
+const TRIALS_OF_WALLET = 30;
 
-interface TestInput {
+interface TrialInput {
   metadata_hash: string;
   signing_key: string;
   task: string;
@@ -29,28 +31,40 @@ interface TestInput {
   timeout_seconds?: number | undefined;
 }
 
-type TestDeps = Pick<RelayDeps, 'documents' | 'callCreator' | 'views' | 'accounts'>;
+/** One call to a creator's server, not repeated; `deadlineMs` is on performance.now()'s clock. */
+export type CallOnce = (
+  call: Pick<CreatorCall, 'endpoint' | 'request' | 'purpose' | 'signingKey' | 'deadlineMs'>,
+) => Promise<CreatorAnswer>;
 
-/** How often tests are made, by endpoint and by wallet. */
-export interface TestLimits {
+export interface TrialDeps extends Pick<PendingDeps, 'views'> {
+  documents: Documents;
+  callCreator: CallOnce;
+  accounts: {
+    /** Rejects where the node does not answer. */
+    readConfig(): Promise<Config>;
+  };
+}
+
+/** How often listings are tried, by endpoint and by wallet. */
+export interface TrialLimits {
   endpoint: RateLimiterAbstract;
   wallet: RateLimiterAbstract;
 }
 
-export function createTestLimits(): TestLimits {
+export function createTrialLimits(): TrialLimits {
   const limit = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
-  return { endpoint: limit(TESTS_OF_ENDPOINT), wallet: limit(TESTS_OF_WALLET) };
+  return { endpoint: limit(TRIALS_OF_ENDPOINT), wallet: limit(TRIALS_OF_WALLET) };
 }
 
 /**
  * Findings in the order in which they are made; the first that fails is the last. Throws ApiError: 429 where an endpoint
  * or wallet was tested too often, 400 for a timeout that no listing may have.
  */
-export async function testListing(
-  deps: TestDeps,
-  limits: TestLimits,
+export async function tryListing(
+  deps: TrialDeps,
+  limits: TrialLimits,
   wallet: string,
-  input: TestInput,
+  input: TrialInput,
 ): Promise<{ ok: boolean; checks: ListingCheck[] }> {
   const checks: ListingCheck[] = [];
   let begun = performance.now();
@@ -132,7 +146,7 @@ export async function testListing(
 
 /** The document as one that this wallet may have tested; null where it may not. */
 async function findOwn(
-  deps: TestDeps,
+  deps: TrialDeps,
   wallet: string,
   metadataHash: string,
 ): Promise<{ timeoutSeconds: number; isListed: boolean } | null> {
@@ -146,7 +160,7 @@ async function findOwn(
   return (await isPendingOf(deps, metadataHash, wallet)) ? { timeoutSeconds: TIMEOUT_SECONDS, isListed: false } : null;
 }
 
-async function requireTimeout(deps: TestDeps, timeoutSeconds: number): Promise<number> {
+async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<number> {
   // No listing on any marketplace may have less, so the chain need not be asked.
   if (timeoutSeconds <= TIMEOUT_SECONDS) return timeoutSeconds;
   const { maxTimeoutSeconds } = await deps.accounts.readConfig().catch(chainUnreadable);

@@ -1,18 +1,25 @@
-// POST /v1/executions/{execution_id}/start: who may have an execution run that its wallet opened without us, and whether
-// it still can be. Money has moved already, so what is refused here is left to the wallet, whose refund needs nobody.
-
-import { findExecution } from '../../sdk/program/program.ts';
+/**
+ * POST /v1/executions/{execution_id}/start: who may have an execution run that its wallet opened without us, and whether
+ * it still can be. Money has moved already, so what is refused here is left to the wallet, whose refund needs nobody.
+ */
+import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
 import { parseUuid, requestHash, startMessage, verifyMessage } from '../../sdk/receipt/receipt.ts';
 import type { StartBody } from '../../sdk/wire/wire.ts';
 import type { Agent } from '../agents/catalog.ts';
-import type { OpenedInput, RelayDeps } from '../deps.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { invalid, show } from '../parse.ts';
+
+export interface OpenedDeps {
+  accounts: {
+    /** The record, and the chain's clock in unix seconds at that moment. Rejects where the node does not answer. */
+    readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+  };
+}
 
 /** A record that the caller may have run, and the chain's clock when it was read. */
 export interface Opened {
   executionId: string;
-  record: OpenedInput['record'];
+  record: ExecutionRecord;
   now: bigint;
 }
 
@@ -21,7 +28,7 @@ export interface Opened {
  * ApiError: 404 where there is none or it is another's, 401 where the signature is not its caller's.
  */
 export async function readOpened(
-  deps: Pick<RelayDeps, 'accounts'>,
+  deps: OpenedDeps,
   executionId: string,
   proof: { wallet: string } | { signature: string },
 ): Promise<Opened> {

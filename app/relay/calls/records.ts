@@ -3,7 +3,7 @@
  * has just happened, the chain is right about what has ended, and what is only on-chain is shown from there.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -16,12 +16,20 @@ import {
   type ExecutionSummary,
   type ExecutionsQuery,
 } from '../../sdk/wire/wire.ts';
-import { addressUrl } from '../chain/explorer.ts';
-import type { RelayDeps } from '../deps.ts';
+import type { Documents } from '../agents/documents.ts';
 import { ApiError } from '../errors.ts';
-import type { RefundState } from '../ledger/tables.ts';
+import { addressUrl } from '../explorer.ts';
+import type { LedgerDatabase, RefundState } from '../ledger/tables.ts';
 
-type ReadDeps = Pick<RelayDeps, 'views' | 'documents' | 'explorerQuery' | 'baseUrl'>;
+export interface RecordsDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  documents: Documents;
+  /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
+  explorerQuery: string;
+  /** Public address without a trailing slash. */
+  baseUrl(): string;
+}
 
 /** One execution, whichever of the two tables know it. Times are unix seconds, amounts base units. */
 interface ExecutionView {
@@ -107,7 +115,7 @@ function executionsOf(wallet: string) {
 }
 
 /** GET /v1/executions/{execution_id} for its caller. Throws ApiError 404 for anyone else's, as for none. */
-export async function getExecution(deps: ReadDeps, wallet: string, executionId: string): Promise<ExecutionFull> {
+export async function getExecution(deps: RecordsDeps, wallet: string, executionId: string): Promise<ExecutionFull> {
   const known = parseUuid(executionId) ? executionId : '';
   const { rows } = await sql<ExecutionView>`
     SELECT * FROM ${executionsOf(wallet)} AS executions WHERE execution_id = ${known}`.execute(deps.views);
@@ -124,7 +132,11 @@ const NEWEST_FIRST = sql.raw(`initiated_at DESC, is_ahead DESC, opened_slot DESC
   execution_id DESC`);
 
 /** GET /v1/executions: the wallet's own, newest first. */
-export async function listExecutions(deps: ReadDeps, wallet: string, query: ExecutionsQuery): Promise<ExecutionPage> {
+export async function listExecutions(
+  deps: RecordsDeps,
+  wallet: string,
+  query: ExecutionsQuery,
+): Promise<ExecutionPage> {
   const filters = [
     query.status === undefined ? sql`1` : sql`status = ${query.status}`,
     query.agent_id === undefined ? sql`1` : sql`listing = ${query.agent_id}`,
@@ -150,7 +162,7 @@ export async function listExecutions(deps: ReadDeps, wallet: string, query: Exec
 
 /** The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. */
 export async function findResult(
-  deps: Pick<RelayDeps, 'views'>,
+  deps: Pick<RecordsDeps, 'views'>,
   executionId: string,
   token: string,
 ): Promise<Buffer | null> {
@@ -180,7 +192,7 @@ function isCommitted(storedHash: string, chainHash: string | null): boolean {
 }
 
 /** Names by listing: the present one, else that of the document which was called. */
-async function agentNames(deps: ReadDeps, rows: ExecutionView[]): Promise<Map<string, string>> {
+async function agentNames(deps: RecordsDeps, rows: ExecutionView[]): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   const addresses = [...new Set(rows.map((row) => row.listing))];
   if (addresses.length === 0) return names;
@@ -197,7 +209,7 @@ async function agentNames(deps: ReadDeps, rows: ExecutionView[]): Promise<Map<st
   return names;
 }
 
-function toSummary(deps: ReadDeps, row: ExecutionView, agentName: string | null): ExecutionSummary {
+function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | null): ExecutionSummary {
   return {
     execution_id: row.execution_id,
     agent_id: row.listing,
@@ -210,7 +222,7 @@ function toSummary(deps: ReadDeps, row: ExecutionView, agentName: string | null)
   };
 }
 
-async function toFull(deps: ReadDeps, row: ExecutionView, agentName: string | null): Promise<ExecutionFull> {
+async function toFull(deps: RecordsDeps, row: ExecutionView, agentName: string | null): Promise<ExecutionFull> {
   const settled = row.settled === 1n;
   const stored = settled
     ? await deps.views.selectFrom('results').selectAll().where('execution_id', '=', row.execution_id).executeTakeFirst()
@@ -237,7 +249,7 @@ async function toFull(deps: ReadDeps, row: ExecutionView, agentName: string | nu
 }
 
 /** The address of a result's text: not guessable, because a result belongs to its caller. */
-export function resultUrl(deps: Pick<RelayDeps, 'baseUrl'>, executionId: string, token: string): string {
+export function resultUrl(deps: Pick<RecordsDeps, 'baseUrl'>, executionId: string, token: string): string {
   return `${deps.baseUrl()}/results/${executionId}/${token}`;
 }
 

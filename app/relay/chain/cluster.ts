@@ -5,13 +5,13 @@ import { MAINNET_GENESIS, MAINNET_USDC } from '../../sdk/program/clusters.ts';
 import {
   type Config,
   decodeAccount,
+  type ExecutionRecord,
   findConfig,
   findExecution,
   findGrant,
+  type KeyGrant,
   revokeGrant,
 } from '../../sdk/program/program.ts';
-import type { RelayConfig } from '../config.ts';
-import type { ChainAccounts } from '../deps.ts';
 import type { Chain } from './chain.ts';
 
 /** How often Config is read, and how often while it keeps us from serving or cannot be read. */
@@ -21,7 +21,7 @@ const STANDING_SOON_MS = 5_000;
 /** Reads Config, and refuses a cluster that does not fit the environment. */
 export async function readMarketplace(
   chain: Chain,
-  environment: RelayConfig['environment'],
+  environment: 'live' | 'test',
 ): Promise<{ genesis: string; config: Config }> {
   const genesis = await chain.connection.getGenesisHash();
   const { accounts } = await chain.read([findConfig()]);
@@ -36,6 +36,18 @@ export async function readMarketplace(
     throw new Error('ENVIRONMENT=test must not run on mainnet; set ENVIRONMENT=live');
   }
   return { genesis, config };
+}
+
+/** The chain as the edge sees it; ids are base58 and hex. Methods reject where the node does not answer. */
+export interface ChainAccounts {
+  /** The account, and the chain's clock in unix seconds at that moment. */
+  readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  /** The record, and the chain's clock at that moment. */
+  readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+  readConfig(): Promise<Config>;
+  /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
+  revokeGrant(wallet: string, keyId: string): Promise<string>;
+  isReachable(): Promise<boolean>;
 }
 
 /** `stop` ends the waiting for a revocation. */

@@ -9,18 +9,17 @@ import { findEscrow, findExecution, parseAddress } from '../../sdk/program/progr
 import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
-import { inProgress, lostResult } from '../calls/idempotency.ts';
-import { standingOf } from '../calls/repeats.ts';
 import { timed } from '../chain/chain.ts';
-import type { ExecuteInput, ExecuteOutcome, OpenedInput, Principal } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { within } from '../http/drain.ts';
 import { type Journal, JournalConflict, OpenLimitReached } from '../ledger/journal.ts';
 import type { ExecutionRow } from '../ledger/tables.ts';
+import { within } from '../waiting.ts';
+import type { ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
 import { proveEnds } from './finality.ts';
-import { requireHarmless, tooManyOpen } from './protection.ts';
+import { requireWithinWalletLimits, tooManyOpen } from './protection.ts';
 import { adoptOrphans } from './recover.ts';
 import { createReservations, OPEN_WINDOW_SECONDS, reserveFunds, signOpen } from './reserve.ts';
+import { inProgress, lostResult, standingOf } from './standing.ts';
 import { createSteps, type EngineDeps, type Live } from './steps.ts';
 
 /** How long an asynchronous caller waits for its escrow before it is told `running`. */
@@ -135,7 +134,7 @@ export function createEngine(deps: EngineDeps) {
   }
 
   /** Take an id, check the money, store and send the open; the rest goes on by itself. */
-  async function start(principal: Principal, agent: Agent, input: ExecuteInput, live: Live): Promise<ExecutionRow> {
+  async function start(principal: Principal, agent: Agent, input: PaidCall, live: Live): Promise<ExecutionRow> {
     if (agent.price > input.maxCost) {
       throw new ApiError(
         'price_changed',
@@ -144,7 +143,7 @@ export function createEngine(deps: EngineDeps) {
       );
     }
     deps.requireServing(agent.listing);
-    await requireHarmless(journal, deps.walletLimits, principal.wallet, Date.now());
+    await requireWithinWalletLimits(journal, deps.walletLimits, principal.wallet, Date.now());
     const nonce = input.repeatable?.nonce ?? randomBytes(16);
     const executionId = formatUuid(deriveExecutionId(parseAddress(principal.wallet).toBytes(), nonce));
     const reserving = reserveOnce(principal, agent, input, executionId);
@@ -194,7 +193,7 @@ export function createEngine(deps: EngineDeps) {
   }
 
   /** A call that may be a repeated one is refused for money only if the first has not just taken it. */
-  async function reserveOnce(principal: Principal, agent: Agent, input: ExecuteInput, executionId: string) {
+  async function reserveOnce(principal: Principal, agent: Agent, input: PaidCall, executionId: string) {
     const record = input.repeatable ? findExecution(parseUuid(executionId)!) : null;
     try {
       const reserved = await reserveFunds(chain, reservations, principal, usdcMint, agent.price, record);
@@ -208,10 +207,10 @@ export function createEngine(deps: EngineDeps) {
   }
 
   /** Take a funded record; what follows is what follows a confirmed open of ours. */
-  async function startOpened(agent: Agent, input: OpenedInput): Promise<string> {
+  async function startOpened(agent: Agent, input: OpenedCall): Promise<string> {
     const { record } = input;
     const wallet = record.caller.toBase58();
-    await requireHarmless(journal, deps.walletLimits, wallet, Date.now());
+    await requireWithinWalletLimits(journal, deps.walletLimits, wallet, Date.now());
     const executionId = formatUuid(record.executionId);
     const row = {
       execution_id: executionId,
@@ -286,7 +285,7 @@ export function createEngine(deps: EngineDeps) {
 
   return {
     /** Run one paid call. Answers as soon as the caller's mode allows; the work goes on without it. */
-    async execute(principal: Principal, agent: Agent, input: ExecuteInput): Promise<ExecuteOutcome> {
+    async execute(principal: Principal, agent: Agent, input: PaidCall): Promise<ExecuteOutcome> {
       let signalOpened: () => void = () => undefined;
       const opened = new Promise<void>((resolve) => {
         signalOpened = resolve;
@@ -305,7 +304,7 @@ export function createEngine(deps: EngineDeps) {
       return outcome(executionId, live);
     },
     /** Run an execution that its wallet opened itself. */
-    async start(agent: Agent, input: OpenedInput): Promise<ExecuteOutcome> {
+    async start(agent: Agent, input: OpenedCall): Promise<ExecuteOutcome> {
       const executionId = await startOpened(agent, input);
       const live = newLive({ isFresh: false });
       const ended = work(executionId, live);

@@ -20,7 +20,7 @@ export interface WalletLimits {
  * Throws ApiError 503 where the wallet's failed executions have cost as much as they may. Failures of the marketplace
  * itself do not count.
  */
-export async function requireHarmless(
+export async function requireWithinWalletLimits(
   journal: Pick<Journal, 'lostFeesOf'>,
   limits: WalletLimits,
   wallet: string,

@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { reused } from '../calls/idempotency.ts';
 import { type Chain, type Fate, type Observe, timed } from '../chain/chain.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
@@ -18,6 +17,7 @@ import type { KeepLate } from './late.ts';
 import type { WalletLimits } from './protection.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './reserve.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot } from './sign.ts';
+import { reused } from './standing.ts';
 
 export interface EngineDeps {
   chain: Chain;

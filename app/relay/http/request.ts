@@ -1,7 +1,6 @@
-/** What a request carries beside its path: a body that is bounded while it is read, and a query read to the letter. */
+/** The body of a request, bounded while it is read. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
-import { invalid, show } from '../parse.ts';
 
 /** A client that goes on sending after its 413 is cut off here. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
@@ -20,25 +19,6 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
     throw unsupported('Send the body without a Content-Encoding');
   }
   return body;
-}
-
-/** Query parameters as text. Throws ApiError 400 where one is given twice. */
-export function readQuery(url: string): Record<string, string> {
-  const start = url.indexOf('?');
-  const query: Record<string, string> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
-    if (name in query) {
-      const shown = name.slice(0, 60);
-      throw invalid(`The query parameter ${JSON.stringify(shown)} is repeated`, {
-        in: 'query',
-        path: shown,
-        expected: 'must be given once',
-        got: show([query[name], value]),
-      });
-    }
-    query[name] = value;
-  }
-  return { ...query };
 }
 
 function unsupported(message: string): ApiError {

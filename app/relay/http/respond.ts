@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import type { z } from 'zod';
-import { ERRORS, type ErrorBody, errorBodyOf } from '../../sdk/wire/wire.ts';
-import type { ApiError } from '../errors.ts';
+import { ERRORS } from '../../sdk/wire/wire.ts';
+import { type ApiError, errorBody } from '../errors.ts';
+import { renderJson } from '../json.ts';
 
 /** What is private or about money is kept nowhere, and no error is. */
 const NO_STORE = 'no-store';
@@ -26,11 +27,6 @@ export function send<Schema extends z.ZodType>(
   end(response, status, renderJson(schema, value), 'application/json; charset=utf-8');
 }
 
-/** The bytes of a JSON answer. Throws where the value does not fit its schema. */
-export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>): Buffer {
-  return Buffer.from(JSON.stringify(schema.parse(value)));
-}
-
 /** Sends bytes as they are, such as a result: text that a stranger wrote, which no browser may take for a page. */
 export function sendBytes(response: Response, status: number, bytes: Buffer, contentType: string): void {
   end(response, status, bytes, contentType);
@@ -44,11 +40,6 @@ export function sendError(response: Response, error: ApiError, body: object = er
   if (seconds !== undefined) response.setHeader('Retry-After', String(seconds));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   sendBytes(response, status, Buffer.from(JSON.stringify(body)), 'application/json; charset=utf-8');
-}
-
-export function errorBody(error: ApiError): ErrorBody {
-  const { code, message, executionId, details } = error;
-  return errorBodyOf(code).parse({ error: { code, message, execution_id: executionId, details } });
 }
 
 /** Sends the body; of what may be kept, only the news. */

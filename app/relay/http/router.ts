@@ -1,51 +1,26 @@
 /**
- * From the table of routes to Express: every route with its handler, its caching and its headers for other origins'
+ * From the table of routes to Express: every route with its body's limits, its key, its caching and its headers for other origins'
  * pages; OPTIONS for every path, 405 with Allow for every other method.
  */
 import type { Application, Request, Response } from 'express';
-import type { z } from 'zod';
+import { authenticate, authenticateReader } from '../access/auth.ts';
+import type { PublicLimit } from '../access/publicLimit.ts';
+import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { readJsonBody } from './request.ts';
+import { send, sendBytes } from './respond.ts';
 import {
   type Answer,
+  type AnyReply,
   CACHING,
-  methodsOf,
-  ROUTE_IDS,
-  type ROUTES,
+  type Caller,
   type Route,
-  type RouteId,
-  routeOf,
-} from './openapi/routes.ts';
-import type { PublicLimit } from './publicLimit.ts';
-import { send, sendBytes } from './respond.ts';
+  type Service,
+  type WrittenReply,
+} from './routes/route.ts';
+import { methodsOf, needsKey, ROUTE_IDS, routeOf } from './routes/table.ts';
 
-type ValueOf<OneAnswer> =
-  | (OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : never)
-  | (OneAnswer extends { bytes: string } ? Buffer : never);
-
-/** One of the answers that the table has for this route; errors are thrown. */
-export type Reply<Id extends RouteId> = {
-  [Status in keyof (typeof ROUTES)[Id]['answers']]: {
-    status: Status;
-    value: ValueOf<(typeof ROUTES)[Id]['answers'][Status]>;
-    headers?: Record<string, string>;
-  };
-}[keyof (typeof ROUTES)[Id]['answers']];
-
-/** An answer in JSON that passed its schema when it was first made, and is given again byte for byte. */
-export interface Given {
-  status: number;
-  given: Buffer;
-  headers?: Record<string, string>;
-}
-
-/** What each route of the table does. */
-export type Handlers = { [Id in RouteId]: (request: Request) => Promise<Reply<Id> | Given> };
-
-interface AnyReply {
-  status: number;
-  value: unknown;
-  headers?: Record<string, string>;
-}
+const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Pages of any origin may read what needs no key. `Authorization` is never among the headers they may send: an API key
@@ -62,7 +37,7 @@ const CROSS_ORIGIN_PREFLIGHT = {
 };
 
 /** Adds every route of the table; what needs no key passes the limit first. */
-export function addRoutes(app: Application, handlers: Handlers, limit: PublicLimit): void {
+export function addRoutes(app: Application, service: Service, limit: PublicLimit): void {
   for (const path of new Set(ROUTE_IDS.map((id) => routeOf(id).path))) {
     const here = app.route(expressPath(path));
     const ids = ROUTE_IDS.filter((id) => routeOf(id).path === path);
@@ -70,12 +45,11 @@ export function addRoutes(app: Application, handlers: Handlers, limit: PublicLim
       const route = routeOf(id);
       here[route.method](async (request, response) => {
         setPolicy(response, route);
-        const handle = (): Promise<AnyReply | Given> => handlers[id](request);
-        answer(response, route, await limited(limit, route, request, handle));
+        answer(response, route, await limited(limit, route, request, () => handle(service, route, request)));
       });
     }
     const allowed = methodsOf(path);
-    const open = ids.map(routeOf).filter((route) => route.access !== 'key');
+    const open = ids.map(routeOf).filter((route) => !needsKey(route));
     here.options((_request, response) => answerOptions(response, allowed, open));
     here.all((request, response) => refuseMethod(request, response, allowed));
   }
@@ -102,6 +76,27 @@ async function limited<Value>(
   }
 }
 
+/** Size and media type of the body, then the key, then the route's own. */
+async function handle(service: Service, route: Route, request: Request): Promise<AnyReply | WrittenReply> {
+  const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
+  const caller = await findCaller(service.deps, route, request);
+  return route.handle(service, { request, caller, param: (name) => String(request.params[name]), bytes });
+}
+
+/** Throws ApiError where the route needs a key that the request does not have. */
+async function findCaller(deps: RelayDeps, { access }: Route, request: Request): Promise<Caller> {
+  switch (access) {
+    case 'public':
+      return null;
+    case 'read':
+      return authenticateReader(deps, request);
+    case 'execute':
+      return authenticate(deps, request, 'execute');
+    case 'wallet':
+      return request.headers.authorization === undefined ? null : authenticate(deps, request, 'execute');
+  }
+}
+
 /** `/v1/agents/{agent_id}` as Express writes it. */
 export function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
@@ -110,13 +105,13 @@ export function expressPath(path: string): string {
 function setPolicy(response: Response, route: Route): void {
   response.setHeader('Cache-Control', route.cache);
   if (route.access !== 'public') response.setHeader('Vary', 'Authorization');
-  if (route.access !== 'key') for (const [name, value] of Object.entries(CROSS_ORIGIN)) response.setHeader(name, value);
+  if (!needsKey(route)) for (const [name, value] of Object.entries(CROSS_ORIGIN)) response.setHeader(name, value);
 }
 
-function answer(response: Response, route: Route, reply: AnyReply | Given): void {
+function answer(response: Response, route: Route, reply: AnyReply | WrittenReply): void {
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
-  if ('given' in reply) {
-    sendBytes(response, reply.status, reply.given, 'application/json; charset=utf-8');
+  if ('body' in reply) {
+    sendBytes(response, reply.status, reply.body, 'application/json; charset=utf-8');
     return;
   }
   const { schema, bytes } = route.answers[reply.status] as Answer;

@@ -12,17 +12,17 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
 import { ERRORS } from '../../sdk/wire/wire.ts';
 import { readBearer } from '../access/auth.ts';
+import { createPublicLimit, type PublicLimit } from '../access/publicLimit.ts';
 import type { RelayDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, errorBody } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
-import { answerMetrics } from '../operation/metrics.ts';
 import { jsonFault } from '../parse.ts';
-import { createPublicLimit, type PublicLimit } from './publicLimit.ts';
+import { answerMetrics } from './metricsRoute.ts';
 import { readJsonBody } from './request.ts';
-import { type AnswerLimits, errorBody, sendError } from './respond.ts';
+import { type AnswerLimits, sendError } from './respond.ts';
 import { addRoutes } from './router.ts';
+import { createService } from './service.ts';
 import { createRouter, describe, procedureError } from './trpc.ts';
-import { createHandlers } from './v1.ts';
 
 /** How slow a client may be, milliseconds. */
 export interface Patience {
@@ -32,10 +32,10 @@ export interface Patience {
   requestMs: number;
   /** To take something of its answer. */
   takeMs: number;
-  /** How often connections are looked at. */
-  lookMs: number;
+  /** How often connections are checked for slowness. */
+  checkMs: number;
 }
-const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, lookMs: 5_000 };
+const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, checkMs: 5_000 };
 /** Longer than the usual 60 s of a proxy in front, which must be the one that closes. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** What a client that sent no HTTP has to read its answer. */
@@ -58,7 +58,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(limit), createTrpcHandler(deps));
   app.all('/metrics', answerMetrics(deps));
-  addRoutes(app, createHandlers(deps), limit);
+  addRoutes(app, createService(deps), limit);
   app.use(async (request: Request) => {
     await limit.admit(request);
     throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);
@@ -67,7 +67,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
 
   const server = createServer(
     // A request without Host is answered like any other, instead of by Node with an empty body.
-    { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.lookMs },
+    { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.checkMs },
     app,
   );
   server.requestTimeout = patience.requestMs;
@@ -144,7 +144,8 @@ function admitProcedure(limit: PublicLimit) {
 /** How a procedure is sent. Throws ApiError where there is none. */
 function methodOf(name: string): 'GET' | 'POST' {
   if (Object.hasOwn(PROCEDURES, name)) return PROCEDURES[name as ProcedureName].kind === 'mutation' ? 'POST' : 'GET';
-  if (name.includes(',')) throw new ApiError('invalid_request', 'Call one procedure at a time: batches are not taken');
+  if (name.includes(','))
+    throw new ApiError('invalid_request', 'Call one procedure at a time: batches are not accepted');
   throw new ApiError('not_found', `There is no procedure ${JSON.stringify(name.slice(0, 60))}`);
 }
 

@@ -10,7 +10,7 @@ import { type MarketplaceConfig, PROCEDURES } from '../../sdk/wire/procedures.ts
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire/wire.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
-import { createTestLimits, testListing } from '../agents/trial.ts';
+import { createTrialLimits, tryListing } from '../agents/trial.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { explain, issuesOf } from '../parse.ts';
@@ -21,8 +21,6 @@ export interface Context {
   /** The wallet of the session, where the request carries its token. */
   wallet: string | null;
 }
-
-export type AppRouter = ReturnType<typeof createRouter>;
 
 const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
   400: 'BAD_REQUEST',
@@ -109,7 +107,7 @@ const sessionProcedure = procedure.use(({ ctx, next }) => {
 
 export function createRouter(deps: RelayDeps) {
   const { sessions } = deps;
-  const testLimits = createTestLimits();
+  const trialLimits = createTrialLimits();
   const shape = PROCEDURES;
   const readConfig = shareReading(() => deps.accounts.readConfig(), deps.now);
   return t.router({
@@ -145,7 +143,7 @@ export function createRouter(deps: RelayDeps) {
       test: sessionProcedure
         .input(shape['listings.test'].input)
         .output(shape['listings.test'].output)
-        .mutation(({ ctx, input }) => testListing(deps, testLimits, ctx.wallet, input)),
+        .mutation(({ ctx, input }) => tryListing(deps, trialLimits, ctx.wallet, input)),
     }),
   });
 }

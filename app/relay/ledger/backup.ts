@@ -103,10 +103,10 @@ export function addBackupCommand(program: Command, readSettings: () => ToolConfi
     .argument('<file>', 'the copy; one that exists is replaced once the new one is whole and checked')
     .option('--json', 'print one JSON object and no progress')
     .action(async (name: string, { json }: { json?: true }) => {
-      const { dataDir, standsIn } = readSettings();
+      const { dataDir, workingFolder } = readSettings();
       const ledger = ledgerPath(dataDir);
       if (!existsSync(ledger)) throw new Error(`There is no ledger at ${ledger}; DATA_DIR names its folder`);
-      const file = resolve(standsIn, name);
+      const file = resolve(workingFolder, name);
       checkTarget(file, dataDir);
       const shows = !json && process.stderr.isTTY;
       const made = await backUp(ledger, file, (done, total) => {

@@ -3,8 +3,8 @@
  * add to a trouble that is there already, before any money moves.
  */
 import type { Problem } from '../../sdk/wire/wire.ts';
-import type { Engine } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { Engine } from '../execution/contract.ts';
 
 /** The problems that shut the gate: what callers are told, and when to come back (seconds). */
 const OBSTACLES = {

@@ -1,18 +1,11 @@
 /**
- * GET /metrics: the relay's figures for Prometheus. Counters and times are noted as things happen, the rest is read when
+ * The relay's figures for Prometheus. Counters and times are noted as things happen, the rest is read when
  * it is asked for, from indexes that hold only what has not ended. Amounts are base units, times seconds.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Request, Response } from 'express';
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { attachedIndex, readProgress } from '../../../indexer/read.ts';
-import { readBearer } from '../access/auth.ts';
-import { clientAddress, isWithin } from '../access/clientAddress.ts';
 import type { Observe } from '../chain/chain.ts';
-import type { RelayDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
-import { sendBytes } from '../http/respond.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { IS_UNFINISHED, type LedgerDatabase } from '../ledger/tables.ts';
 import type { RunwayStatus } from './runway.ts';
@@ -20,15 +13,13 @@ import type { RunwayStatus } from './runway.ts';
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** How an execution ended: paid; refunded, and why; or never opened. */
 const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
-const LOOPBACK = ['127.0.0.0/8', '::1'];
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
 
 export interface Metrics {
-  /** Hears how long each stage of a call takes. */
+  /** Notes how long each stage of a call takes. */
   observe: Observe;
-  /** Hears of each call to the node that failed. */
+  /** Notes each call to the node that failed. */
   rpcFailed(method: string): void;
-  /** The same journal, heard: each execution that ends is counted. */
+  /** The same journal, listened to: each execution that ends is counted. */
   listenTo(journal: Journal): Journal;
   /** Everything as Prometheus reads it. */
   render(): Promise<string>;
@@ -134,35 +125,4 @@ export function createMetrics(sources: {
 function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
   if (errorCode === 'execution_timeout') return 'timeout';
   return errorCode === 'execution_failed' ? 'failed' : 'unserved';
-}
-
-/** The handler of every request to /metrics. */
-export function answerMetrics(deps: Pick<RelayDeps, 'config' | 'metrics'>) {
-  return async (request: Request, response: Response): Promise<void> => {
-    requireAccess(request, deps.config.metricsToken);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
-      const details = { allowed: ['GET', 'HEAD'] };
-      throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use GET, HEAD`, { details });
-    }
-    const text = await deps.metrics.render();
-    response.setHeader('Cache-Control', 'no-store');
-    sendBytes(response, 200, Buffer.from(text), Registry.PROMETHEUS_CONTENT_TYPE);
-  };
-}
-
-/** With a token, who has it; without one, only this computer, and nobody whom a proxy on it speaks for. */
-function requireAccess(request: Request, token: string | null): void {
-  if (token !== null) {
-    const given = readBearer(request.headers.authorization);
-    if (given !== null && timingSafeEqual(digest(given), digest(token))) return;
-    throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <METRICS_TOKEN>');
-  }
-  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
-  if (!isForwarded && isWithin(clientAddress(request, 0), LOOPBACK)) return;
-  throw new ApiError('not_found', 'There is nothing at /metrics');
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -34,7 +34,7 @@ export interface Runway {
   end(): void;
 }
 
-/** `onChange` hears after each look whether the balance is too low. */
+/** `onChange` is told after each look whether the balance is too low. */
 export function createRunway(options: {
   readBalance(): Promise<number>;
   limits: RunwayLimits;

@@ -66,7 +66,7 @@ export const ERRORS = {
         /** What the limit has left; null where only the program knew. */
         have_usdc: Usdc.nullable(),
         need_usdc: Usdc,
-        /** When the key's period begins anew; null for the other limits, and where only the program knew. */
+        /** When the key's period begins again; null for the other limits, and where only the program knew. */
         renews_at: z.iso.datetime().nullable().optional(),
       })
       .nullable(),

@@ -19,7 +19,8 @@ import { createKeyReader, createKeyUse } from '../../../app/relay/access/auth.ts
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
-import type { ExecuteInput, ExecuteOutcome, Principal, RelayDeps } from '../../../app/relay/deps.ts';
+import type { RelayDeps } from '../../../app/relay/deps.ts';
+import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/ledger/tables.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
@@ -97,11 +98,12 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
   const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });
   const log = pino({ level: 'silent' });
+  const keyUse = createKeyUse(ledger.db, log);
   const state = {
     nowMs: EPOCH * 1000,
     chainAnswers: true,
     obstacles: [] as Obstacle[],
-    executed: [] as { principal: Principal; agentId: string; input: ExecuteInput }[],
+    executed: [] as { principal: Principal; agentId: string; input: PaidCall }[],
     execute: async (): Promise<ExecuteOutcome> => ({ kind: 'pending', executionId: newExecutionId() }),
     grants: new Map<string, KeyGrant>(),
     revoked: [] as string[],
@@ -119,7 +121,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     views: views.db,
     documents: createDocuments(views.db),
     findKey: createKeyReader(views.sqlite),
-    keyUse: createKeyUse(ledger.db, log),
+    keyUse,
     sessions: createSessions({ baseUrl: () => url, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
@@ -403,7 +405,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     async stop(): Promise<void> {
       server.closeAllConnections();
       server.close();
-      await deps.keyUse.close();
+      await keyUse.close();
       await creators.destroy();
       for (const database of [views, ledger, index]) database.close();
       rmSync(folder, { recursive: true });

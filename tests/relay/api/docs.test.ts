@@ -8,7 +8,7 @@ import { executionCommands } from '../../../app/cli/commands/execution.ts';
 import { keysCommands } from '../../../app/cli/commands/keys.ts';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { RESULT_HASH_OFFSET } from '../../../app/relay/http/docs/page.ts';
-import { ROUTE_IDS, routeOf } from '../../../app/relay/http/openapi/routes.ts';
+import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';

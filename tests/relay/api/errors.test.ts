@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openRefused } from '../../../app/relay/errors.ts';
-import { errorBody } from '../../../app/relay/http/respond.ts';
+import { errorBody, openRefused } from '../../../app/relay/errors.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

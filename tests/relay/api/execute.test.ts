@@ -1,7 +1,7 @@
 /** POST /v1/agents/{agent_id}/execute at its edge: the order of checks, every refused body, every outcome and error. */
 import { expect } from 'chai';
-import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
+import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 import {
   EXPLORER_QUERY,

@@ -12,7 +12,7 @@ import { createGroupCommit } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
-import type { ExecuteOutcome } from '../../../app/relay/deps.ts';
+import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
 import type { EngineDeps } from '../../../app/relay/execution/steps.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';

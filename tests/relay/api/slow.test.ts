@@ -7,7 +7,7 @@ import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
 
-const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, lookMs: 50 };
+const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, checkMs: 50 };
 const BIG_RESULT = 'r'.repeat(24 * 1024 * 1024);
 
 interface Dropped {

@@ -1,8 +1,8 @@
 /** What keeps new executions out, and the fee payer's runway, which is one of the reasons. */
 import { expect } from 'chai';
 import pino from 'pino';
-import type { Engine } from '../../../app/relay/deps.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
+import type { Engine } from '../../../app/relay/execution/contract.ts';
 import { createGate, type Obstacle } from '../../../app/relay/operation/gate.ts';
 import { createRunway } from '../../../app/relay/operation/runway.ts';
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
-import { answerMetrics } from '../../../app/relay/operation/metrics.ts';
+import { answerMetrics } from '../../../app/relay/http/metricsRoute.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';

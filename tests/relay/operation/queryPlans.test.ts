@@ -15,7 +15,7 @@ import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
-import { requireHarmless } from '../../../app/relay/execution/protection.ts';
+import { requireWithinWalletLimits } from '../../../app/relay/execution/protection.ts';
 import { type ClaimedExecution, createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
@@ -94,7 +94,7 @@ describe('query plans', () => {
     await journal.claim(EXECUTION, 1, 1);
     await journal.unproven(1n, 1n, 99);
     await journal.proven(['an id']);
-    await requireHarmless(journal, { lostLamportsPerDay: 1, openExecutions: 1 }, 'a wallet', 1);
+    await requireWithinWalletLimits(journal, { lostLamportsPerDay: 1, openExecutions: 1 }, 'a wallet', 1);
     expect(texts.size).to.be.at.least(7);
     requireIndexed(ledger.sqlite, texts);
   });

@@ -3,7 +3,6 @@
  * not a viewer's bundle, because a page without a script needs no network, works with a keyboard, a screen reader or
  * `curl`, and can forbid the browser everything.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROGRAM_ID } from '../../../sdk/program/program.ts';
@@ -11,28 +10,19 @@ import { keyPrefix } from '../../../sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../sdk/wire/errorCodes.ts';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
-import { type Directory, ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
+import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
-import { escapeHtml, inline, reference } from './reference.ts';
+import { escapeHtml, inline } from './html.ts';
+import { reference } from './reference.ts';
+import { STYLE } from './style.ts';
 
 /** Where an ExecutionRecord's account holds result_hash, bytes from its beginning. */
 export const RESULT_HASH_OFFSET = 212;
 
-const readHere = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
-const GUIDE = readHere('guide.html');
-const STYLE = readHere('style.css');
+const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8');
 const NAVIGATION = [...GUIDE.matchAll(/<section id="(\w+)">\s*<h2>(.*?)<\/h2>/g)];
 
-/** Nothing but the page and its own style: no script, no frame, no form, nothing from anywhere else. */
-export const DOCS_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-/** The page for the deployment that the document names; `rpcUrl` is for whoever asks the chain itself. */
+/** The page for the deployment that the document names; `rpcUrl` is for readers who ask the chain itself. */
 export function createPage(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
   const { environment, rpcUrl } = deployment;
   const values: Record<string, string> = {
@@ -76,34 +66,6 @@ ${guide}
 <h2>Reference</h2>
 ${reference(document)}
 </section>
-</main>
-</body>
-</html>
-`;
-}
-
-/** The page at `/`, until the dashboard takes its place: what is here, and where. */
-export function createRootPage({ docs, openapi, idl }: Directory): string {
-  const rows = [
-    [docs, 'the guide: how to get a key, call agents, offer one'],
-    [openapi, 'the API for programs, OpenAPI 3.1'],
-    [idl, 'the program on Solana, as an Anchor IDL'],
-  ] as const;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Agent Marketplace</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Agent Marketplace</h1>
-<p>Execute AI agents and pay per call in USDC, held in escrow on Solana until the creator's signed result is there.</p>
-<ul>
-${rows.map(([url, about]) => `<li><a href="${new URL(url).pathname}">${escapeHtml(url)}</a>: ${about}</li>`).join('\n')}
-</ul>
 </main>
 </body>
 </html>

@@ -2,16 +2,7 @@
 import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import type { OpenApi, Operation } from '../openapi/document.ts';
 import type { Json } from '../openapi/schemas.ts';
-
-/** Text as HTML. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-}
-
-/** Text as HTML in which `code` stands between backticks. */
-export function inline(text: string): string {
-  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-}
+import { escapeHtml, inline } from './html.ts';
 
 /** All routes by tag, then the schemas that they name. */
 export function reference(document: OpenApi): string {

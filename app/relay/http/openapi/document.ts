@@ -4,18 +4,10 @@
  */
 import type { z } from 'zod';
 import { ERRORS } from '../../../sdk/wire/wire.ts';
-import { ANSWERS, BODIES, CONFIG_ANSWER, errorExample, PARAMS, procedureErrorExample } from './examples.ts';
-import { CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from './procedures.ts';
-import {
-  type Answer,
-  CACHING,
-  errorsOf,
-  type ResponseHeader,
-  ROUTE_IDS,
-  type Route,
-  type RouteId,
-  routeOf,
-} from './routes.ts';
+import { type Answer, CACHING, type ResponseHeader, type Route } from '../routes/route.ts';
+import { errorsOf, ROUTE_IDS, type RouteId, routeOf } from '../routes/table.ts';
+import { errorExample, procedureErrorExample } from './examples.ts';
+import { CONFIG_ANSWER, CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from './procedures.ts';
 import { componentSchemas, describeFields, type Json, pointTo, refOf, type Schemas, toJson } from './schemas.ts';
 
 /** The document as far as its readers here need to know it. */
@@ -42,7 +34,12 @@ export interface Operation {
 type Content = Record<string, { schema: Json; examples: Record<string, { value: unknown }> }>;
 
 /** An empty way stands for what the body itself can prove. */
-const SECURITY: Record<Route['access'], Json[]> = { public: [], key: [{ apiKey: [] }], wallet: [{ apiKey: [] }, {}] };
+const SECURITY: Record<Route['access'], Json[]> = {
+  public: [],
+  read: [{ apiKey: [] }],
+  execute: [{ apiKey: [] }],
+  wallet: [{ apiKey: [] }, {}],
+};
 
 const HEADERS: Record<string, { description: string; schema: Json }> = {
   'X-Request-Id': {
@@ -102,7 +99,6 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
 
 function operationOf(id: RouteId): Operation {
   const route = routeOf(id);
-  const example = BODIES[id];
   return {
     operationId: id,
     tags: [route.tag],
@@ -115,23 +111,26 @@ function operationOf(id: RouteId): Operation {
         required: true,
         description: `At most ${route.body.maxBytes} bytes and 64 levels of nesting; no name twice in one object.`,
         content: {
-          'application/json': { schema: refOf(route.body.schema), examples: { request: { value: example } } },
+          'application/json': {
+            schema: refOf(route.body.schema),
+            examples: { request: { value: route.body.example } },
+          },
         },
       },
     }),
-    responses: { ...answersOf(id, route), ...refusalsOf(id, route) },
+    responses: { ...answersOf(route), ...refusalsOf(route) },
   };
 }
 
 function parametersOf(id: RouteId, route: Route): Operation['parameters'] {
-  const path = Object.entries(route.params ?? {}).map(([name, description]) => {
+  const path = Object.entries(route.params ?? {}).map(([name, { about, example }]) => {
     return {
       name,
       in: 'path',
       required: true,
-      description,
+      description: about,
       schema: { type: 'string', minLength: 1 },
-      example: PARAMS[name],
+      example,
     };
   });
   const described = route.query ? describeFields(id, toJson(route.query, 'input')) : {};
@@ -148,12 +147,12 @@ function parametersOf(id: RouteId, route: Route): Operation['parameters'] {
   return [...path, ...query, ...headers];
 }
 
-function answersOf(id: RouteId, route: Route): Operation['responses'] {
+function answersOf(route: Route): Operation['responses'] {
   const kept = route.cache !== CACHING.never;
   const responses: Operation['responses'] = {};
   for (const [status, answer] of Object.entries(route.answers)) {
     const names = [...(kept ? ['ETag'] : []), ...(answer.headers ?? [])];
-    const examples = valuesOf(ANSWERS[id][Number(status)] ?? {});
+    const examples = valuesOf(answer.examples ?? {});
     const content: Content = {};
     if (answer.bytes) {
       const schema = { type: answer.bytes === 'application/json' ? 'object' : 'string' };
@@ -207,14 +206,14 @@ const headersByStatus: Record<number, ResponseHeader[]> = {
 };
 
 /** Errors by status; those that share one are told apart by `error.code`. */
-function refusalsOf(id: RouteId, route: Route): Operation['responses'] {
+function refusalsOf(route: Route): Operation['responses'] {
   const statuses = [...new Set(errorsOf(route).map((code) => ERRORS[code].status))].sort();
   const responses = statuses.map((status) => {
     const codes = errorsOf(route).filter((code) => ERRORS[code].status === status);
     const own = (route.answers as Record<number, Answer>)[status];
     const schemas = [...(own?.schema ? [refOf(own.schema)] : []), ...codes.map((code) => pointTo(`error_${code}`))];
     const examples = {
-      ...valuesOf(ANSWERS[id][status] ?? {}),
+      ...valuesOf(own?.examples ?? {}),
       ...valuesOf(Object.fromEntries(codes.map((code) => [code, errorExample(code)]))),
     };
     const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`).join('\n\n');

@@ -1,9 +1,10 @@
-import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
-
 /**
  * What each field and query parameter means, in one place: a name means the same wherever it stands, unless it is listed
- * with its owner. A test finds fields that are missing here, and entries that nothing uses.
+ * with its owner, or its schema says it itself by `.describe()`. A test finds fields that nothing describes, and entries
+ * that nothing uses.
  */
+import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
+
 export const GLOSSARY: Record<string, string> = {
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null where its description is not here.",
@@ -59,7 +60,7 @@ export const GLOSSARY: Record<string, string> = {
   initiated_at: 'When the escrow was funded, by the chain’s clock.',
   input_schema: 'JSON Schema of `parameters`.',
   'AgentMetadata.input_schema': `JSON Schema of \`parameters\`. ${describeSchemaRules().join('\n')}`,
-  ipfs_url: 'Where the exact bytes of the result are, for whoever has the address; null where there is no result.',
+  ipfs_url: 'Where the exact bytes of the result are, for those who have the address; null where there is no result.',
   issues: 'Everything that is wrong, at most 20.',
   keys: 'The public keys that calls to creators are signed with, as JSON Web Keys (RFC 8037).',
   kid: 'The `keyid` of signatures by it.',
@@ -104,7 +105,7 @@ export const GLOSSARY: Record<string, string> = {
   refund:
     'Of a failed one: `done` is back; `claimable` waits for a missing USDC account of yours; `blocked` for a frozen one. Else null.',
   relay_authority: 'The wallet by which this service opens, settles and refunds.',
-  renews_at: 'When the key’s period begins anew; null for the other limits, and where only the program knew.',
+  renews_at: 'When the key’s period begins again; null for the other limits, and where only the program knew.',
   request_id: 'The `X-Request-Id` of the answer.',
   'ConfigAnswer.result': 'As tRPC wraps every answer.',
   rpc_url: 'A Solana node that clients may ask.',

@@ -3,6 +3,7 @@
  * it, and the shape of its errors. The others are management, for which app/sdk/client/client.ts is the typed client.
  */
 import { z } from 'zod';
+import { findTreasury, PROGRAM_ID } from '../../../sdk/program/program.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../sdk/wire/errorCodes.ts';
 import { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 
@@ -34,3 +35,24 @@ export const CONFIG_ERRORS: Record<number, { code: ErrorCode; number: number }> 
   500: { code: 'internal_error', number: -32603 },
   503: { code: 'service_unavailable', number: -32603 },
 };
+
+/** What `GET /trpc/config.get` answers. */
+export const CONFIG_ANSWER = {
+  result: {
+    data: {
+      environment: 'test',
+      program_id: PROGRAM_ID.toBase58(),
+      usdc_mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+      relay_authority: '3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH',
+      treasury: findTreasury().toBase58(),
+      rpc_url: 'https://api.devnet.solana.com',
+      explorer_query: '?cluster=devnet',
+      egress_ips: ['203.0.113.7'],
+      fee_bps: 100,
+      min_price_usdc: 0.01,
+      max_timeout_seconds: 3_600,
+      dispute_window_seconds: 259_200,
+      collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
+    },
+  },
+} as const;

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { ERROR_CODES, RequestIssue } from '../../../sdk/wire/errorCodes.ts';
 import * as wire from '../../../sdk/wire/wire.ts';
 import { errorBodyOf } from '../../../sdk/wire/wire.ts';
+import { ROUTE_IDS, routeOf } from '../routes/table.ts';
 import { GLOSSARY } from './glossary.ts';
 import { ConfigAnswer, ProcedureError } from './procedures.ts';
-import { ROUTE_IDS, routeOf } from './routes.ts';
 
 export type Json = Record<string, unknown>;
 export type Schemas = Record<string, Json>;

@@ -3,12 +3,12 @@
  * carries a key or session that is good is never counted; who carries another is counted like anybody, or a made-up
  * header would be the way around.
  */
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { isRegistered, readBearer } from '../access/auth.ts';
-import { clientAddress, networkOf } from '../access/clientAddress.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { isRegistered, type KeyLookup, readBearer } from './auth.ts';
+import { clientAddress, networkOf } from './clientAddress.ts';
+import type { Sessions } from './sessions.ts';
 
 /** A burst can be had once in so many seconds; the rate goes on beside it. */
 const BURST_SECONDS = 10;
@@ -22,21 +22,28 @@ export interface PublicRate {
 
 export interface PublicLimit {
   /** Counts the request unless it carries a good key or session. Throws ApiError 429. */
-  admit(request: Request): Promise<void>;
+  admit(request: IncomingMessage): Promise<void>;
   /** Counts it if it carries nothing: whether what it carries is good shows later. Throws ApiError 429. */
-  admitBare(request: Request): Promise<void>;
+  admitBare(request: IncomingMessage): Promise<void>;
   /** Counts a request whose key turned out to be none, by the error that it would get. Throws ApiError 429. */
-  admitRefused(request: Request, error: unknown): Promise<void>;
+  admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
 }
 
-type LimitDeps = Pick<RelayDeps, 'config' | 'findKey' | 'now' | 'sessions'>;
+export interface PublicLimitDeps extends KeyLookup {
+  config: {
+    publicRate: PublicRate;
+    /** Proxies in front whose X-Forwarded-For is believed. */
+    trustProxy: number;
+  };
+  sessions: Pick<Sessions, 'walletOf'>;
+}
 
 /** Counts in memory, each process for itself. */
-export function createPublicLimit(deps: LimitDeps): PublicLimit {
+export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
   const consume = createCounter(publicRate);
 
-  async function take(request: Request): Promise<void> {
+  async function take(request: IncomingMessage): Promise<void> {
     const waitMs = await consume(networkOf(clientAddress(request, trustProxy)));
     if (waitMs === 0) return;
     throw new ApiError(

@@ -1,0 +1,117 @@
+/**
+ * What a call is answered: its outcome as the bytes of its JSON, written through the answer's schema once, so that the
+ * first and all later requests are given the same.
+ */
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf } from '../../sdk/wire/wire.ts';
+import { ApiError, errorBody } from '../errors.ts';
+import type { Engine, ExecuteOutcome } from '../execution/contract.ts';
+import { transactionUrl } from '../explorer.ts';
+import { renderJson } from '../json.ts';
+import type { Repeatable } from './idempotency.ts';
+import { type KeptAnswer, type KeptAnswersDeps, keepIfEnded, readKept } from './keptAnswers.ts';
+import { resultUrl } from './records.ts';
+import { decideRepeat } from './repeats.ts';
+
+/** When an outcome that is not known yet is worth asking for again. */
+const ASK_AGAIN_SECONDS = 1;
+/** How an execution can end that is not completed. */
+const FAILURES: readonly ErrorCode[] = ['execution_timeout', 'execution_failed', 'service_unavailable'];
+
+export interface AnswersDeps extends KeptAnswersDeps {
+  engine: Pick<Engine, 'outcomeOf'>;
+  explorerQuery: string;
+  /** Public address without a trailing slash. */
+  baseUrl(): string;
+}
+
+/** An answer as it leaves. */
+export interface CallAnswer {
+  status: number;
+  body: Buffer;
+  headers: Record<string, string>;
+}
+
+/** An answer as it was just made; `isFinal` where it tells how the execution ended. */
+interface MadeAnswer extends CallAnswer {
+  isFinal: boolean;
+}
+
+/** Answers a call that nothing can repeat. Throws what `run` throws. */
+export async function answerOnce(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<CallAnswer> {
+  return writeOutcome(deps, await run());
+}
+
+/** Answers the request that came first, so that a repeated one can be answered the same. */
+export async function answerFirst(
+  deps: AnswersDeps,
+  { executionId }: Repeatable,
+  run: () => Promise<ExecuteOutcome>,
+): Promise<CallAnswer> {
+  return toAnswer(await makeAndKeep(deps, executionId, run));
+}
+
+/** What a request that came before is answered; null where it did not, or never paid. Throws as `decideRepeat` does. */
+export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promise<CallAnswer | null> {
+  const { executionId } = request;
+  const answer = await decideRepeat(deps, request);
+  if (answer === 'run') return null;
+  const known =
+    answer === 'pending'
+      ? writeOutcome(deps, { kind: 'pending', executionId })
+      : ((await readKept(deps, executionId)) ??
+        (await makeAndKeep(deps, executionId, () => deps.engine.outcomeOf(executionId))));
+  return toAnswer(known, { 'Idempotent-Replayed': 'true' });
+}
+
+async function makeAndKeep(
+  deps: AnswersDeps,
+  executionId: string,
+  run: () => Promise<ExecuteOutcome>,
+): Promise<KeptAnswer | MadeAnswer> {
+  const answer = await makeAnswer(deps, run);
+  return answer.isFinal ? keepIfEnded(deps, executionId, answer) : answer;
+}
+
+/** The answer to an outcome, or to the error by which an execution ended. Throws what says nothing about its end. */
+async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<MadeAnswer> {
+  try {
+    const outcome = await run();
+    return { ...writeOutcome(deps, outcome), isFinal: outcome.kind === 'completed' };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.executionId === null || !FAILURES.includes(error.code)) throw error;
+    const { status } = ERRORS[error.code as ErrorCode];
+    const wait = error.retryAfterSeconds;
+    const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
+    return { status, body: renderJson(errorBodyOf(error.code), errorBody(error)), headers, isFinal: true };
+  }
+}
+
+function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): CallAnswer {
+  const { executionId } = outcome;
+  if (outcome.kind === 'pending') {
+    const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'pending' });
+    return { status: 200, body, headers: {} };
+  }
+  if (outcome.kind === 'running') {
+    const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'running' });
+    return { status: 202, body, headers: { 'Retry-After': String(ASK_AGAIN_SECONDS) } };
+  }
+  const body = renderJson(ExecuteCompleted, {
+    execution_id: executionId,
+    status: 'completed',
+    result: outcome.result,
+    result_hash: outcome.resultHash,
+    cost_usdc: toUsdc(outcome.price),
+    tokens_used: outcome.tokensUsed,
+    execution_time_ms: outcome.executionTimeMs,
+    on_chain_record: transactionUrl(deps, outcome.settleSignature),
+    ipfs_url: resultUrl(deps, executionId, outcome.resultToken),
+  });
+  return { status: 200, body, headers: {} };
+}
+
+function toAnswer(answer: KeptAnswer | CallAnswer, headers: Record<string, string> = {}): CallAnswer {
+  const own = 'headers' in answer ? answer.headers : {};
+  return { status: answer.status, body: answer.body, headers: { ...own, ...headers } };
+}

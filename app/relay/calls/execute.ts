@@ -1,0 +1,125 @@
+/**
+ * The two ways to a paid call, and the order in which each is checked. What comes before is the skin's: size and media
+ * type of the body, then the key. What comes after is the engine's: money.
+ */
+import { ExecuteBody, StartBody } from '../../sdk/wire/wire.ts';
+import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '../agents/catalog.ts';
+import { ApiError } from '../errors.ts';
+import type { Engine, PaidCall, Principal } from '../execution/contract.ts';
+import { JsonError, parseJsonObject } from '../json.ts';
+import { invalid, parse, readObject, requireNoQuery, show } from '../parse.ts';
+import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
+import { readIdempotencyKey, repeatableOf } from './idempotency.ts';
+import { identityOf, type OpenedDeps, readOpened, requireRequest, requireStartable } from './opened.ts';
+import { type RepeatsDeps, refuseByRecord } from './repeats.ts';
+
+export interface ExecuteDeps extends AnswersDeps, RepeatsDeps, AgentDeps, OpenedDeps {
+  engine: Pick<Engine, 'execute' | 'start' | 'outcomeOf'>;
+}
+
+/** A request to execute as it came. */
+export interface ExecuteRequest {
+  agentId: string;
+  /** The header Idempotency-Key. */
+  idempotencyKey: string | string[] | undefined;
+  /** The address with its query, which there must not be. */
+  url: string;
+  /** The body's JSON. */
+  bytes: Buffer;
+}
+
+/** A request to start an execution as it came. */
+export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes'> & { executionId: string };
+
+/**
+ * POST /v1/agents/{agent_id}/execute. A repeat is looked for first: it gets its answer, whatever has become of the agent
+ * since. Then the agent, its status, the query, the body, its parameters. Throws ApiError.
+ */
+export async function executeAgent(
+  deps: ExecuteDeps,
+  principal: Principal,
+  request: ExecuteRequest,
+): Promise<CallAnswer> {
+  const repeatable = readRepeatable(principal, request);
+  const known = repeatable && (await answerKnown(deps, repeatable));
+  if (known) return known;
+  if (repeatable) await refuseByRecord(deps, repeatable);
+  const agent = await requireAgent(deps, request.agentId);
+  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
+  requireNoQuery(request.url);
+  const call = await readCall(deps, agent, request.bytes);
+  if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
+  return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...call, repeatable }));
+}
+
+/**
+ * POST /v1/executions/{execution_id}/start, for the wallet of the principal; without one, for the wallet whose signature
+ * is in the body. The record comes first, then the query, the body, whether it is what the escrow was opened for, an
+ * earlier answer, the agent, the time that is left, the parameters. Throws ApiError.
+ */
+export async function startExecution(
+  deps: ExecuteDeps,
+  principal: Principal | null,
+  request: StartRequest,
+): Promise<CallAnswer> {
+  const opened = await readOpened(deps, request.executionId, principal ?? readProof(request.bytes));
+  requireNoQuery(request.url);
+  const body = parse(StartBody, readObject(request.bytes), 'body');
+  requireRequest(opened, body);
+  const { record, executionId } = opened;
+  const repeatable = { executionId, ...identityOf(record), fingerprint: null, async: body.async };
+  const known = await answerKnown(deps, repeatable);
+  if (known) return known;
+  const agent = await requireAgent(deps, repeatable.listing);
+  const timeoutSeconds = requireStartable(opened, agent);
+  await requireParameters(deps, agent, body.parameters);
+  const { task, parameters } = body;
+  const call = { record, task, parameters, async: body.async, timeoutSeconds };
+  return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
+}
+
+async function readCall(deps: AgentDeps, agent: Agent, bytes: Buffer): Promise<PaidCall> {
+  const body = parse(ExecuteBody, readObject(bytes), 'body');
+  const timeoutSeconds = body.timeout_seconds ?? agent.timeoutSeconds;
+  if (timeoutSeconds < agent.minTimeoutSeconds || timeoutSeconds > agent.timeoutSeconds) {
+    const expected = `must be from ${agent.minTimeoutSeconds} to ${agent.timeoutSeconds} for this agent`;
+    const issue = { in: 'body', path: 'timeout_seconds', expected, got: show(timeoutSeconds) } as const;
+    throw invalid(`The field "timeout_seconds" ${expected}`, issue);
+  }
+  await requireParameters(deps, agent, body.parameters);
+  return {
+    task: body.task,
+    parameters: body.parameters,
+    async: body.async,
+    timeoutSeconds,
+    maxCost: body.max_cost_usdc ?? agent.price,
+  };
+}
+
+async function requireParameters(deps: AgentDeps, agent: Agent, parameters: Record<string, unknown>): Promise<void> {
+  const faults = await findParameterFaults(deps, agent, parameters);
+  const [first] = faults;
+  if (!first) return;
+  const issues = faults.map(({ path, expected, got }) => ({ in: 'body' as const, path, expected, got: show(got) }));
+  throw invalid(`The field "parameters" does not fit the agent's schema: ${first.message}`, ...issues);
+}
+
+/** What a request with an Idempotency-Key is known by; null without one, and for a body that no request can have. */
+function readRepeatable({ wallet }: Principal, { agentId, idempotencyKey, bytes }: ExecuteRequest) {
+  const key = readIdempotencyKey(idempotencyKey);
+  if (key === null) return null;
+  try {
+    return repeatableOf(wallet, agentId, key, parseJsonObject(bytes));
+  } catch (error) {
+    // It is refused where bodies are, after what is checked before them.
+    if (error instanceof JsonError) return null;
+    throw error;
+  }
+}
+
+/** The wallet's signature, which a request without an API key must carry. */
+function readProof(bytes: Buffer): { signature: string } {
+  const { wallet_signature: signature } = parse(StartBody, readObject(bytes), 'body');
+  if (signature !== undefined) return { signature };
+  throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
+}

@@ -1,0 +1,48 @@
+/** GET /metrics: who may read the relay's figures. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { Registry } from 'prom-client';
+import { readBearer } from '../access/auth.ts';
+import { clientAddress, isWithin } from '../access/clientAddress.ts';
+import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { sendBytes } from './respond.ts';
+
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+
+interface MetricsRouteDeps {
+  config: Pick<RelayDeps['config'], 'metricsToken'>;
+  metrics: RelayDeps['metrics'];
+}
+
+/** The handler of every request to /metrics. */
+export function answerMetrics(deps: MetricsRouteDeps) {
+  return async (request: Request, response: Response): Promise<void> => {
+    requireAccess(request, deps.config.metricsToken);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      const details = { allowed: ['GET', 'HEAD'] };
+      throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use GET, HEAD`, { details });
+    }
+    const text = await deps.metrics.render();
+    response.setHeader('Cache-Control', 'no-store');
+    sendBytes(response, 200, Buffer.from(text), Registry.PROMETHEUS_CONTENT_TYPE);
+  };
+}
+
+/** With a token, those who have it; without one, only this computer, and nobody whom a proxy on it speaks for. */
+function requireAccess(request: Request, token: string | null): void {
+  if (token !== null) {
+    const given = readBearer(request.headers.authorization);
+    if (given !== null && timingSafeEqual(digest(given), digest(token))) return;
+    throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <METRICS_TOKEN>');
+  }
+  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
+  if (!isForwarded && isWithin(clientAddress(request, 0), LOOPBACK)) return;
+  throw new ApiError('not_found', 'There is nothing at /metrics');
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,83 @@
+/** Routes of agents: what can be executed, and what it costs. */
+import { AgentFull, AgentPage, AgentsQuery } from '../../../sdk/wire/wire.ts';
+import { getAgent, listAgents } from '../../agents/catalog.ts';
+import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import { CACHING, route } from './route.ts';
+import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
+
+const SUMMARY = {
+  agent_id: AGENT_ID,
+  name: 'csv-analyst',
+  tagline: 'Answers one SQL question about a CSV file.',
+  tags: ['data', 'sql', 'spreadsheets'],
+  price_per_call_usdc: 0.25,
+  total_executions: 1204,
+  success_rate: 0.9925,
+  avg_execution_time_ms: 134,
+  creator: { pubkey: CREATOR, verified: true },
+  status: 'active',
+  health: { status: 'ok', success_rate_recent: 0.98, p50_ms: 131, p95_ms: 240 },
+};
+
+export const agentRoutes = {
+  listAgents: route({
+    method: 'get',
+    path: '/v1/agents',
+    tag: 'Agents',
+    summary: 'List active agents',
+    about: 'A page of the active agents. Sorted descending (`price_asc` ascending), ties by agent_id.',
+    access: 'public',
+    query: AgentsQuery,
+    answers: {
+      200: {
+        about: 'The page.',
+        schema: AgentPage,
+        examples: { page: { agents: [SUMMARY], total: 1, limit: 20, offset: 0 } },
+      },
+    },
+    errors: [],
+    cache: CACHING.listing,
+    async handle({ deps }, { request }) {
+      const query = parse(AgentsQuery, readQuery(request.url), 'query');
+      return { status: 200, value: await listAgents(deps, query) };
+    },
+  }),
+
+  getAgent: route({
+    method: 'get',
+    path: '/v1/agents/{agent_id}',
+    tag: 'Agents',
+    summary: 'Read one agent',
+    about: 'The full listing of an active or paused agent, with the JSON Schema of its `parameters`.',
+    access: 'public',
+    params: { agent_id: AGENT_PARAM },
+    answers: {
+      200: {
+        about: 'The listing.',
+        schema: AgentFull,
+        examples: {
+          agent: {
+            ...SUMMARY,
+            creator: { ...SUMMARY.creator, display_name: 'Ada Analytics' },
+            description: 'Reads a CSV file and answers one SQL query over it.',
+            input_schema: INPUT_SCHEMA,
+            output_schema: OUTPUT_SCHEMA,
+            timeout_seconds: 60,
+            min_timeout_seconds: 1,
+            successful_executions: 1195,
+            dispute_count: 2,
+            on_chain_listing: `https://explorer.solana.com/address/${AGENT_ID}?cluster=devnet`,
+            created_at: '2026-10-02T08:00:00.000Z',
+          },
+        },
+      },
+    },
+    errors: ['agent_not_found', 'metadata_missing'],
+    cache: CACHING.listing,
+    async handle({ deps }, { request, param }) {
+      const agent = await getAgent(deps, param('agent_id'));
+      requireNoQuery(request.url);
+      return { status: 200, value: agent };
+    },
+  }),
+};

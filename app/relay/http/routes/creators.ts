@@ -1,0 +1,99 @@
+/** Routes of creators: the description of a listing, and the keys that calls to their servers are signed with. */
+import type { IncomingMessage } from 'node:http';
+import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
+import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
+import { type ReaderDeps, readBearer } from '../../access/auth.ts';
+import { acceptMetadata } from '../../agents/metadata.ts';
+import { ApiError } from '../../errors.ts';
+import { requireNoQuery } from '../../parse.ts';
+import { CACHING, route } from './route.ts';
+import { INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
+
+export const creatorRoutes = {
+  postMetadata: route({
+    method: 'post',
+    path: '/v1/metadata',
+    tag: 'Creators',
+    summary: "Send a listing's description",
+    about:
+      'Takes the bytes whose SHA-256 a listing carries, or is about to carry, as its `metadata_hash`: JSON, hashed as it is posted. They are kept 24 hours for a listing that is not made yet, and shown to nobody before. With the session token of a wallet in `Authorization` they are kept for that wallet, which may then have the endpoint tested.',
+    access: 'public',
+    body: {
+      schema: AgentMetadata,
+      maxBytes: MAX_METADATA_BYTES,
+      example: {
+        custom_tags: ['spreadsheets'],
+        description: 'Reads a CSV file and answers one SQL query over it.',
+        display_name: 'Ada Analytics',
+        endpoint: 'https://agents.example.com/csv/execute',
+        input_schema: INPUT_SCHEMA,
+        name: 'csv-analyst',
+        output_schema: OUTPUT_SCHEMA,
+        tagline: 'Answers one SQL question about a CSV file.',
+      },
+    },
+    answers: {
+      200: {
+        about: 'Accepted.',
+        schema: MetadataAccepted,
+        examples: { accepted: { metadata_hash: '3a9ac66a66f2a1a0bb3a8e9ac6c04bdfaa4ab4b54d6ff5fd38e15cd05a92e4fc' } },
+      },
+    },
+    errors: ['unauthorized'],
+    cache: CACHING.never,
+    async handle({ deps }, { request, bytes }) {
+      return { status: 200, value: await acceptMetadata(deps, bytes, readSession(deps, request)) };
+    },
+  }),
+
+  getKeyDirectory: route({
+    method: 'get',
+    path: '/.well-known/http-message-signatures-directory',
+    tag: 'Creators',
+    summary: 'Fetch the keys that sign calls to creators',
+    about:
+      'Every call to a creator bears an HTTP Message Signature (RFC 9421) by one of these Ed25519 keys over method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, the `keyid` of signatures.',
+    access: 'public',
+    answers: {
+      200: {
+        about: 'The keys, the signing one first.',
+        schema: KeyDirectory,
+        examples: {
+          directory: {
+            keys: [
+              {
+                kty: 'OKP',
+                crv: 'Ed25519',
+                x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs',
+                kid: 'poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U',
+                use: 'sig',
+              },
+            ],
+          },
+        },
+      },
+    },
+    errors: [],
+    cache: CACHING.document,
+    async handle({ deps }, { request }) {
+      requireNoQuery(request.url);
+      return { status: 200, value: deps.keyDirectory };
+    },
+  }),
+};
+
+/**
+ * The wallet of the session whose token came; null without one. An API key is none, since clients send it everywhere; an
+ * ended session is told rather than taken for none.
+ */
+function readSession({ sessions }: Pick<ReaderDeps, 'sessions'>, request: IncomingMessage): string | null {
+  const { authorization } = request.headers;
+  const token = readBearer(authorization);
+  if (authorization === undefined || token?.startsWith('crtx_')) return null;
+  const wallet = sessions.walletOf(token);
+  if (wallet !== null) return wallet;
+  throw new ApiError(
+    'unauthorized',
+    'Send the token of auth.verify as Authorization: Bearer <token>, or no Authorization',
+  );
+}

@@ -1,0 +1,241 @@
+/** Routes of executions: paid calls, their records and results. */
+import { z } from 'zod';
+import { hashResult } from '../../../sdk/receipt/receipt.ts';
+import {
+  ExecuteAccepted,
+  ExecuteBody,
+  ExecuteCompleted,
+  ExecutionFull,
+  ExecutionPage,
+  ExecutionsQuery,
+  MAX_BODY_BYTES,
+  StartBody,
+} from '../../../sdk/wire/wire.ts';
+import { executeAgent, startExecution } from '../../calls/execute.ts';
+import { findResult, getExecution, listExecutions } from '../../calls/records.ts';
+import { ApiError } from '../../errors.ts';
+import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import { CACHING, route } from './route.ts';
+import { AGENT_ID, AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts';
+
+const RESULT = '{"columns":["city"],"rows":[["Istanbul"],["Lagos"]],"row_count":2}';
+const SIGNATURE = 'ed25519:2hRQxB1dEzkRA3CxSRSVFVYDGxVaHHRRCQNSsfQhNEi1oNMuuqwy9w5Pj4qsPSVqfjyHNpTM3yZ8CFeeDyN3H7mW';
+const RECORD_URL = 'https://explorer.solana.com/address/3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH?cluster=devnet';
+const TRANSACTION_URL =
+  'https://explorer.solana.com/tx/57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a?cluster=devnet';
+const RESULT_URL = `https://api.example.com/results/${EXECUTION_ID}/${TOKEN}`;
+
+const TASK = {
+  task: 'Which cities have more than ten million people?',
+  parameters: { csv: 'city,population\nIstanbul,15655000\nLagos,15388000\n', query: 'SELECT city FROM csv' },
+};
+
+const SUMMARY = {
+  execution_id: EXECUTION_ID,
+  agent_id: AGENT_ID,
+  agent_name: 'csv-analyst',
+  status: 'completed',
+  cost_usdc: 0.25,
+  initiated_at: '2026-11-21T09:24:10.000Z',
+  completed_at: '2026-11-21T09:24:11.000Z',
+  on_chain_record: RECORD_URL,
+};
+
+const COMPLETED = {
+  ...SUMMARY,
+  result: RESULT,
+  result_hash: hashResult(RESULT),
+  creator_amount_usdc: 0.2475,
+  platform_amount_usdc: 0.0025,
+  tokens_used: null,
+  execution_time_ms: 134,
+  ipfs_url: RESULT_URL,
+  signature: SIGNATURE,
+  execution_signature: null,
+  steps: null,
+  error: null,
+  refund: null,
+  dispute: null,
+};
+
+const FAILED = {
+  ...COMPLETED,
+  status: 'failed',
+  cost_usdc: 0,
+  result: null,
+  result_hash: null,
+  creator_amount_usdc: 0,
+  platform_amount_usdc: 0,
+  execution_time_ms: null,
+  ipfs_url: null,
+  signature: null,
+  error: { code: 'execution_timeout', message: 'The agent did not respond within 30 seconds' },
+  refund: 'done',
+};
+
+/** What a paid call is answered, by either way to it. */
+const outcomesOf = (asynchronous: string) => ({
+  200: {
+    about: `The result, settled; with \`async\`, the ${asynchronous} execution.`,
+    schema: z.union([ExecuteCompleted, ExecuteAccepted]),
+    headers: ['Idempotent-Replayed' as const],
+    examples: {
+      completed: {
+        execution_id: EXECUTION_ID,
+        status: 'completed',
+        result: RESULT,
+        result_hash: hashResult(RESULT),
+        cost_usdc: 0.25,
+        tokens_used: null,
+        execution_time_ms: 134,
+        on_chain_record: TRANSACTION_URL,
+        ipfs_url: RESULT_URL,
+      },
+      asynchronous: { execution_id: EXECUTION_ID, status: 'pending' },
+    },
+  },
+  202: {
+    about: 'The outcome is not known yet. It goes on by itself: read the execution until it has ended.',
+    schema: ExecuteAccepted,
+    headers: ['Retry-After' as const],
+    examples: { unknown: { execution_id: EXECUTION_ID, status: 'running' } },
+  },
+});
+
+export const executionRoutes = {
+  executeAgent: route({
+    method: 'post',
+    path: '/v1/agents/{agent_id}/execute',
+    tag: 'Executions',
+    summary: 'Execute an agent and pay for it',
+    about:
+      'Puts the price into an on-chain escrow, calls the agent and answers with its signed result, once the escrow is settled. With `async` it answers as soon as the escrow is funded.',
+    access: 'execute',
+    params: { agent_id: AGENT_PARAM },
+    headers: {
+      'Idempotency-Key': {
+        about:
+          'Makes repeating this request safe: the same key of the same wallet is the same execution, charged once. Its final answer is given again byte for byte for 24 hours, with `Idempotent-Replayed: true`; later from the record, as long as that exists. An open that provably did not pay frees the key.',
+        schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+      },
+    },
+    body: {
+      schema: ExecuteBody,
+      maxBytes: MAX_BODY_BYTES,
+      example: { ...TASK, timeout_seconds: 30, max_cost_usdc: 0.25 },
+    },
+    answers: outcomesOf('funded'),
+    errors: [
+      'insufficient_balance',
+      'agent_not_found',
+      'execution_timeout',
+      'price_changed',
+      'request_in_progress',
+      'result_unavailable',
+      'agent_paused',
+      'idempotency_key_reused',
+      'execution_failed',
+      'metadata_missing',
+    ],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request, param, bytes }) {
+      const idempotencyKey = request.headers['idempotency-key'];
+      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, url: request.url, bytes });
+    },
+  }),
+
+  startExecution: route({
+    method: 'post',
+    path: '/v1/executions/{execution_id}/start',
+    tag: 'Executions',
+    summary: 'Start an execution that a wallet opened itself',
+    about:
+      "Runs an execution whose escrow its wallet funded on-chain by `open_execution`, and answers as execute does. Needs an API key of that wallet, or the wallet's own `wallet_signature` in the body instead. Repeating it never runs it twice: while it runs the answer is 409, with `async` 200 `pending`; afterwards how it ended, each time the same.",
+    access: 'wallet',
+    params: { execution_id: EXECUTION_PARAM },
+    body: { schema: StartBody, maxBytes: MAX_BODY_BYTES, example: TASK },
+    answers: outcomesOf('started'),
+    errors: [
+      'agent_not_found',
+      'execution_not_found',
+      'execution_timeout',
+      'request_in_progress',
+      'not_startable',
+      'result_unavailable',
+      'execution_failed',
+      'metadata_missing',
+    ],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request, param, bytes }) {
+      return startExecution(deps, caller, { executionId: param('execution_id'), url: request.url, bytes });
+    },
+  }),
+
+  listExecutions: route({
+    method: 'get',
+    path: '/v1/executions',
+    tag: 'Executions',
+    summary: "List the wallet's executions",
+    about:
+      "A page of the executions of the key's wallet, newest first, in the order of the chain. Instead of a key it takes the token of a wallet's session (`auth.verify` of /trpc).",
+    access: 'read',
+    query: ExecutionsQuery,
+    answers: {
+      200: {
+        about: 'The page.',
+        schema: ExecutionPage,
+        examples: { page: { executions: [SUMMARY], total: 1, limit: 20, offset: 0 } },
+      },
+    },
+    errors: [],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request }) {
+      const query = parse(ExecutionsQuery, readQuery(request.url), 'query');
+      return { status: 200, value: await listExecutions(deps, caller.wallet, query) };
+    },
+  }),
+
+  getExecution: route({
+    method: 'get',
+    path: '/v1/executions/{execution_id}',
+    tag: 'Executions',
+    summary: 'Read one execution',
+    about:
+      "The full record, for polling and for its result. Instead of a key it takes the token of a wallet's session (`auth.verify` of /trpc).",
+    access: 'read',
+    params: { execution_id: EXECUTION_PARAM },
+    answers: {
+      200: { about: 'The record.', schema: ExecutionFull, examples: { completed: COMPLETED, failed: FAILED } },
+    },
+    errors: ['execution_not_found'],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request, param }) {
+      const execution = await getExecution(deps, caller.wallet, param('execution_id'));
+      requireNoQuery(request.url);
+      return { status: 200, value: execution };
+    },
+  }),
+
+  getResult: route({
+    method: 'get',
+    path: '/results/{execution_id}/{token}',
+    tag: 'Executions',
+    summary: 'Fetch the bytes of a result',
+    about:
+      "An execution's `ipfs_url`: the exact bytes that were hashed and signed. Everybody who has the address may read them.",
+    access: 'public',
+    params: {
+      execution_id: EXECUTION_PARAM,
+      token: { about: 'The unguessable part of the `ipfs_url`.', example: TOKEN },
+    },
+    answers: { 200: { about: 'The result.', bytes: 'text/plain', examples: { result: RESULT } } },
+    errors: ['not_found'],
+    cache: CACHING.result,
+    async handle({ deps }, { param }) {
+      const text = await findResult(deps, param('execution_id'), param('token'));
+      if (!text) throw new ApiError('not_found', 'There is no result at this address');
+      // No browser may take a stranger's text for a page.
+      return { status: 200, value: text, headers: { 'Content-Security-Policy': 'sandbox' } };
+    },
+  }),
+};

@@ -1,0 +1,26 @@
+/** What the routes answer from: the rooms' needs, and what is made once for many requests. */
+import type { RelayDeps } from '../deps.ts';
+import { createReadiness } from '../operation/health.ts';
+import { createPage } from './docs/page.ts';
+import { createDocument } from './openapi/document.ts';
+import type { Service } from './routes/route.ts';
+
+export function createService(deps: RelayDeps): Service {
+  // Written when the first is asked for, because the address is known only once the server listens.
+  let document: Buffer | undefined;
+  let page: Buffer | undefined;
+  const writeDocument = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+  return {
+    deps,
+    readReadiness: createReadiness(deps),
+    openapi() {
+      document ??= Buffer.from(JSON.stringify(writeDocument()));
+      return document;
+    },
+    docs() {
+      const { environment, publicRpcUrl } = deps.config;
+      page ??= Buffer.from(createPage(writeDocument(), { environment, rpcUrl: publicRpcUrl }));
+      return page;
+    },
+  };
+}
