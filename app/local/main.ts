@@ -13,7 +13,7 @@ import { readConfig as readMarketplaceConfig } from '../../migrations/deploy.ts'
 import { runCommandLine } from '../process/commandLine.ts';
 import { callKeysPath, indexPath } from '../relay/config.ts';
 import { createLog } from '../relay/log.ts';
-import { startRelay } from '../relay/main.ts';
+import { startRelay } from '../relay/start.ts';
 import { loadSigningKey, signingKeyAddress } from '../sdk/creator/signingKey.ts';
 import type { Config } from '../sdk/program/program.ts';
 import { openMarketplace } from '../sdk/wallet/marketplace.ts';

@@ -1,6 +1,6 @@
 /**
  * `npm run relay`: serves the API beside an indexer; `npm run relay -- backup` and `-- reconcile` look after its ledger.
- * Other parts of the project start the relay in their own process by `startRelay`.
+ * This is only the entry: what runs the relay in its own process imports `start.ts`.
  */
 import { Command } from 'commander';
 import { runCommandLine } from '../process/commandLine.ts';
@@ -10,8 +10,6 @@ import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
 import { type RunningRelay, startRelay } from './start.ts';
-
-export { type RelayOptions, type RunningRelay, startRelay } from './start.ts';
 
 /** npm passes on a signal that the terminal has sent to this process already: so soon after, it is the same one. */
 const SAME_SIGNAL_MS = 500;
@@ -65,10 +63,7 @@ async function main(): Promise<void> {
   await runCommandLine(program);
 }
 
-// Run only as the entry file; others import startRelay.
-if (process.argv[1] && /app[\\/]relay[\\/]main\.ts$/.test(process.argv[1])) {
-  main().catch((error: Error) => {
-    console.error(error.message);
-    process.exit(1);
-  });
-}
+main().catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
+});

@@ -12,14 +12,14 @@ import type { Logger } from 'pino';
 import { createGroupCommit } from '../database/groupCommit.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import { findTreasury, PROGRAM_ID, parseAddress, setAddressFinder } from '../sdk/program/program.ts';
+import { type Config, findTreasury, PROGRAM_ID, parseAddress, setAddressFinder } from '../sdk/program/program.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
 import { createKeyReader, createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
-import { createAgentHealth } from './agents/agentHealth.ts';
-import { createDocuments } from './agents/documents.ts';
+import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
+import { createDocuments, type Documents } from './agents/documents.ts';
 import { startProber } from './agents/prober.ts';
 import { type Chain, createChain, type Observe } from './chain/chain.ts';
 import { createChainAccounts, readMarketplace, watchStanding } from './chain/cluster.ts';
@@ -37,11 +37,11 @@ import { createHttpServer } from './http/server.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeases } from './ledger/leases.ts';
 import type { LedgerDatabase, LedgerTables } from './ledger/tables.ts';
-import { createGate } from './operation/gate.ts';
+import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
-import { createRunway } from './operation/runway.ts';
+import { createRunway, type Runway } from './operation/runway.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
-import { callCreator, createCreatorPool } from './outbound/dispatch.ts';
+import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { within } from './waiting.ts';
 
 const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
@@ -55,7 +55,7 @@ export interface RelayOptions {
   wrapJournal?: (journal: Journal) => Journal;
   /** The same between the engine and the chain. */
   wrapChain?: (chain: Chain) => Chain;
-  /** Hears how long each stage of a call takes. */
+  /** Is told how long each stage of a call takes. */
   observe?: Observe;
 }
 
@@ -72,28 +72,13 @@ export interface RunningRelay {
   stop(): Promise<void>;
 }
 
-async function listen(server: Server, config: RelayConfig): Promise<string> {
-  server.listen(config.port, config.host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return config.baseUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-}
-
-/** Start everything; resolves when the API answers. Throws with a message for an operator. */
+/** Starts everything; resolves when the API answers. Throws with a message for an operator. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
   setAddressFinder(findProgramAddress);
-  const index = indexPath(config.dataDir);
-  if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
-  const path = ledgerPath(config.dataDir);
-  // One connection for all that is written, so that no write of ours ever waits for another.
-  const ledger = openDatabase<LedgerTables>(path);
-  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
-  const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
-
-  const { rpcUrl, wsUrl } = config;
+  const files = openFiles(config.dataDir);
   const metrics: Metrics = createMetrics({
-    views: views.db,
+    views: files.views.db,
     inFlight: () => engine.inFlight(),
     runway: () => runway.status(),
     now: () => Date.now(),
@@ -102,88 +87,36 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     metrics.observe(stage, ms);
     options.observe?.(stage, ms);
   };
-  const chain = createChain({
-    rpcUrl,
-    wsUrl,
-    authority: config.authority,
-    log,
-    observe,
-    fetch: watchRpc(createRpcFetch(), metrics.rpcFailed),
-    createFees: (connection) => {
-      const writable = [findTreasury(), config.authority.publicKey];
-      const source = config.helius
-        ? heliusPrice(config.helius, [PROGRAM_ID, ...writable].map(String))
-        : recentPrice(connection, writable);
-      const payer = config.authority.publicKey;
-      return createFees({ connection, payer, source, maxLamports: config.maxPriorityFeeLamports, log });
-    },
-  });
+  const chain = connect(config, log, observe, metrics.rpcFailed);
   const marketplace = await readMarketplace(chain, config.environment);
+  requireAuthority(marketplace.config, chain);
   const callKeys = loadCallKeys(config.callKeysPath);
-  const creators = createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign });
-  const documents = createDocuments(views.db);
-  const { refuseAfter, probeSeconds } = config.degraded;
-  const agentHealth = createAgentHealth(ledger.sqlite, refuseAfter, probeSeconds);
-  const groupCommit = createGroupCommit(ledger.sqlite);
-  const owner = randomUUID();
-  const journal = createJournal(groupCommit, ledger.db, owner);
-  const leases = createLeases(ledger.sqlite, path, owner);
-  const gate = createGate();
-  const standing = watchStanding(chain, log, ({ isOurs, opensPaused }) => {
-    gate.set('authority_changed', !isOurs);
-    gate.set('opens_paused', opensPaused);
-  });
-  gate.set('opens_paused', marketplace.config.opensPaused);
-  const exposure = createExposure();
-  const engine = createEngine({
-    chain: options.wrapChain ? options.wrapChain(chain) : chain,
-    leases,
-    journal: metrics.listenTo(options.wrapJournal ? options.wrapJournal(journal) : journal),
-    creators,
-    usdcMint: parseAddress(marketplace.config.usdcMint.toBase58()),
-    walletLimits: config.walletLimits,
-    keepLate: createKeepLate(ledger.db, log),
-    requireServing(listing) {
-      exposure.requireRoom(listing);
-      agentHealth.requireServing(listing);
-    },
-    openFailed(error, listing) {
-      if (error === 'ExposureLimitReached') exposure.reached(listing);
-      // What the chain has said counts until Config says otherwise.
-      if (error === 'OpensPaused') gate.set('opens_paused', true);
-      if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
-    },
-    endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
-    log,
+  const parts: EngineParts = {
+    files,
+    chain,
+    config: marketplace.config,
+    creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
+    documents: createDocuments(files.views.db),
+    agentHealth: createAgentHealth(files.ledger.sqlite, config.degraded.refuseAfter, config.degraded.probeSeconds),
+    gate: createGate(),
+    metrics,
     observe,
-  });
-  const named = marketplace.config.relayAuthority;
-  if (!named.equals(chain.authority)) {
-    throw new Error(
-      `The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`,
-    );
-  }
-  const runway = createRunway({
-    readBalance: () => chain.connection.getBalance(chain.authority),
-    limits: config.runway,
-    onChange: (isLow) => gate.set('fees_low', isLow),
-    log,
-    now: () => Date.now(),
-  });
-  await runway.look();
-  runway.start();
+  };
+  const { gate, creators, agentHealth } = parts;
+  const { engine, leases, commits, endStanding } = assembleEngine(options, parts);
+  const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
-  const keyUse = createKeyUse(ledger.db, log);
+  const keyUse = createKeyUse(files.ledger.db, log);
 
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
     baseUrl: () => baseUrl,
     explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
-    ledger: ledger.db,
-    views: views.db,
-    documents,
-    findKey: createKeyReader(views.sqlite),
+    ledger: files.ledger.db,
+    views: files.views.db,
+    documents: parts.documents,
+    findKey: createKeyReader(files.views.sqlite),
     keyUse,
     sessions: createSessions({ baseUrl: () => baseUrl, now: () => Date.now() }),
     accounts: createChainAccounts(chain, stopping.signal),
@@ -203,32 +136,139 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const endLease = leases.keep(log);
   await engine.adoptOrphans();
   gate.set('ledger_unreconciled', false);
-  const endRecovery = startRecovery(engine, log);
-  const endProber = startProber(deps, agentHealth, probeSeconds);
+  const ends = [
+    startRecovery(engine, log),
+    startProber(deps, agentHealth, config.degraded.probeSeconds),
+    endStanding,
+    runway.end,
+  ];
   log.info({ url: baseUrl }, 'relay is ready');
 
-  return {
-    url: baseUrl,
-    engine,
-    commits: groupCommit.commits,
-    async stop() {
-      gate.set('stopping', true);
-      server.close();
-      endRecovery();
-      endProber();
-      standing.end();
-      runway.end();
-      const limitMs = config.shutdownSeconds * 1_000;
-      const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
-      await within(engine.idle(), limitMs * DRAIN_SHARE);
-      stopping.abort(new Error('stopping'));
-      await within(engine.stop(), restMs);
-      await within(answered(), restMs);
-      server.closeAllConnections();
-      await endLease();
-      chain.close();
-      await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
-      for (const database of [views, ledger]) database.close();
+  async function stop(): Promise<void> {
+    gate.set('stopping', true);
+    server.close();
+    for (const end of ends) end();
+    const limitMs = config.shutdownSeconds * 1_000;
+    const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
+    await within(engine.idle(), limitMs * DRAIN_SHARE);
+    stopping.abort(new Error('stopping'));
+    await within(engine.stop(), restMs);
+    await within(answered(), restMs);
+    server.closeAllConnections();
+    await endLease();
+    chain.close();
+    await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
+    for (const database of [files.views, files.ledger]) database.close();
+  }
+  return { url: baseUrl, engine, commits, stop };
+}
+
+/** The ledger, and the index beside it. Throws where no indexer has made one. */
+function openFiles(dataDir: string) {
+  const index = indexPath(dataDir);
+  if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
+  const path = ledgerPath(dataDir);
+  // One connection for all that is written, so that no write of ours ever waits for another.
+  const ledger = openDatabase<LedgerTables>(path);
+  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
+  return { path, ledger, views };
+}
+
+function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: Metrics['rpcFailed']): Chain {
+  const { rpcUrl, wsUrl } = config;
+  return createChain({
+    rpcUrl,
+    wsUrl,
+    authority: config.authority,
+    log,
+    observe,
+    fetch: watchRpc(createRpcFetch(), rpcFailed),
+    createFees: (connection) => {
+      const writable = [findTreasury(), config.authority.publicKey];
+      const source = config.helius
+        ? heliusPrice(config.helius, [PROGRAM_ID, ...writable].map(String))
+        : recentPrice(connection, writable);
+      const payer = config.authority.publicKey;
+      return createFees({ connection, payer, source, maxLamports: config.maxPriorityFeeLamports, log });
     },
-  };
+  });
+}
+
+function requireAuthority({ relayAuthority: named }: Config, chain: Chain): void {
+  if (named.equals(chain.authority)) return;
+  throw new Error(`The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`);
+}
+
+interface EngineParts {
+  files: ReturnType<typeof openFiles>;
+  chain: Chain;
+  /** The marketplace's, as it was when the relay started. */
+  config: Config;
+  creators: CreatorPool;
+  documents: Documents;
+  agentHealth: AgentHealthReader;
+  gate: Gate;
+  metrics: Metrics;
+  observe: Observe;
+}
+
+/** The engine with its journal, and what shuts the gate where the chain refuses its opens. */
+function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
+  const { files, chain, gate, documents } = parts;
+  const { ledger } = files;
+  const groupCommit = createGroupCommit(ledger.sqlite);
+  const owner = randomUUID();
+  const journal = createJournal(groupCommit, ledger.db, owner);
+  const leases = createLeases(ledger.sqlite, files.path, owner);
+  const standing = watchStanding(chain, log, ({ isOurs, opensPaused }) => {
+    gate.set('authority_changed', !isOurs);
+    gate.set('opens_paused', opensPaused);
+  });
+  gate.set('opens_paused', parts.config.opensPaused);
+  const exposure = createExposure();
+  const engine = createEngine({
+    chain: wrapChain ? wrapChain(chain) : chain,
+    leases,
+    journal: parts.metrics.listenTo(wrapJournal ? wrapJournal(journal) : journal),
+    creators: parts.creators,
+    usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
+    walletLimits: config.walletLimits,
+    keepLate: createKeepLate(ledger.db, log),
+    requireServing(listing) {
+      exposure.requireRoom(listing);
+      parts.agentHealth.requireServing(listing);
+    },
+    openFailed(error, listing) {
+      if (error === 'ExposureLimitReached') exposure.reached(listing);
+      // What the chain has said counts until Config says otherwise.
+      if (error === 'OpensPaused') gate.set('opens_paused', true);
+      if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
+    },
+    endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
+    log,
+    observe: parts.observe,
+  });
+  return { engine, leases, commits: groupCommit.commits, endStanding: standing.end };
+}
+
+async function startRunway(config: RelayConfig, chain: Chain, gate: Gate, log: Logger): Promise<Runway> {
+  const runway = createRunway({
+    readBalance: () => chain.connection.getBalance(chain.authority),
+    limits: config.runway,
+    onChange: (isLow) => gate.set('fees_low', isLow),
+    log,
+    now: () => Date.now(),
+  });
+  await runway.look();
+  runway.start();
+  return runway;
+}
+
+/** Where it listens, without a trailing slash. */
+async function listen(server: Server, config: RelayConfig): Promise<string> {
+  server.listen(config.port, config.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return config.baseUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
 }

@@ -11,7 +11,7 @@ import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
 import { createJournal, type Journal } from '../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
-import { startRelay } from '../../app/relay/main.ts';
+import { startRelay } from '../../app/relay/start.ts';
 import { inProcess } from './inProcessChain.ts';
 
 export interface RelayTimes {

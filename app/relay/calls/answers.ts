@@ -10,8 +10,8 @@ import { transactionUrl } from '../explorer.ts';
 import { renderJson } from '../json.ts';
 import type { Repeatable } from './idempotency.ts';
 import { type KeptAnswer, type KeptAnswersDeps, keepIfEnded, readKept } from './keptAnswers.ts';
-import { resultUrl } from './records.ts';
 import { decideRepeat } from './repeats.ts';
+import { resultUrl } from './results.ts';
 
 /** When an outcome that is not known yet is worth asking for again. */
 const ASK_AGAIN_SECONDS = 1;

@@ -2,7 +2,6 @@
  * Executions as callers read them: the relay's journal joined with the chain's records. The journal is ahead for what
  * has just happened, the chain is right about what has ended, and what is only on-chain is shown from there.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -20,6 +19,7 @@ import type { Documents } from '../agents/documents.ts';
 import { ApiError } from '../errors.ts';
 import { addressUrl } from '../explorer.ts';
 import type { LedgerDatabase, RefundState } from '../ledger/tables.ts';
+import { isCommitted, resultUrl } from './results.ts';
 
 export interface RecordsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -160,37 +160,6 @@ export async function listExecutions(
   };
 }
 
-/** The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. */
-export async function findResult(
-  deps: Pick<RecordsDeps, 'views'>,
-  executionId: string,
-  token: string,
-): Promise<Buffer | null> {
-  if (!parseUuid(executionId)) return null;
-  const row = await deps.views
-    .selectFrom('results')
-    .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
-    .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
-    .select(['results.token', 'results.result', 'results.result_hash'])
-    .select(['j.state', 'c.status', 'c.result_hash as chain_hash'])
-    .where('results.execution_id', '=', executionId)
-    .executeTakeFirst();
-  if (!row || !isSameToken(row.token, token)) return null;
-  const ended = row.status !== null && row.status !== 'open';
-  const settled = ended ? row.status !== 'refunded' : row.state === 'settled';
-  return settled && isCommitted(row.result_hash, row.chain_hash) ? Buffer.from(row.result, 'utf8') : null;
-}
-
-function isSameToken(stored: string, given: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(stored), digest(given));
-}
-
-/** Whether our stored result is the one that the chain names, where it names one. */
-function isCommitted(storedHash: string, chainHash: string | null): boolean {
-  return chainHash === null || storedHash === `sha256:${chainHash}`;
-}
-
 /** Names by listing: the present one, else that of the document which was called. */
 async function agentNames(deps: RecordsDeps, rows: ExecutionView[]): Promise<Map<string, string>> {
   const names = new Map<string, string>();
@@ -246,11 +215,6 @@ async function toFull(deps: RecordsDeps, row: ExecutionView, agentName: string |
     refund: row.status === 'failed' ? refundOf(row) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
   };
-}
-
-/** The address of a result's text: not guessable, because a result belongs to its caller. */
-export function resultUrl(deps: Pick<RecordsDeps, 'baseUrl'>, executionId: string, token: string): string {
-  return `${deps.baseUrl()}/results/${executionId}/${token}`;
 }
 
 /** The program's RefundReason by number, for executions that only the chain remembers. */

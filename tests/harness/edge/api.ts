@@ -26,7 +26,7 @@ import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
-import type { Config, KeyGrant } from '../../../app/sdk/program/program.ts';
+import type { Config, ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
@@ -106,6 +106,8 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     executed: [] as { principal: Principal; agentId: string; input: PaidCall }[],
     execute: async (): Promise<ExecuteOutcome> => ({ kind: 'pending', executionId: newExecutionId() }),
     grants: new Map<string, KeyGrant>(),
+    /** Of the chain, by execution_id. */
+    records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
   };
   const requireChain = (): void => {
@@ -128,9 +130,9 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
         requireChain();
         return { grant: state.grants.get(`${wallet}:${keyId}`) ?? null, now: BigInt(Math.floor(state.nowMs / 1000)) };
       },
-      async readExecution() {
+      async readExecution(id) {
         requireChain();
-        return { record: null, now: BigInt(Math.floor(state.nowMs / 1000)) };
+        return { record: state.records.get(formatUuid(id)) ?? null, now: BigInt(Math.floor(state.nowMs / 1000)) };
       },
       async readConfig() {
         requireChain();

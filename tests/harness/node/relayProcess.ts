@@ -4,7 +4,7 @@
  */
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import { startRelay } from '../../../app/relay/main.ts';
+import { startRelay } from '../../../app/relay/start.ts';
 import { createIndexer } from '../../../indexer/indexer.ts';
 import { createStandstill } from './standstill.ts';
 

@@ -1,8 +1,12 @@
 /** API keys at the door: the common suite of every route that needs one, and what makes a key good. */
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { Route } from '../../../app/relay/http/routes/route.ts';
+import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
+import type { ExecutionRecord } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
-import { signMessage } from '../../../app/sdk/receipt/receipt.ts';
+import { requestHash, signMessage } from '../../../app/sdk/receipt/receipt.ts';
+import type { StartBody } from '../../../app/sdk/wire/wire.ts';
 import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
 
 describe('sdk/apiKey', () => {
@@ -37,19 +41,16 @@ describe('sdk/apiKey', () => {
   });
 });
 
-const ROUTES: [name: string, call: (world: World, key?: string) => ReturnType<World['call']>][] = [
-  ['GET /v1/executions', (world, key) => world.get('/v1/executions', key)],
-  ['GET /v1/executions/{execution_id}', (world, key) => world.get(`/v1/executions/${newExecutionId()}`, key)],
-  [
-    'POST /v1/agents/{agent_id}/execute',
-    (world, key) => world.post(`/v1/agents/${newAddress()}/execute`, { task: 'x' }, key === undefined ? {} : { key }),
-  ],
-  [
-    'POST /v1/executions/{execution_id}/start',
-    (world, key) =>
-      world.post(`/v1/executions/${newExecutionId()}/start`, { task: 'x' }, key === undefined ? {} : { key }),
-  ],
-];
+/** Every route of the table that asks for a key, now and whenever one is added. */
+const CLOSED = ROUTE_IDS.map(routeOf).filter(({ access }) => access !== 'public');
+
+/** The request that its entry gives as the example, with ids that nobody knows unless told which. */
+function ask(world: World, { method, path, params = {}, body }: Route, key?: string, ids: Record<string, string> = {}) {
+  const unknown: Record<string, string> = { execution_id: newExecutionId(), agent_id: newAddress() };
+  const url = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? unknown[name] ?? params[name]!.example);
+  const init = key === undefined ? {} : { key };
+  return method === 'post' ? world.post(url, body?.example ?? {}, init) : world.get(url, key);
+}
 
 describe('routes that need a key', () => {
   let world: World;
@@ -62,8 +63,29 @@ describe('routes that need a key', () => {
   });
   after(() => world.stop());
 
-  for (const [name, call] of ROUTES) {
-    describe(name, () => {
+  /** A settled execution of the wallet, in the journal and on the chain, of the task that the examples have. */
+  async function addExecution(wallet: string): Promise<string> {
+    const listing = await world.addListing();
+    const { task, parameters } = routeOf('startExecution').body!.example as StartBody;
+    const hash = Buffer.from(requestHash(task, parameters));
+    const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex') };
+    const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
+    world.state.records.set(executionId, {
+      status: 'completed',
+      caller: new PublicKey(wallet),
+      listing: new PublicKey(listing),
+      requestHash: hash,
+    } as unknown as ExecutionRecord);
+    return executionId;
+  }
+
+  it('are known to this suite', () => {
+    expect(CLOSED.map(({ path }) => path)).to.include.members(['/v1/executions', '/v1/agents/{agent_id}/execute']);
+  });
+
+  for (const route of CLOSED) {
+    const call = (world: World, key?: string, ids?: Record<string, string>) => ask(world, route, key, ids);
+    describe(`${route.method.toUpperCase()} ${route.path}`, () => {
       async function refuses(key: string | undefined, code = 'unauthorized', status = 401): Promise<string> {
         const answer = await call(world, key);
         expect([answer.status, answer.json.error.code]).to.deep.equal([status, code]);
@@ -126,6 +148,37 @@ describe('routes that need a key', () => {
           world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key, dead));
           await refuses(key.apiKey);
         }
+      });
+
+      it('rejects: a key without its scope, naming it', async () => {
+        const needs = route.access === 'read' ? 'read' : 'execute';
+        const has = needs === 'read' ? 'execute' : 'read';
+        const { apiKey, keyHash } = await world.addKey();
+        await world.ledger.updateTable('api_keys').set({ scopes: has }).where('key_hash', '=', keyHash).execute();
+        const message = await refuses(apiKey, 'insufficient_scope', 403);
+        expect(message).to.equal(`This API key does not have the scope "${needs}"`);
+        expect((await call(world, apiKey)).json.error.details).to.deep.equal({ needs, has: [has] });
+      });
+
+      it('rejects: a key from an address that its wallet does not allow, telling it', async () => {
+        const { apiKey, keyHash } = await world.addKey();
+        const allowed_ips = '203.0.113.0/24';
+        await world.ledger.updateTable('api_keys').set({ allowed_ips }).where('key_hash', '=', keyHash).execute();
+        const message = await refuses(apiKey, 'address_not_allowed', 403);
+        expect(message).to.equal('This API key may not be used from the address 127.0.0.1');
+      });
+
+      it("rejects: another wallet's record, in the words for one that is not there", async () => {
+        const owner = await world.addKey();
+        const executionId = await addExecution(owner.wallet);
+        const { apiKey } = await world.addKey();
+        const ids = { execution_id: executionId };
+        const answer = await call(world, apiKey, ids);
+        expect(answer.text).to.not.include(executionId);
+        if (!route.path.includes('{execution_id}')) return;
+        expect([answer.status, answer.json.error.code]).to.deep.equal([404, 'execution_not_found']);
+        expect(answer.text).to.equal((await call(world, apiKey)).text);
+        expect((await call(world, owner.apiKey, ids)).status).to.equal(200);
       });
 
       it("takes only the key's row and grant of one wallet together", async () => {

@@ -12,7 +12,8 @@ import {
   StartBody,
 } from '../../../sdk/wire/wire.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
-import { findResult, getExecution, listExecutions } from '../../calls/records.ts';
+import { getExecution, listExecutions } from '../../calls/records.ts';
+import { findResult } from '../../calls/results.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';

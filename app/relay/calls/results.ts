@@ -1,0 +1,42 @@
+/** The texts that agents returned, at addresses that only their callers are told. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+
+export interface ResultsDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+}
+
+/** The address of a result's text: not guessable, because a result belongs to its caller. */
+export function resultUrl(deps: { baseUrl(): string }, executionId: string, token: string): string {
+  return `${deps.baseUrl()}/results/${executionId}/${token}`;
+}
+
+/** The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. */
+export async function findResult(deps: ResultsDeps, executionId: string, token: string): Promise<Buffer | null> {
+  if (!parseUuid(executionId)) return null;
+  const row = await deps.views
+    .selectFrom('results')
+    .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
+    .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
+    .select(['results.token', 'results.result', 'results.result_hash'])
+    .select(['j.state', 'c.status', 'c.result_hash as chain_hash'])
+    .where('results.execution_id', '=', executionId)
+    .executeTakeFirst();
+  if (!row || !isSameToken(row.token, token)) return null;
+  const ended = row.status !== null && row.status !== 'open';
+  const settled = ended ? row.status !== 'refunded' : row.state === 'settled';
+  return settled && isCommitted(row.result_hash, row.chain_hash) ? Buffer.from(row.result, 'utf8') : null;
+}
+
+function isSameToken(stored: string, given: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(stored), digest(given));
+}
+
+/** Whether our stored result is the one that the chain names, where it names one. */
+export function isCommitted(storedHash: string, chainHash: string | null): boolean {
+  return chainHash === null || storedHash === `sha256:${chainHash}`;
+}
