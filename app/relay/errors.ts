@@ -43,7 +43,7 @@ export function errorBody(error: ApiError): ErrorBody {
 
 /** 503 where the node does not answer: before any money moves, that ends a call. */
 export function chainUnreadable(): never {
-  throw new ApiError('service_unavailable', 'The chain cannot be read just now', { retryAfterSeconds: 5 });
+  throw new ApiError('service_unavailable', 'The chain cannot be read at the moment', { retryAfterSeconds: 5 });
 }
 
 const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {

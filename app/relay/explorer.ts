@@ -1,5 +1,5 @@
 /** Links to Solana Explorer for what the API shows: accounts and transactions, on the cluster that they are on. */
-import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
+import { DEVNET_GENESIS, MAINNET_GENESIS } from '../sdk/program/clusters.ts';
 
 const EXPLORER = 'https://explorer.solana.com';
 

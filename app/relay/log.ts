@@ -1,6 +1,6 @@
 /**
  * The relay's log. Only the fields of a list get through, each in its own shape, so that nothing which callers or
- * creators wrote, and no key, is ever in it: a field that is not in the list is dropped, whoever logs it.
+ * creators wrote, and no key, is ever in it: a field that is not in the list is dropped, wherever it is logged.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 

@@ -12,7 +12,8 @@ import { ApiError } from '../../app/relay/errors.ts';
 import type { ExecuteOutcome, PaidCall } from '../../app/relay/execution/contract.ts';
 import { ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
-import { newExecutionId, startWorld, type World } from '../harness/edge/api.ts';
+import { startWorld, type World } from '../harness/edge/api.ts';
+import { newExecutionId } from '../harness/edge/rows.ts';
 import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 

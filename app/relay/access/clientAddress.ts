@@ -1,11 +1,11 @@
-/** Where a request comes from, and whether that is one of the addresses that a key is taken from. */
+/** Where a request comes from, and whether that is one of the addresses that a key may be used from. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
  * The client's IP address. Without a proxy in front (`hops` 0) only the socket tells it. Behind `hops` proxies of ours
- * each has appended to X-Forwarded-For whom it heard from, so the one that counts stands that far from its end; what
+ * each has appended to X-Forwarded-For the address that it saw, so the one that counts stands that far from its end; what
  * stands before it is the client's own claim. A shorter header did not come through all of them: then it is the socket.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {

@@ -65,7 +65,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const expiresMs = readMessage(wallet, message);
       const isGood = expiresMs !== null && expiresMs > deps.now() && !usedMessages.has(message);
       if (!isGood || !verifyMessage(publicKey, message, `ed25519:${signature}`)) {
-        throw new ApiError('unauthorized', "The signature is not the wallet's over a message that is still good");
+        throw new ApiError(
+          'unauthorized',
+          "The signature must be the wallet's, over a message of ours that is unexpired and unused",
+        );
       }
       forget(usedMessages, deps.now());
       usedMessages.set(message, { expiresMs });

@@ -40,7 +40,7 @@ export async function readOpened(
   if ('signature' in proof) {
     const message = startMessage(findExecution(id).toBase58(), hex(record.requestHash));
     if (!verifyMessage(record.caller.toBytes(), message, proof.signature)) {
-      throw new ApiError('unauthorized', "The wallet_signature is not that of the execution's wallet");
+      throw new ApiError('unauthorized', "The wallet_signature was not made by the execution's wallet");
     }
   }
   return { executionId, record, now };
@@ -51,7 +51,7 @@ export function requireRequest({ record }: Opened, body: StartBody): void {
   const given = hex(requestHash(body.task, body.parameters));
   const expected = hex(record.requestHash);
   if (given === expected) return;
-  throw invalid('The fields "task" and "parameters" are not those whose hash the execution was opened with', {
+  throw invalid('The fields "task" and "parameters" do not have the hash that the execution was opened with', {
     in: 'body',
     path: 'task',
     expected: `must be, with "parameters", what has the request hash ${expected}`,

@@ -59,7 +59,7 @@ interface ExecutionView {
 /**
  * The wallet's executions. A journal row is `j`, a record `c`; an execution that is only accepted has no transaction
  * yet and nobody knows its id. An open that may still land counts as running, and costs nothing until it is known. A
- * refund on its way counts as running too, because what is shown as ended must not change any more; one that waits for
+ * refund on its way counts as running too, because what is shown as ended must not change again; one that waits for
  * the caller's own account is shown as failed, or nobody would mend that account.
  */
 function executionsOf(wallet: string) {

@@ -29,7 +29,7 @@ export function standingOf(row: Pick<ExecutionRow, 'state' | 'refund_state'>): S
 
 /** 409 for a request whose first one has not ended. */
 export function inProgress(executionId: string): ApiError {
-  return new ApiError('request_in_progress', 'This request came before and has not ended', {
+  return new ApiError('request_in_progress', 'This request came before and has not ended yet', {
     executionId,
     retryAfterSeconds: RETRY_SECONDS,
   });
@@ -37,7 +37,7 @@ export function inProgress(executionId: string): ApiError {
 
 /** 422 for a key that came with another request. */
 export function reused(executionId: string): ApiError {
-  return new ApiError('idempotency_key_reused', 'This Idempotency-Key came before with another agent or body', {
+  return new ApiError('idempotency_key_reused', 'This Idempotency-Key was used before with another agent or body', {
     executionId,
   });
 }

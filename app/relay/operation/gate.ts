@@ -9,7 +9,7 @@ import type { Engine } from '../execution/contract.ts';
 /** The problems that shut the gate: what callers are told, and when to come back (seconds). */
 const OBSTACLES = {
   ledger_unreconciled: ['The service has just started and is comparing its journal with the chain', 5],
-  authority_changed: ['This relay is not the marketplace’s relay authority any more', 60],
+  authority_changed: ['This relay is no longer the marketplace’s relay authority', 60],
   opens_paused: ['The marketplace takes no new executions for now', 30],
   fees_low: ['The service is short of funds for network fees', 300],
   stopping: ['The service is stopping', 5],

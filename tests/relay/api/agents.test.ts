@@ -1,7 +1,8 @@
 /** GET /v1/agents and GET /v1/agents/{agent_id}: every field, every parameter, and pages without gaps or repeats. */
 import { expect } from 'chai';
 import { STANDARD_TAGS, tagMask } from '../../../app/sdk/wire/metadata.ts';
-import { EPOCH, EXPLORER_QUERY, newAddress, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 
 const SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
 

@@ -7,7 +7,9 @@ import type { ExecutionRecord } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { requestHash, signMessage } from '../../../app/sdk/receipt/receipt.ts';
 import type { StartBody } from '../../../app/sdk/wire/wire.ts';
-import { EPOCH, grantAccount, newAddress, newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
+import { grantAccount } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
 describe('sdk/apiKey', () => {
   it('makes keys of the promised form, all different, that read back', () => {

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client/client.ts';
 import { encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { EPOCH, metadataOf, newExecutionId, startWorld, type TestKey, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, metadataOf, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 describe('sdk/client', () => {
   let world: World;

@@ -12,7 +12,9 @@ import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
-import { grantAccount, newAddress, startWorld, type World } from '../../harness/edge/api.ts';
+import { grantAccount } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { newAddress } from '../../harness/edge/rows.ts';
 
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const GROUPS = {

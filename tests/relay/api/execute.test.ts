@@ -3,14 +3,8 @@ import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
-import {
-  EXPLORER_QUERY,
-  newAddress,
-  newExecutionId,
-  startWorld,
-  type TestKey,
-  type World,
-} from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 const INPUT_SCHEMA = {
   type: 'object',

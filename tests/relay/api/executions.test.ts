@@ -3,15 +3,8 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import {
-  EPOCH,
-  EXPLORER_QUERY,
-  newAddress,
-  newExecutionId,
-  startWorld,
-  type TestKey,
-  type World,
-} from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
 const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;

@@ -1,6 +1,7 @@
 /** What answers say about themselves: who may keep them and for how long, and which pages may read them. */
 import { expect } from 'chai';
-import { newExecutionId, startWorld, type TestKey, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 describe('headers', () => {
   let world: World;

@@ -2,7 +2,8 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { newExecutionId } from '../../harness/edge/rows.ts';
 
 interface RawAnswer {
   status: number;

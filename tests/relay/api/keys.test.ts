@@ -1,4 +1,4 @@
-/** What a key may do beyond being good: scopes, its own end, the addresses it is taken from, and who may choose them. */
+/** What a key may do beyond being good: scopes, its own end, the addresses it may be used from, and who may choose them. */
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -6,15 +6,9 @@ import nacl from 'tweetnacl';
 import { clientAddress, isWithin } from '../../../app/relay/access/clientAddress.ts';
 import { createManagementClient, type MarketplaceError } from '../../../app/sdk/client/client.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
-import {
-  EPOCH,
-  grantAccount,
-  newAddress,
-  newExecutionId,
-  startWorld,
-  type TestKey,
-  type World,
-} from '../../harness/edge/api.ts';
+import { grantAccount } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 const LOOK_UPS = 5_000;
 const KEYS = 2_000;
@@ -103,7 +97,7 @@ describe('restrictions of keys', () => {
     expect(await codeOf(read(key))).to.equal('401 unauthorized');
   });
 
-  it('a key is taken from its addresses alone, as the trusted proxy tells them', async () => {
+  it('a key may be used from its addresses alone, as the trusted proxy tells them', async () => {
     const key = grantedKey();
     const allowed_ips = ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'];
     const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'office', allowed_ips };

@@ -12,16 +12,9 @@ import { findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import {
-  CONFIG,
-  EPOCH,
-  EXPLORER_QUERY,
-  grantAccount,
-  metadataOf,
-  newAddress,
-  startWorld,
-  type World,
-} from '../../harness/edge/api.ts';
+import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';
+import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 async function refusal(call: Promise<unknown>): Promise<MarketplaceError> {
   const error = await call.then(

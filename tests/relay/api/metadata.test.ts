@@ -6,7 +6,8 @@ import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import { encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { metadataOf, newAddress, startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

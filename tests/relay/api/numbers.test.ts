@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { type JsonError, parseJson } from '../../../app/relay/json.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { metadataOf, startWorld, type TestKey, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { metadataOf, type TestKey } from '../../harness/edge/rows.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 

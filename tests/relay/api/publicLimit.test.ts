@@ -10,7 +10,8 @@ import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { readConfig } from '../../../app/relay/config.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { type ApiAnswer, EDGE_CONFIG, EPOCH, newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
+import { type ApiAnswer, EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
 /** A rate of one, so that no machine is too slow to exceed it, and so many beyond it in ten seconds. */
 const BURST = 6;

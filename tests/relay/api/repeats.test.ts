@@ -19,7 +19,8 @@ import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { ExecutionRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
-import { type ApiAnswer, EPOCH, newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
+import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
 const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
 const DONE = { settled_at: BigInt(EPOCH + 3), settle_signature: 'SettleSignature' };

@@ -14,7 +14,8 @@ import { RULES } from '../../../app/relay/agents/schemas/rules.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
-import { metadataOf, startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { metadataOf } from '../../harness/edge/rows.ts';
 
 type Json = Record<string, unknown>;
 

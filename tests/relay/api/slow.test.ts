@@ -5,7 +5,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { newExecutionId, startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { newExecutionId } from '../../harness/edge/rows.ts';
 
 const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, checkMs: 50 };
 const BIG_RESULT = 'r'.repeat(24 * 1024 * 1024);

@@ -11,7 +11,7 @@ import { findListing, listAgent, updateListing } from '../../../app/sdk/program/
 import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
 import { provePossession } from '../../../app/sdk/wallet/upkeep.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
-import { metadataOf } from '../../harness/edge/api.ts';
+import { metadataOf } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,

@@ -10,7 +10,8 @@ import { probeListing } from '../../../app/relay/agents/prober.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { failedAnswer, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
 import { createKey } from '../../../app/sdk/wallet/keys.ts';
-import { newAddress, startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { newAddress } from '../../harness/edge/rows.ts';
 import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 
 describe("an agent's health", () => {

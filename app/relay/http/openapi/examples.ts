@@ -49,7 +49,7 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: { price_usdc: 0.3, max_cost_usdc: 0.25 },
   },
   request_in_progress: {
-    message: 'The first request with this Idempotency-Key has not ended',
+    message: 'This request came before and has not ended yet',
     execution: true,
     details: null,
   },
@@ -59,7 +59,7 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: { reason: 'ended' },
   },
   result_unavailable: {
-    message: 'The execution was completed and paid, and this service has lost its result',
+    message: 'This execution is completed and paid, and its result is no longer here',
     execution: true,
     details: null,
   },
@@ -70,11 +70,14 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   },
   agent_paused: { message: 'The agent is paused by its creator', details: null },
   idempotency_key_reused: {
-    message: 'This Idempotency-Key came before with another body',
+    message: 'This Idempotency-Key was used before with another agent or body',
     execution: true,
     details: null,
   },
-  rate_limited: { message: 'Too many requests without an API key came from this address', details: null },
+  rate_limited: {
+    message: 'More than 50 requests a second without a valid API key came from this address',
+    details: null,
+  },
   execution_failed: {
     message: "The creator's service reported a failure: out of luck. Escrow refunded",
     execution: true,
@@ -84,7 +87,7 @@ export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     message: 'Something went wrong here; it was logged as 0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10',
     details: null,
   },
-  service_unavailable: { message: 'The chain cannot be read just now', details: null },
+  service_unavailable: { message: 'The chain cannot be read at the moment', details: null },
   metadata_missing: { message: "The agent's description has not reached this service", details: null },
 };
 

@@ -38,8 +38,8 @@ export interface RequestHeader {
 }
 
 /**
- * Who may ask, which the router finds out: everybody; who has a key with that scope, for `read` also who has a session
- * of the wallet; `wallet`: who has a key with the scope `execute`, or sends a wallet's signature in the body.
+ * Who may ask, which the router finds out. `read` and `execute`: holders of a key with that scope, for `read` also of a
+ * session of the wallet. `wallet`: holders of a key with the scope `execute`, or of the wallet itself, who sign the body.
  */
 export type Access = 'public' | 'read' | 'execute' | 'wallet';
 

@@ -29,7 +29,7 @@ const KEY_ERRORS = [
 
 /** What every route, every one with a key, and every one with a body can answer. */
 export function errorsOf(route: Route): ErrorCode[] {
-  // 405 is no operation's own: it stands with each, because who reads one has to learn that its address can answer it.
+  // 405 is no operation's own: it stands with each, because its reader has to learn that the address can answer it.
   const codes: ErrorCode[] = ['invalid_request', 'method_not_allowed', ...route.errors, 'internal_error'];
   if (!route.unlimited) codes.push('rate_limited');
   if (route.params) codes.push('not_found');

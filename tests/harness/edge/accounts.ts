@@ -1,0 +1,60 @@
+/** Accounts as the chain would hold them, for tests of the edge. */
+import { Keypair } from '@solana/web3.js';
+import type { Config, KeyGrant } from '../../../app/sdk/program/program.ts';
+import { EPOCH, type TestKey } from './rows.ts';
+
+const authority = Keypair.generate().publicKey;
+const mint = Keypair.generate().publicKey;
+
+/** What the program's Config says in these tests. */
+export const CONFIG: Config = {
+  version: 1,
+  bump: 255,
+  treasuryBump: 255,
+  opensPaused: false,
+  feeBps: 100,
+  tierCount: 2,
+  admin: authority,
+  pendingAdmin: authority,
+  relayAuthority: authority,
+  usdcMint: mint,
+  minPrice: 10_000n,
+  disputeBondLamports: 10_000_000n,
+  disputeWindowSeconds: 259_200,
+  refundGraceSeconds: 600,
+  maxTimeoutSeconds: 3_600,
+  longestSpanSeconds: 263_400,
+  exposureMultiple: 0,
+  tiers: [
+    { maxPrice: 1_000_000n, deposit: 5_000_000n },
+    { maxPrice: 10_000_000n, deposit: 25_000_000n },
+    { maxPrice: 0n, deposit: 0n },
+    { maxPrice: 0n, deposit: 0n },
+  ],
+};
+
+/** A live grant account as the chain holds it. */
+export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): KeyGrant {
+  return {
+    version: 1,
+    revoked: false,
+    bump: 255,
+    spenderBump: 254,
+    sourceBump: 253,
+    wallet: authority,
+    keyId: Buffer.from(key.keyId, 'hex'),
+    rentSponsor: authority,
+    perExecutionMax: 10_000_000n,
+    periodMax: 10_000_000n,
+    totalMax: 100_000_000n,
+    periodSeconds: 86_400,
+    expiresAt: BigInt(EPOCH + 1000),
+    createdAt: BigInt(EPOCH),
+    periodStart: BigInt(EPOCH),
+    periodSpent: 0n,
+    totalSpent: 0n,
+    executionCount: 0n,
+    lastOpenedAt: 0n,
+    ...changes,
+  };
+}

@@ -1,0 +1,239 @@
+/** Rows of index.db and ledger.db as the indexer and the engine would write them. */
+import { randomBytes } from 'node:crypto';
+import { Keypair } from '@solana/web3.js';
+import type { Insertable, Kysely } from 'kysely';
+import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/ledger/tables.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
+import type { ExecutionRow, IndexDatabase, ListingRow } from '../../../indexer/tables.ts';
+
+/** Unix seconds from which test rows count; any fixed moment will do. */
+export const EPOCH = 1_760_000_000;
+
+export const newAddress = (): string => Keypair.generate().publicKey.toBase58();
+export const newExecutionId = (): string => formatUuid(randomBytes(16));
+const newHash = (): string => randomBytes(32).toString('hex');
+
+export interface TestKey {
+  wallet: string;
+  apiKey: string;
+  keyHash: string;
+  keyId: string;
+}
+
+export function metadataOf(changes: Partial<AgentMetadata> = {}): AgentMetadata {
+  return {
+    name: 'csv-analyst',
+    tagline: 'Answers one SQL question about a CSV file.',
+    description: 'Reads a file and answers a question.',
+    display_name: 'Ada Analytics',
+    custom_tags: [],
+    input_schema: { type: 'object', properties: {} },
+    output_schema: { type: 'string' },
+    endpoint: 'http://127.0.0.1:9/execute',
+    ...changes,
+  };
+}
+
+/** Writes rows with the values that most tests want, and what a test says instead. */
+export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTables>, state: { nowMs: number }) {
+  /** A row of chain.listings with its document, both as they would be after POST /v1/metadata and AgentListed. */
+  async function addListing(
+    changes: Partial<ListingRow> = {},
+    metadata: Partial<AgentMetadata> | null = {},
+  ): Promise<string> {
+    const bytes = encodeMetadata(metadataOf(metadata ?? {}));
+    const row: ListingRow = {
+      listing: newAddress(),
+      creator: newAddress(),
+      listing_id: randomBytes(16).toString('hex'),
+      signing_key: newAddress(),
+      payout: newAddress(),
+      price: 250_000n,
+      timeout_seconds: 60n,
+      min_timeout_seconds: 1n,
+      tag_mask: 1n << 4n,
+      status: 'active',
+      listing_version: 1n,
+      metadata_hash: hashMetadata(bytes),
+      metadata_uri: '',
+      deposited: 5_000_000n,
+      slashed: 0n,
+      listed_at: BigInt(EPOCH),
+      returnable_at: null,
+      collateral_returned: 0n,
+      slot: 10n,
+      ...changes,
+    };
+    await index.insertInto('listings').values(row).execute();
+    if (metadata !== null) await addDocument(bytes);
+    return row.listing;
+  }
+
+  async function addDocument(bytes: Buffer, receivedMs = state.nowMs): Promise<void> {
+    await ledger
+      .insertInto('metadata')
+      .values({
+        metadata_hash: hashMetadata(bytes),
+        document: bytes.toString('utf8'),
+        received_ms: BigInt(receivedMs),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  /** A key that works: its row, and its grant in the index. */
+  async function addKey(
+    changes: { wallet?: string; revoked?: 0n | 1n; expiresAt?: number; indexed?: boolean } = {},
+  ): Promise<TestKey> {
+    const apiKey = createApiKey('test');
+    const keyHash = hashApiKey(apiKey);
+    const key = { wallet: changes.wallet ?? newAddress(), apiKey, keyHash, keyId: keyIdOfHash(keyHash) };
+    await ledger
+      .insertInto('api_keys')
+      .values({
+        key_hash: keyHash,
+        key_id: key.keyId,
+        wallet: key.wallet,
+        name: 'laptop',
+        created_ms: BigInt(EPOCH * 1000),
+        last_used_ms: null,
+        revoked_ms: null,
+      })
+      .execute();
+    if (changes.indexed === false) return key;
+    await index
+      .insertInto('grants')
+      .values({
+        grant_address: newAddress(),
+        wallet: key.wallet,
+        key_id: key.keyId,
+        per_execution_max: '10000000',
+        period_max: '10000000',
+        total_max: '18446744073709551615',
+        period_seconds: 86_400n,
+        expires_at: BigInt(changes.expiresAt ?? EPOCH + 1000),
+        created_at: BigInt(EPOCH),
+        revoked: changes.revoked ?? 0n,
+        closed: 0n,
+        execution_count: 4n,
+        total_spent: '1250000',
+        slot: 10n,
+      })
+      .execute();
+    return key;
+  }
+
+  /** A record as the indexer writes it: settled unless said otherwise. */
+  async function addRecord(changes: Partial<ExecutionRow> & { caller: string; listing: string }): Promise<string> {
+    const row: ExecutionRow = {
+      execution_id: newExecutionId(),
+      record: newAddress(),
+      signing_key: newAddress(),
+      key_id: null,
+      rent_sponsor: newAddress(),
+      price: 250_000n,
+      fee_bps: 100n,
+      listing_version: 1n,
+      request_hash: newHash(),
+      result_hash: newHash(),
+      status: 'completed',
+      reason: null,
+      creator_amount: 247_500n,
+      platform_amount: 2_500n,
+      execution_time_ms: 40n,
+      opened_at: BigInt(EPOCH),
+      deadline: BigInt(EPOCH + 60),
+      refund_at: BigInt(EPOCH + 660),
+      settled_at: BigInt(EPOCH + 2),
+      dispute_window_seconds: 259_200n,
+      dispute_count: 0n,
+      open_signature: null,
+      opened_slot: null,
+      open_index: null,
+      listing_timeout_seconds: null,
+      end_signature: null,
+      closed: 0n,
+      slot: 20n,
+      ...changes,
+    };
+    await index.insertInto('executions').values(row).execute();
+    return row.execution_id;
+  }
+
+  /** A row of the journal, as far as its state has come. */
+  async function addJournal(
+    changes: Partial<Insertable<ExecutionsTable>> & {
+      wallet: string;
+      listing: string;
+      state: ExecutionsTable['state'];
+    },
+  ): Promise<string> {
+    const row: Insertable<LedgerDatabase['executions']> = {
+      execution_id: newExecutionId(),
+      key_id: randomBytes(16).toString('hex'),
+      listing_version: 1n,
+      metadata_hash: newHash(),
+      nonce: randomBytes(16).toString('hex'),
+      price: 250_000n,
+      max_cost: 250_000n,
+      timeout_seconds: 60n,
+      task: 'a task',
+      parameters: '{}',
+      request_hash: newHash(),
+      created_ms: BigInt(EPOCH * 1000 - 300),
+      accepted_at: BigInt(EPOCH - 1),
+      open_transaction: null,
+      open_signature: null,
+      open_last_valid_height: null,
+      open_before: null,
+      opened_at: BigInt(EPOCH),
+      deadline: BigInt(EPOCH + 60),
+      refund_at: BigInt(EPOCH + 660),
+      fee_bps: 100n,
+      dispatched_ms: null,
+      execution_time_ms: null,
+      settle_transaction: null,
+      settle_signature: null,
+      settle_last_valid_height: null,
+      refund_transaction: null,
+      refund_signature: null,
+      refund_last_valid_height: null,
+      refund_reason: null,
+      refund_state: null,
+      settled_at: null,
+      creator_amount: null,
+      platform_amount: null,
+      error_code: null,
+      error_message: null,
+      rebuilds: 0n,
+      ...changes,
+    };
+    await ledger.insertInto('executions').values(row).execute();
+    return row.execution_id;
+  }
+
+  async function addResult(executionId: string, result: string, changes: Partial<ResultsTable> = {}): Promise<string> {
+    const token = randomBytes(24).toString('base64url');
+    await ledger
+      .insertInto('results')
+      .values({
+        execution_id: executionId,
+        result,
+        result_hash: hashResult(result),
+        signature: 'ed25519:1',
+        execution_signature: null,
+        tokens_used: 42n,
+        steps: '[{"step":"read"}]',
+        execution_time_ms: 40n,
+        token,
+        verified_ms: BigInt(EPOCH * 1000),
+        ...changes,
+      })
+      .execute();
+    return token;
+  }
+
+  return { addListing, addDocument, addKey, addRecord, addJournal, addResult };
+}
