@@ -1,184 +1,18 @@
-/**
- * Input schemas as people have them: what pydantic, zod and OpenAI really emit is taken and means what it says, whatever
- * is wrong is told at once, and no schema costs more than the house can bear.
- */
+/** Input schemas: whatever is wrong is told at once, and no schema costs more than the house can bear. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { z } from 'zod';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
-import { findInputSchemaFaults, findSchemaFaults } from '../../../app/relay/agents/schemas/faults.ts';
+import { findInputSchemaFaults } from '../../../app/relay/agents/schemas/faults.ts';
 import { RULES } from '../../../app/relay/agents/schemas/rules.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
-
-type Json = Record<string, unknown>;
-
-const emitted = JSON.parse(readFileSync(join(import.meta.dirname, 'schemas', 'emitted.json'), 'utf8'));
-
-/** The check of a schema that is accepted. */
-function accept(schema: unknown) {
-  expect(findInputSchemaFaults(schema as Json, 'input_schema')).to.deep.equal([]);
-  const check = compileParameterCheck(schema as Json);
-  return (parameters: Json) => check(parameters).map(({ message }) => message);
-}
-
-const faultsOf = (schema: Json) =>
-  findInputSchemaFaults(schema, 'input_schema').map(({ path, expected }) => `${path} ${expected}`);
-
-const ofA = (a: unknown, more: Json = {}): Json => ({ type: 'object', properties: { a }, ...more });
-
-describe('schemas as they are emitted', () => {
-  const pydantic = { query: 'q', where: { lat: 1, lon: 2 }, pet: { kind: 'cat' } };
-  const FIT: [name: string, changes: Json][] = [
-    ['required fields alone', {}],
-    ['null for what may be null', { also: null, when: null, either: null, pair: null }],
-    ['a list of models', { also: [{ lat: 1, lon: 1 }] }],
-    ['the other form of a tagged union', { pet: { kind: 'dog', tricks: ['sit'] } }],
-    ['a tuple, a set and a map', { pair: [1, 'a'], tags: ['a', 'b'], scores: { a: 0.5 } }],
-    ['a fitting pattern and formats', { code: 'ABC-12', when: '2026-01-01T00:00:00Z', day: '2026-01-01' }],
-    ['formats that are annotations', { file: 'any path', raw: 'any bytes', secret: 'word', data: '{}' }],
-    ['a multiple', { step: 15 }],
-  ];
-  for (const [name, changes] of FIT) {
-    it(`pydantic: takes ${name}`, () => {
-      expect(accept(emitted.pydantic.input)({ ...pydantic, ...changes })).to.deep.equal([]);
-    });
-  }
-
-  const UNFIT: [name: string, changes: Json, says: string][] = [
-    [
-      'a number beyond its bound in a nested model',
-      { where: { lat: 91, lon: 2 } },
-      'parameters.where.lat must be <= 90',
-    ],
-    [
-      'an unknown field of a strict model',
-      { where: { lat: 1, lon: 2, x: 1 } },
-      'parameters.where.x is not a parameter',
-    ],
-    ['an unknown tag of a union', { pet: { kind: 'fish' } }, 'parameters.pet.kind must be "cat", or must be "dog"'],
-    ['a value of no form', { either: [] }, 'parameters.either must be integer, or must be string, or must be null'],
-    [
-      'a model of an optional list that does not fit',
-      { also: [{ lat: 1 }] },
-      'parameters.also must fit one form of the schema: 0.lon is missing, or must be null',
-    ],
-    ['text against its pattern', { code: 'abc' }, 'parameters.code must match the pattern "^[A-Z]{3}-\\\\d{1,4}$"'],
-    ['a tuple of the wrong kinds', { pair: ['a', 1] }, 'parameters.pair must fit one form'],
-    ['a set with an item twice', { tags: ['a', 'a'] }, 'parameters.tags must not hold an item twice'],
-    ['a map of the wrong values', { scores: { a: 'x' } }, 'parameters.scores.a must be number'],
-    ['no multiple', { step: 7 }, 'parameters.step must be multiple of 5'],
-    ['another value of an enum', { color: 'blue' }, 'parameters.color must be one of ["red","green"]'],
-    ['a text that is no date', { day: 'tomorrow' }, 'parameters.day must match format "date", or must be null'],
-  ];
-  for (const [name, changes, says] of UNFIT) {
-    it(`pydantic: refuses ${name}`, () => {
-      expect(accept(emitted.pydantic.input)({ ...pydantic, ...changes }).join('; ')).to.include(says);
-    });
-  }
-
-  it('pydantic: the schema of an answer, also where it is no object', () => {
-    expect(findSchemaFaults(emitted.pydantic.output, 'output_schema')).to.deep.equal([]);
-    expect(findSchemaFaults({ type: 'string' }, 'output_schema')).to.deep.equal([]);
-  });
-
-  it("openai: what its helper makes of a model, and the function of its guide's example", () => {
-    const plan = accept(emitted.openai.tool.function.parameters);
-    const good = { goal: 'g', steps: [{ explanation: 'e', output: null }], color: 'red', place: { lat: 1, lon: 2 } };
-    expect(plan(good)).to.deep.equal([]);
-    expect(plan({ ...good, steps: [{ explanation: 'e' }] })).to.deep.equal(['parameters.steps.0.output is missing']);
-    const weather = accept({
-      type: 'object',
-      properties: {
-        location: { type: 'string', description: 'City and country e.g. Bogotá, Colombia' },
-        units: { type: ['string', 'null'], enum: ['celsius', 'fahrenheit', null], description: 'Units' },
-      },
-      required: ['location', 'units'],
-      additionalProperties: false,
-    });
-    expect(weather({ location: 'Paris, France', units: null })).to.deep.equal([]);
-    expect(weather({ location: 'Paris, France', units: 'kelvin' }).join()).to.include(
-      'parameters.units must be one of',
-    );
-  });
-
-  it('zod: nested, optional, nullable, union, tuple, record, formatted and described fields', () => {
-    const model = z.object({
-      email: z.email(),
-      url: z.url().optional(),
-      when: z.iso.datetime().optional(),
-      wait: z.iso.duration().optional(),
-      host: z.hostname().optional(),
-      id: z.uuid().nullish(),
-      name: z
-        .string()
-        .startsWith('a')
-        .regex(/\d/)
-        .describe('Its name')
-        .meta({ title: 'T', examples: ['a1'] }),
-      count: z.int().positive(),
-      half: z.number().multipleOf(0.1).optional(),
-      pair: z.tuple([z.string(), z.number()]).rest(z.boolean()).optional(),
-      byName: z.record(z.string().regex(/^k/), z.number()).optional(),
-      shape: z.discriminatedUnion('kind', [
-        z.object({ kind: z.literal('dot') }),
-        z.object({ kind: z.literal('line'), length: z.number() }),
-      ]),
-      mode: z.enum(['fast', 'good']).default('fast'),
-      shared: z.object({ x: z.int() }).meta({ id: 'Shared' }).nullable(),
-      never: z.never().optional(),
-      bytes: z.base64().optional(),
-      anything: z.unknown(),
-    });
-    const good = {
-      email: 'a@example.com',
-      name: 'a1',
-      count: 1,
-      shape: { kind: 'dot' },
-      shared: { x: 1 },
-      mode: 'fast',
-      anything: 1,
-    };
-    const more = {
-      when: '2026-01-01T00:00:00Z',
-      wait: 'PT1S',
-      host: 'example.com',
-      id: null,
-      half: 0.3,
-      pair: ['a', 1, true],
-      byName: { k1: 1 },
-      bytes: 'YQ==',
-      url: 'https://example.com/',
-    };
-    for (const target of ['draft-2020-12', 'draft-7'] as const) {
-      const fields = target === 'draft-7' ? model.omit({ pair: true }) : model;
-      const check = accept(z.toJSONSchema(fields, { target }));
-      const { pair, ...others } = more;
-      expect(check({ ...good, ...others, ...(target === 'draft-7' ? {} : { pair }) })).to.deep.equal([]);
-      expect(check({ ...good, wait: 'soon', host: '-' })).to.have.length(2);
-      for (const wrong of [
-        { email: 'no' },
-        { name: 'b1' },
-        { name: 'a' },
-        { count: 0 },
-        { byName: { x: 1 } },
-        { never: 1 },
-        { shared: {} },
-        { shape: { kind: 'line' } },
-        { half: 0.25 },
-        { bytes: '*' },
-      ]) {
-        expect(check({ ...good, ...wrong }), JSON.stringify(wrong)).to.have.length.above(0);
-      }
-    }
-  });
-});
+import { accept, EMITTED, faultsOf, type Json, ofA } from './schemas/accept.ts';
 
 describe('schemas', () => {
   it('tell everything that is wrong with parameters, of large ones what comes first', () => {
@@ -467,8 +301,8 @@ describe('schemas', () => {
   describe('samples for probes', () => {
     const sample = (schema: Json) => sampleParameters(schema, compileParameterCheck(schema));
     it('follow references, unions, constants and what must all hold', () => {
-      expect(sample(emitted.pydantic.input)).to.deep.include({ fits: true });
-      expect(sample(emitted.openai.tool.function.parameters)).to.deep.include({ fits: true });
+      expect(sample(EMITTED.pydantic.input)).to.deep.include({ fits: true });
+      expect(sample(EMITTED.openai.tool.function.parameters)).to.deep.include({ fits: true });
       const schema = {
         allOf: [
           { $ref: '#/$defs/Base' },
@@ -533,7 +367,7 @@ describe('schemas', () => {
 
     it('tell a caller all that does not fit', async () => {
       const key = await world.addKey();
-      const agent = await world.addListing({}, { input_schema: emitted.pydantic.input });
+      const agent = await world.addListing({}, { input_schema: EMITTED.pydantic.input });
       const body = { task: 't', parameters: { query: '', where: { lat: 1 }, pet: { kind: 'cat' } } };
       const { status, json } = await world.post(`/v1/agents/${agent}/execute`, body, { key: key.apiKey });
       expect(status).to.equal(400);

@@ -1,0 +1,218 @@
+/** GET /v1/executions: pages, their order and filters. */
+import { expect } from 'chai';
+import { findExecution } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
+
+const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
+const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;
+const _derivedRecord = (id: string): string => addressUrl(findExecution(parseUuid(id)!).toBase58());
+
+describe('GET /v1/executions', () => {
+  let world: World;
+  let key: TestKey;
+  const listings: string[] = [];
+  const mine: { id: string; listing: string; status: string; opened: number; rank: number }[] = [];
+
+  before(async () => {
+    world = await startWorld();
+    key = await world.addKey();
+    for (let n = 0; n < 3; n += 1) listings.push(await world.addListing({}, { name: `agent-${n}` }));
+    const other = newAddress();
+    const kinds = ['settled', 'refunded', 'dispatched', 'open_confirmed', 'chain', 'disputed', 'both'] as const;
+    const statusOf = {
+      settled: 'completed',
+      refunded: 'failed',
+      dispatched: 'running',
+      open_confirmed: 'pending',
+      chain: 'completed',
+      disputed: 'disputed',
+      both: 'completed',
+    };
+    // 49 of ours and as many of another wallet; every moment is shared by three: what the index does not know yet is
+    // the newest of them, then what the relay took, then ids break ties.
+    const rankOf = (kind: string) => (kind === 'chain' ? 0 : kind === 'disputed' || kind === 'both' ? 1 : 2);
+    for (let n = 0; n < 49; n += 1) {
+      const kind = kinds[n % kinds.length]!;
+      const listing = listings[n % 3]!;
+      const opened = Math.floor(n / 3) * 10;
+      for (const wallet of [key.wallet, other]) {
+        const times = { opened_at: BigInt(EPOCH + opened), settled_at: BigInt(EPOCH + opened + 2) };
+        let id: string;
+        if (kind === 'chain') id = await world.addRecord({ caller: wallet, listing, ...times });
+        else {
+          const state = kind === 'disputed' || kind === 'both' ? 'settled' : kind;
+          id = await world.addJournal({ wallet, listing, state, ...times });
+          const status = kind === 'disputed' ? 'disputed' : 'completed';
+          if (kind === 'disputed' || kind === 'both') {
+            await world.addRecord({ execution_id: id, caller: wallet, listing, status, ...times });
+          }
+        }
+        if (wallet === key.wallet) mine.push({ id, listing, status: statusOf[kind], opened, rank: rankOf(kind) });
+      }
+    }
+    await world.addJournal({ wallet: key.wallet, listing: listings[0]!, state: 'accepted', opened_at: null });
+  });
+  after(() => world.stop());
+
+  const newestFirst = (kept: (row: (typeof mine)[number]) => boolean): string[] =>
+    mine
+      .filter(kept)
+      .sort((a, b) => b.opened - a.opened || b.rank - a.rank || (a.id < b.id ? 1 : -1))
+      .map((row) => row.id);
+
+  async function allPages(query: string, limit: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const { status, json } = await world.get(
+        `/v1/executions?limit=${limit}&offset=${ids.length}${query}`,
+        key.apiKey,
+      );
+      expect(status, JSON.stringify(json)).to.equal(200);
+      if (json.executions.length === 0) {
+        expect(ids.length).to.equal(json.total);
+        return ids;
+      }
+      ids.push(...json.executions.map((row: { execution_id: string }) => row.execution_id));
+    }
+  }
+
+  it('returns summaries with every field and nothing else, newest first', async () => {
+    const { status, json } = await world.get('/v1/executions?limit=100', key.apiKey);
+    expect(status).to.equal(200);
+    expect(json).to.include({ total: 49, limit: 100, offset: 0 });
+    expect(json.executions.map((row: { execution_id: string }) => row.execution_id)).to.deep.equal(
+      newestFirst(() => true),
+    );
+    for (const row of json.executions) {
+      expect(row).to.have.all.keys(
+        'execution_id',
+        'agent_id',
+        'agent_name',
+        'status',
+        'cost_usdc',
+        'initiated_at',
+        'completed_at',
+        'on_chain_record',
+      );
+      const expected = mine.find(({ id }) => id === row.execution_id)!;
+      expect(row).to.include({
+        agent_id: expected.listing,
+        agent_name: `agent-${listings.indexOf(expected.listing)}`,
+        status: expected.status,
+        cost_usdc: expected.status === 'failed' ? 0 : 0.25,
+        initiated_at: at(expected.opened),
+      });
+    }
+  });
+
+  it('orders what was opened in one second by the chain, then by when the relay took it', async () => {
+    const { wallet, apiKey } = await world.addKey();
+    const listing = listings[0]!;
+    const oldestFirst: string[] = [];
+    // Ids are random, so that they say nothing about the order; only without a place do they decide.
+    const places: [slot: bigint | null, index: bigint | null][] = [];
+    for (const slot of [null, 30n, 31n, 32n]) for (const index of [0n, 1n, 2n]) places.push([slot, slot && index]);
+    for (const [slot, index] of places) {
+      const id = await world.addRecord({ caller: wallet, listing, opened_slot: slot, open_index: index });
+      oldestFirst.push(id);
+    }
+    oldestFirst.splice(0, 3, ...oldestFirst.slice(0, 3).sort());
+    for (let n = 0; n < 6; n += 1) {
+      const taken = { created_ms: BigInt(EPOCH * 1000 + n) };
+      // Accepted later, and already indexed: its place is the chain's.
+      if (n === 2)
+        await world.addJournal({ execution_id: oldestFirst[5]!, wallet, listing, state: 'settled', ...taken });
+      else oldestFirst.push(await world.addJournal({ wallet, listing, state: 'dispatched', ...taken }));
+    }
+    const ids = (query: string) =>
+      world
+        .get(`/v1/executions?${query}`, apiKey)
+        .then(({ json }) => json.executions.map((row: { execution_id: string }) => row.execution_id));
+    const newest = oldestFirst.toReversed();
+    expect(await ids('limit=100')).to.deep.equal(newest);
+    expect(await ids('limit=1')).to.deep.equal(newest.slice(0, 1));
+    expect(await ids('limit=4&offset=4')).to.deep.equal(newest.slice(4, 8));
+  });
+
+  it('gives 20 from offset 0 when nothing is asked, and an empty page past the end', async () => {
+    const first = await world.get('/v1/executions', key.apiKey);
+    expect(first.json).to.include({ total: 49, limit: 20, offset: 0 });
+    expect(first.json.executions).to.have.length(20);
+    const beyond = await world.get('/v1/executions?offset=49', key.apiKey);
+    expect(beyond.json).to.deep.equal({ executions: [], total: 49, limit: 20, offset: 49 });
+  });
+
+  const time = (seconds: number): string => encodeURIComponent(at(seconds));
+  const FILTERS: [name: string, query: () => string, kept: (row: (typeof mine)[number]) => boolean][] = [
+    ['no filter', () => '', () => true],
+    ...['pending', 'running', 'completed', 'failed', 'disputed'].map(
+      (status): [string, () => string, (row: (typeof mine)[number]) => boolean] => [
+        `status=${status}`,
+        () => `&status=${status}`,
+        (row) => row.status === status,
+      ],
+    ),
+    ['an agent', () => `&agent_id=${listings[1]}`, (row) => row.listing === listings[1]],
+    ['an agent that does not exist', () => `&agent_id=${newAddress()}`, () => false],
+    ['from, exclusive', () => `&from=${time(80)}`, (row) => row.opened > 80],
+    ['from a fraction before a second', () => '&from=2025-10-09T08:54:39.999999Z', (row) => row.opened >= 80],
+    ['from a fraction after a second', () => '&from=2025-10-09T08:54:40.000001Z', (row) => row.opened > 80],
+    ['to, exclusive', () => `&to=${time(80)}`, (row) => row.opened < 80],
+    ['to a fraction after a second', () => '&to=2025-10-09T08:54:40.0001Z', (row) => row.opened <= 80],
+    ['from in another zone', () => '&from=2025-10-09T10:54:40%2B02:00', (row) => row.opened > 80],
+    ['from without seconds', () => '&from=2025-10-09T08:54Z', (row) => row.opened > 40],
+    ['from and to', () => `&from=${time(20)}&to=${time(50)}`, (row) => row.opened > 20 && row.opened < 50],
+    ['from after to', () => `&from=${time(50)}&to=${time(20)}`, () => false],
+    [
+      'everything',
+      () => `&status=completed&agent_id=${listings[0]}&from=${time(0)}&to=${time(150)}`,
+      (row) => row.status === 'completed' && row.listing === listings[0] && row.opened > 0 && row.opened < 150,
+    ],
+  ];
+  for (const [name, query, kept] of FILTERS) {
+    it(`pages completely with ${name}`, async () => {
+      const expected = newestFirst(kept);
+      expect(await allPages(query(), 7)).to.deep.equal(expected);
+      expect(await allPages(query(), 100)).to.deep.equal(expected);
+    });
+  }
+
+  it('shows a wallet without executions an empty list', async () => {
+    const fresh = await world.addKey();
+    const { json } = await world.get('/v1/executions', fresh.apiKey);
+    expect(json).to.deep.equal({ executions: [], total: 0, limit: 20, offset: 0 });
+  });
+
+  const REFUSED: [query: string, parameter: string][] = [
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['offset=-1', 'offset'],
+    ['status=done', 'status'],
+    ['status=COMPLETED', 'status'],
+    ['status=', 'status'],
+    ['status=failed&status=completed', 'status'],
+    ['agent_id=x', 'agent_id'],
+    ['agent_id=', 'agent_id'],
+    ['agent_id=0OIl0OIl0OIl0OIl0OIl0OIl0OIl0OIl', 'agent_id'],
+    ['from=2025-10-09', 'from'],
+    ['from=2025-10-09T08:54:40', 'from'],
+    ['from=2025-02-30T00:00:00Z', 'from'],
+    ['from=2025-10-09T25:00:00Z', 'from'],
+    ['from=1760000000', 'from'],
+    ['from=yesterday', 'from'],
+    ['from=2025-10-09T10:54:40+02:00', 'from'],
+    ['to=2025-10-09T08:54:40', 'to'],
+    ['to=', 'to'],
+    ['since=2025-10-09T08:54:40Z', 'since'],
+  ];
+  for (const [query, parameter] of REFUSED) {
+    it(`rejects: ?${query}, naming ${parameter}`, async () => {
+      const { status, json } = await world.get(`/v1/executions?${query}`, key.apiKey);
+      expect(status).to.equal(400);
+      expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+      expect(json.error.message).to.include(`"${parameter}"`);
+    });
+  }
+});

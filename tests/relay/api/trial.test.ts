@@ -1,0 +1,225 @@
+/** /trpc/listings.test: one synthetic execution of a creator's server, and a finding for each thing that can be wrong. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
+import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { refusal, sessionsOf } from './sessions.ts';
+
+describe('listings.test', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  afterEach(() => {
+    world.state.chainAnswers = true;
+    world.state.nowMs = EPOCH * 1000;
+    world.state.revoked.length = 0;
+  });
+  after(() => world.stop());
+
+  const { signIn } = sessionsOf(() => world);
+
+  const signingKey = generateSigningKey();
+  const signing_key = signingKeyAddress(signingKey);
+
+  /** A creator's server for one test, and the hash of a document that names it, posted by the session. */
+  async function withCreator<T>(
+    handler: RequestListener,
+    token: string | undefined,
+    use: (metadataHash: string, endpoint: string) => Promise<T>,
+  ): Promise<T> {
+    const server = createServer(handler).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    try {
+      const rest = createClient({ baseUrl: world.url });
+      const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadataOf({ endpoint })), token);
+      return await use(metadata_hash, endpoint);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  /** Answers as a creator would, with some fields changed. */
+  function answering(changes: Record<string, unknown>): RequestListener {
+    return async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { execution_id, task } = JSON.parse(Buffer.concat(chunks).toString());
+      const result_hash = hashResult(task);
+      const good = { execution_id, status: 'completed', result: task, result_hash };
+      const answer = { ...good, signature: signResult(signingKey, result_hash), ...changes };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
+    };
+  }
+
+  async function run(handler: RequestListener, input: object = {}) {
+    const session = await signIn(Keypair.generate());
+    return withCreator(handler, session.token, (metadata_hash) =>
+      session.call('listings.test', { metadata_hash, signing_key, ...input }),
+    );
+  }
+
+  it('finds nothing wrong with a good server, and says so check by check', async () => {
+    const handler = createExecutionHandler({ signingKey, execute: ({ task }) => ({ result: `did ${task}` }) });
+    const { ok, checks } = await run(handler, { task: 'it', parameters: { any: 1 } });
+    expect(ok).to.equal(true);
+    const names = ['metadata', 'reachable', 'json', 'execution_id', 'status', 'result_hash', 'signature'];
+    expect(checks.map((check) => check.name)).to.deep.equal(names);
+    for (const check of checks) expect(check.ok, check.detail).to.equal(true);
+  });
+
+  it('sends the synthetic task to the endpoint in the shape of a paid one', async () => {
+    let received: Record<string, unknown> = {};
+    const handler = createExecutionHandler({
+      signingKey,
+      execute: (request) => {
+        received = { ...request };
+        return { result: '' };
+      },
+    });
+    await run(handler, { task: 'hello', parameters: { a: 1 } });
+    expect(received.task).to.equal('hello');
+    expect(received.timeoutSeconds).to.be.oneOf([29, 30]);
+    expect(received.parameters).to.deep.equal({ a: 1 });
+    expect(received.executionId).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  const signature = signResult(generateSigningKey(), hashResult('test'));
+  const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
+    ['an HTTP error', (_, response) => void response.writeHead(500).end(), 'reachable', '500'],
+    ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
+    ['null', (_, response) => void response.end('null'), 'execution_id', 'must equal'],
+    ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'must equal'],
+    ['no status', answering({ status: undefined }), 'status', 'must be completed'],
+    ['no result', answering({ result: undefined }), 'status', 'must be completed'],
+    [
+      'a failure',
+      answering({ status: 'failed', result: null, result_hash: null, signature: null, error: 'no model' }),
+      'status',
+      'no model',
+    ],
+    ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'must be "sha256:"'],
+    ['an upper-case hash', answering({ result_hash: hashResult('test').toUpperCase() }), 'result_hash', 'must be'],
+    ['no signature', answering({ signature: undefined }), 'signature', 'must be "ed25519:"'],
+    ["another key's signature", answering({ signature }), 'signature', 'must be "ed25519:"'],
+  ];
+  for (const [name, handler, check, says] of FAULTS) {
+    it(`finds ${name}`, async () => {
+      const { ok, checks } = await run(handler);
+      const last = checks.at(-1)!;
+      expect(ok).to.equal(false);
+      expect([last.name, last.ok]).to.deep.equal([check, false]);
+      expect(last.detail).to.include(says);
+      expect(checks.slice(0, -1).every((earlier) => earlier.ok)).to.equal(true);
+    });
+  }
+
+  const good = () => createExecutionHandler({ signingKey, execute: () => ({ result: 'r' }) });
+  /** Counts what reaches the creator. */
+  function counting(handler: RequestListener): { calls: () => number; handler: RequestListener } {
+    let calls = 0;
+    return {
+      calls: () => calls,
+      handler: (request, response) => {
+        calls += 1;
+        handler(request, response);
+      },
+    };
+  }
+  const checksOf = (answer: { checks: { name: string; ok: boolean }[] }) =>
+    answer.checks.map(({ name, ok }) => `${name} ${ok}`);
+
+  it('makes nobody work for a stranger, listed or not, whoever posted the bytes', async () => {
+    const owner = await signIn(Keypair.generate());
+    const stranger = await signIn(Keypair.generate());
+    const { calls, handler } = counting(good());
+    await withCreator(handler, owner.token, async (metadata_hash, endpoint) => {
+      const bytes = encodeMetadata(metadataOf({ endpoint }));
+      const ask = () => stranger.call('listings.test', { metadata_hash, signing_key });
+      expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+      await createClient({ baseUrl: world.url }).postMetadata(bytes);
+      expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+      await world.addListing({ metadata_hash, creator: newAddress() }, null);
+      await createClient({ baseUrl: world.url }).postMetadata(bytes, stranger.token);
+      expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+      expect(calls()).to.equal(0);
+    });
+  });
+
+  it("tests a listing for its creator, and waits as long as the listing's own timeout", async () => {
+    const wallet = Keypair.generate();
+    const session = await signIn(wallet);
+    const waits: unknown[] = [];
+    const handler = createExecutionHandler({
+      signingKey,
+      execute: ({ timeoutSeconds }) => {
+        waits.push(timeoutSeconds);
+        return { result: 'r' };
+      },
+    });
+    await withCreator(handler, undefined, async (metadata_hash) => {
+      await world.addListing({ metadata_hash, creator: wallet.publicKey.toBase58(), timeout_seconds: 1_200n }, null);
+      const ask = (timeout: { timeout_seconds?: number }) =>
+        session.call('listings.test', { metadata_hash, signing_key, ...timeout });
+      expect((await ask({})).ok).to.equal(true);
+      expect((await ask({ timeout_seconds: 3_600 })).ok).to.equal(true);
+      expect(waits).to.satisfy(([one, two]: number[]) => one! >= 1_199 && one! <= 1_200 && two! >= 3_599);
+      const refused = await refusal(ask({ timeout_seconds: 3_601 }));
+      expect(refused).to.include({ status: 400, code: 'invalid_request' });
+      expect(refused.message).to.include('must be at most 3600');
+    });
+  });
+
+  it('tests one endpoint ten times in ten minutes and no more, whichever wallet asks', async () => {
+    const { calls, handler } = counting(good());
+    const first = await signIn(Keypair.generate());
+    await withCreator(handler, first.token, async (metadata_hash, endpoint) => {
+      for (let n = 0; n < 10; n += 1) await first.call('listings.test', { metadata_hash, signing_key });
+      const second = await signIn(Keypair.generate());
+      const other = encodeMetadata(metadataOf({ endpoint, name: 'other' }));
+      const posted = await createClient({ baseUrl: world.url }).postMetadata(other, second.token);
+      for (const [session, hash] of [
+        [first, metadata_hash],
+        [second, posted.metadata_hash],
+      ] as const) {
+        const input = { metadata_hash: hash, signing_key };
+        const answer = await world.post('/trpc/listings.test', input, { key: session.token });
+        expect([answer.status, answer.json.error.data.code]).to.deep.equal([429, 'rate_limited']);
+        expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 600);
+      }
+      expect(calls()).to.equal(10);
+    });
+  });
+
+  it('tests for one wallet thirty times in ten minutes and no more', async () => {
+    const session = await signIn(Keypair.generate());
+    for (let n = 0; n < 4; n += 1) {
+      await withCreator(good(), session.token, async (metadata_hash) => {
+        const ask = () => session.call('listings.test', { metadata_hash, signing_key });
+        if (n === 3) expect(await refusal(ask())).to.include({ status: 429, code: 'rate_limited' });
+        else for (let m = 0; m < 10; m += 1) await ask();
+      });
+    }
+  });
+
+  it('finds a document that is not stored, and parameters that do not fit', async () => {
+    const session = await signIn(Keypair.generate());
+    const unknown = await session.call('listings.test', { metadata_hash: 'ab'.repeat(32), signing_key });
+    expect(unknown.checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['metadata', false]]);
+    const input_schema = { type: 'object', properties: {}, required: ['csv'] };
+    const bytes = encodeMetadata(metadataOf({ input_schema }));
+    const { metadata_hash } = await createClient({ baseUrl: world.url }).postMetadata(bytes, session.token);
+    const unfit = await session.call('listings.test', { metadata_hash, signing_key });
+    expect(unfit.checks[0]).to.include({ name: 'metadata', ok: false, detail: 'parameters.csv is missing' });
+  });
+});
