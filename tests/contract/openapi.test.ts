@@ -15,10 +15,10 @@ import {
   ConfigAnswer,
   ProcedureError,
 } from '../../app/relay/http/openapi/procedures.ts';
+import { createRouteContext } from '../../app/relay/http/routeContext.ts';
 import { addRoutes } from '../../app/relay/http/router.ts';
 import { errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { createHttpServer } from '../../app/relay/http/server.ts';
-import { createService } from '../../app/relay/http/service.ts';
 import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
@@ -55,7 +55,7 @@ describe('/openapi.json', () => {
 
   it('has exactly the routes of the router', () => {
     const app = express();
-    addRoutes(app, createService(world.deps), createPublicLimit(world.deps));
+    addRoutes(app, createRouteContext(world.deps), createPublicLimit(world.deps));
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path.replaceAll('{', ':').replaceAll('}', '')}`),
     );

@@ -15,7 +15,7 @@ import {
   CACHING,
   type Caller,
   type Route,
-  type Service,
+  type RouteContext,
   type WrittenReply,
 } from './routes/route.ts';
 import { methodsOf, needsKey, ROUTE_IDS, routeOf } from './routes/table.ts';
@@ -37,7 +37,7 @@ const CROSS_ORIGIN_PREFLIGHT = {
 };
 
 /** Adds every route of the table; what needs no key passes the limit first. */
-export function addRoutes(app: Application, service: Service, limit: PublicLimit): void {
+export function addRoutes(app: Application, context: RouteContext, limit: PublicLimit): void {
   for (const path of new Set(ROUTE_IDS.map((id) => routeOf(id).path))) {
     const here = app.route(expressPath(path));
     const ids = ROUTE_IDS.filter((id) => routeOf(id).path === path);
@@ -45,7 +45,7 @@ export function addRoutes(app: Application, service: Service, limit: PublicLimit
       const route = routeOf(id);
       here[route.method](async (request, response) => {
         setPolicy(response, route);
-        answer(response, route, await limited(limit, route, request, () => handle(service, route, request)));
+        answer(response, route, await limited(limit, route, request, () => handle(context, route, request)));
       });
     }
     const allowed = methodsOf(path);
@@ -77,10 +77,10 @@ async function limited<Value>(
 }
 
 /** Size and media type of the body, then the key, then the route's own. */
-async function handle(service: Service, route: Route, request: Request): Promise<AnyReply | WrittenReply> {
+async function handle(context: RouteContext, route: Route, request: Request): Promise<AnyReply | WrittenReply> {
   const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
-  const caller = await findCaller(service.deps, route, request);
-  return route.handle(service, { request, caller, param: (name) => String(request.params[name]), bytes });
+  const caller = await findCaller(context.deps, route, request);
+  return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes });
 }
 
 /** Throws ApiError where the route needs a key that the request does not have. */

@@ -20,8 +20,8 @@ import { jsonFault } from '../parse.ts';
 import { answerMetrics } from './metricsRoute.ts';
 import { readJsonBody } from './request.ts';
 import { type AnswerLimits, sendError } from './respond.ts';
+import { createRouteContext } from './routeContext.ts';
 import { addRoutes } from './router.ts';
-import { createService } from './service.ts';
 import { createRouter, describe, procedureError } from './trpc.ts';
 
 /** How slow a client may be, milliseconds. */
@@ -58,7 +58,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(limit), createTrpcHandler(deps));
   app.all('/metrics', answerMetrics(deps));
-  addRoutes(app, createService(deps), limit);
+  addRoutes(app, createRouteContext(deps), limit);
   app.use(async (request: Request) => {
     await limit.admit(request);
     throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);

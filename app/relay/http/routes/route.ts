@@ -69,11 +69,11 @@ export interface Route {
   cache: (typeof CACHING)[keyof typeof CACHING];
   /** Answered however often an address asks. */
   unlimited?: true;
-  handle(service: Service, call: Call<Caller>): Promise<AnyReply | WrittenReply>;
+  handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply>;
 }
 
 /** What routes answer from. */
-export interface Service {
+export interface RouteContext {
   deps: RelayDeps;
   /** Whether executions can be taken and read, as it was at most 2 s ago. */
   readReadiness(): Promise<Ready>;
@@ -120,7 +120,7 @@ export function route<const Answers extends Record<number, Answer>, const By ext
   entry: Omit<Route, 'access' | 'answers' | 'handle'> & {
     access: By;
     answers: Answers;
-    handle(service: Service, call: Call<Caller<By>>): Promise<Reply<Answers> | WrittenReply>;
+    handle(context: RouteContext, call: Call<Caller<By>>): Promise<Reply<Answers> | WrittenReply>;
   },
 ): Route {
   return entry as unknown as Route;

@@ -3,9 +3,9 @@ import type { RelayDeps } from '../deps.ts';
 import { createReadiness } from '../operation/health.ts';
 import { createPage } from './docs/page.ts';
 import { createDocument } from './openapi/document.ts';
-import type { Service } from './routes/route.ts';
+import type { RouteContext } from './routes/route.ts';
 
-export function createService(deps: RelayDeps): Service {
+export function createRouteContext(deps: RelayDeps): RouteContext {
   // Written when the first is asked for, because the address is known only once the server listens.
   let document: Buffer | undefined;
   let page: Buffer | undefined;
