@@ -69,9 +69,3 @@ export function readLocalNetwork(): LocalNetwork | null {
   const path = join(localDirectory(), 'demo.json');
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
 }
-
-/** How a wallet gets money on the local network, as a sentence after another; empty on any other chain. */
-export function fundingAdvice(rpcUrl: string, wallet: { toBase58(): string }): string {
-  if (readLocalNetwork()?.rpc_url !== rpcUrl) return '';
-  return ` On this local network: \`npm run cli -- local fund ${wallet.toBase58()} --sol 1 --usdc 100\`.`;
-}

@@ -1,69 +1,11 @@
-/**
- * A creator's description of one agent: the JSON file that `listing create` and `listing update` take. It holds the
- * metadata document's fields and, beside them, the terms that go on-chain.
- */
+/** FILE.json: an agent's description on disk, as `listing create` and `listing update` take it. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { z } from 'zod';
-import { constants } from '../sdk/program/program.ts';
+import { type ListingDraft, parseListingDraft } from '../sdk/wallet/listingDraft.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
-import { AgentMetadata, isStandardTag, type StandardTag, tagMask } from '../sdk/wire/metadata.ts';
-import { formatUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
-
-const SECONDS_RULE = 'must be a whole number of seconds, at least 1';
-const Seconds = z.int(SECONDS_RULE).min(1, SECONDS_RULE);
-
-const Price = z
-  .union([z.string(), z.number()], 'must be an amount of USDC such as 0.25')
-  .transform((value, context) => {
-    try {
-      return parseUsdc(value);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as Error).message });
-      return z.NEVER;
-    }
-  });
-
-const ListingFileSchema = AgentMetadata.omit({ custom_tags: true }).extend({
-  /** 1 to 5 of the standard taxonomy; any others are custom tags. */
-  tags: z
-    .array(z.string())
-    .refine((tags) => tags.some(isStandardTag), 'must hold at least one standard tag')
-    .refine((tags) => tags.filter(isStandardTag).length <= constants.maxTags, 'must hold at most 5 standard tags'),
-  price_usdc: Price,
-  /** Longest wait that a caller can ask for, and the default. */
-  timeout_seconds: Seconds,
-  min_timeout_seconds: Seconds.default(1),
-  /** Where the document can be found, besides at the marketplace; at most 200 bytes. */
-  metadata_uri: z.string().default(''),
-  /** Keypair file of the key that signs results; relative to this file. */
-  signing_key: z.string().optional(),
-  /** A request that the agent completes, for the test before it is listed. */
-  test: z
-    .strictObject({ task: z.string().min(1), parameters: z.record(z.string(), z.unknown()).default({}) })
-    .optional(),
-});
-
-/** The file's content as its writer gives it. */
-export type ListingFileInput = z.input<typeof ListingFileSchema>;
-
-/** The file, parsed. */
-export interface ListingFile {
-  metadata: AgentMetadata;
-  /** Base units. */
-  price: bigint;
-  timeoutSeconds: number;
-  minTimeoutSeconds: number;
-  tagMask: number;
-  metadataUri: string;
-  /** As written in the file. */
-  signingKeyPath: string | null;
-  /** Null where the file has none. */
-  test: { task: string; parameters: Record<string, unknown> } | null;
-}
 
 /** Reads the file; a signing key's path in it becomes absolute. Throws Refusal that names every field that is wrong. */
-export function readListingFile(path: string): ListingFile {
+export function readListingFile(path: string): ListingDraft {
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
@@ -71,46 +13,6 @@ export function readListingFile(path: string): ListingFile {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Refusal(code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read as JSON: ${message}`);
   }
-  const file = parseListingFile(content, path);
-  return { ...file, signingKeyPath: file.signingKeyPath && resolve(dirname(path), file.signingKeyPath) };
-}
-
-/** Checks the file's content. `what` names it in the refusal. */
-export function parseListingFile(content: unknown, what: string): ListingFile {
-  const parsed = ListingFileSchema.safeParse(content);
-  if (!parsed.success) throw new Refusal(`${what} does not describe an agent:\n${z.prettifyError(parsed.error)}`);
-  const { tags, price_usdc, timeout_seconds, min_timeout_seconds, metadata_uri, signing_key, test, ...metadata } =
-    parsed.data;
-  const custom = { custom_tags: tags.filter((tag) => !isStandardTag(tag)) };
-  const document = AgentMetadata.safeParse({ ...metadata, ...custom });
-  if (!document.success) throw new Refusal(`${what} does not describe an agent:\n${z.prettifyError(document.error)}`);
-  return {
-    metadata: document.data,
-    price: price_usdc,
-    timeoutSeconds: timeout_seconds,
-    minTimeoutSeconds: min_timeout_seconds,
-    tagMask: tagMask(tags.filter((tag): tag is StandardTag => isStandardTag(tag))),
-    metadataUri: metadata_uri,
-    signingKeyPath: signing_key ?? null,
-    test: test ?? null,
-  };
-}
-
-/** The deposit that the chain takes for this price, from the config's tiers. Throws Refusal where it takes none. */
-export function depositFor(
-  price: bigint,
-  {
-    minPrice,
-    tiers,
-    tierCount,
-  }: { minPrice: bigint; tiers: { maxPrice: bigint; deposit: bigint }[]; tierCount: number },
-): bigint {
-  if (price < minPrice) {
-    throw new Refusal(`The price ${formatUsdc(price)} USDC is below the least one, ${formatUsdc(minPrice)} USDC.`);
-  }
-  const used = tiers.slice(0, tierCount);
-  const tier = used.find(({ maxPrice }) => price <= maxPrice);
-  if (tier) return tier.deposit;
-  const greatest = formatUsdc(used.at(-1)?.maxPrice ?? 0n);
-  throw new Refusal(`The price ${formatUsdc(price)} USDC is above the greatest one, ${greatest} USDC.`);
+  const draft = parseListingDraft(content, path);
+  return { ...draft, signingKeyPath: draft.signingKeyPath && resolve(dirname(path), draft.signingKeyPath) };
 }

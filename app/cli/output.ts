@@ -1,7 +1,7 @@
 /** What a command prints: progress on stderr, its result on stdout, so that a script can read the result alone. */
-import type { Report } from '../sdk/wallet/marketplace.ts';
 
-export const report: Report = (line) => console.error(line);
+/** One line about what happens now. */
+export const report = (line: string): void => console.error(line);
 
 /** The result: one JSON document with `--json`, else one `name: value` line for each field. */
 export function printResult(result: object, json: boolean | undefined): void {
@@ -10,16 +10,6 @@ export function printResult(result: object, json: boolean | undefined): void {
     return;
   }
   for (const [name, value] of Object.entries(result)) console.log(`${name}: ${shown(value)}`);
-}
-
-/** Unix seconds as ISO 8601 in UTC; null for 0, which on-chain means never. */
-export function formatTime(seconds: bigint): string | null {
-  return seconds === 0n ? null : new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
-}
-
-/** Bytes as lower-case hex; null for all zero, which on-chain means none. */
-export function formatBytes(bytes: Uint8Array): string | null {
-  return bytes.every((byte) => byte === 0) ? null : Buffer.from(bytes).toString('hex');
 }
 
 /** Rows as a table with aligned columns, or as JSON. */

@@ -5,6 +5,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { refusalIn, UnknownOutcome } from '../sdk/wallet/refusal.ts';
+import { explain } from './advice.ts';
 import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
 import { disputeCommands } from './commands/dispute.ts';
@@ -40,7 +41,8 @@ export async function runCommand(words: string[]): Promise<number> {
   } catch (error) {
     // Commander has printed what is wrong, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    console.error(refusalIn(error)?.message ?? error);
+    const refusal = refusalIn(error);
+    console.error(refusal ? explain(refusal) : error);
     return error instanceof UnknownOutcome ? EXIT_UNKNOWN : EXIT_FAILED;
   }
 }

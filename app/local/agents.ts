@@ -6,11 +6,14 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connection, PublicKey } from '@solana/web3.js';
-import { type ListingFile, type ListingFileInput, readListingFile } from '../cli/listingFile.ts';
+import { readListingFile } from '../cli/listingFile.ts';
 import { loadSigningKey } from '../sdk/creator/signingKey.ts';
 import { type AgentListing, decodeAccount, findListing } from '../sdk/program/program.ts';
+import type { ListingDraft, ListingDraftInput } from '../sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../sdk/wallet/listings.ts';
-import { ask, type Marketplace, restClient } from '../sdk/wallet/marketplace.ts';
+import type { Marketplace } from '../sdk/wallet/marketplace.ts';
+import { ask, restClient } from '../sdk/wallet/service.ts';
+import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { changeStatus } from '../sdk/wallet/upkeep.ts';
 import { encodeMetadata, hashMetadata } from '../sdk/wire/metadata.ts';
 import { type DemoAgent, demoAgents } from './creators/definitions.ts';
@@ -42,8 +45,8 @@ export async function readAgents(connection: Connection, identities: Identities)
 /** Whether the agent is on-chain exactly as it would be listed now on this port, and so needs no transaction. */
 export function isListedAs(agent: LocalAgent, port: number | undefined, demoDir: string): boolean {
   if (!agent.listing || port === undefined) return false;
-  const file = describeAgent(agent.definition, port, demoDir);
-  return hashMetadata(encodeMetadata(file.metadata)) === Buffer.from(agent.listing.metadataHash).toString('hex');
+  const { metadata } = describeAgent(agent.definition, port, demoDir);
+  return hashMetadata(encodeMetadata(metadata)) === Buffer.from(agent.listing.metadataHash).toString('hex');
 }
 
 /**
@@ -57,17 +60,16 @@ export async function publishAgent(
 ): Promise<void> {
   const { identities, port, demoDir } = options;
   const { definition, agentId } = agent;
-  const wallet = identities.creators[definition.creator];
-  const file = describeAgent(definition, port, demoDir);
-  const report = () => {};
+  const wallet = keypairSigner(identities.creators[definition.creator]);
+  const draft = describeAgent(definition, port, demoDir);
   if (!agent.listing) {
     const signingKey = loadSigningKey(signingKeyPath(demoDir, definition.name));
     const listingId = listingIdOf(definition.name);
-    await createListing(marketplace, { wallet, signingKey, file, listingId, report });
+    await createListing(marketplace, { wallet, signingKey, draft, listingId });
   } else if (!isListedAs(agent, port, demoDir)) {
-    await updateListing(marketplace, { wallet, agentId, file, report });
+    await updateListing(marketplace, { wallet, agentId, draft });
   } else {
-    await ask(marketplace.baseUrl, () => restClient(marketplace).postMetadata(encodeMetadata(file.metadata)));
+    await ask(marketplace, () => restClient(marketplace).postMetadata(encodeMetadata(draft.metadata)));
   }
   const isPaused = agent.listing?.status === 'paused';
   if (definition.behaviour === 'paused' && !isPaused) {
@@ -76,9 +78,9 @@ export async function publishAgent(
 }
 
 /** Writes the agent's FILE.json and reads it as the CLI does. */
-function describeAgent(definition: DemoAgent, port: number, demoDir: string): ListingFile {
+function describeAgent(definition: DemoAgent, port: number, demoDir: string): ListingDraft {
   const { name, tagline, description, tags, price, timeoutSeconds, minTimeoutSeconds, example } = definition;
-  const content: ListingFileInput = {
+  const content: ListingDraftInput = {
     name,
     tagline,
     description,

@@ -1,9 +1,9 @@
 /** Gives each demo caller a working API key, through the functions behind `npm run cli -- keys`. */
-
 import { constants, decodeAccount, findGrant } from '../sdk/program/program.ts';
 import { hashApiKey, keyIdOf } from '../sdk/receipt/apiKey.ts';
-import { createKey, registerKey } from '../sdk/wallet/keys.ts';
+import { createKey, registerKey } from '../sdk/wallet/apiKeys.ts';
 import type { Marketplace } from '../sdk/wallet/marketplace.ts';
+import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { type Caller, renewApiKey } from './identities.ts';
 
 /** What each caller gets, base units: its balance, and as allowance and caps all of it. */
@@ -14,7 +14,7 @@ const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
 
 /** The caller with a key that this chain and this marketplace know. */
 export async function provideKey(marketplace: Marketplace, caller: Caller): Promise<Caller> {
-  const { wallet } = caller;
+  const wallet = keypairSigner(caller.wallet);
   const name = 'local network';
   const account = await marketplace.connection.getAccountInfo(findGrant(wallet.publicKey, keyIdOf(caller.apiKey)));
   const grant = account && decodeAccount('KeyGrant', account.data);
@@ -32,6 +32,6 @@ export async function provideKey(marketplace: Marketplace, caller: Caller): Prom
     periodSeconds: DAY_SECONDS,
     expiresAt: now + BigInt(GRANT_SECONDS),
   };
-  await createKey(marketplace, { wallet, name, limits, apiKey: usable.apiKey, report: () => {} });
+  await createKey(marketplace, { wallet, name, limits, apiKey: usable.apiKey });
   return usable;
 }

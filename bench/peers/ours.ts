@@ -2,7 +2,8 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath } from '../../app/relay/config.ts';
-import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
+import { sendTransaction } from '../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { until } from '../../tests/harness/edge/until.ts';
 import {
   goodAnswer,
@@ -132,7 +133,7 @@ export async function ourLosses({ market }: Ours): Promise<Loss[]> {
       const [payer, other] = market.callers;
       const all = await market.amountOf(payer!.usdc);
       const away = createTransferInstruction(payer!.usdc, other!.usdc, payer!.wallet.publicKey, all);
-      await sendTransaction(market.node.connection, [away], [payer!.wallet]);
+      await sendTransaction(market.node.connection, [away], keypairSigner(payer!.wallet));
       return answer;
     });
     return losses;

@@ -5,7 +5,8 @@ import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
-import { sendTransaction } from '../../app/sdk/wallet/chain.ts';
+import { sendTransaction } from '../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { startMarketplace, type TestMarketplace } from '../../tests/harness/node/marketplace.ts';
 import { type Child, startChild } from '../processes.ts';
 import { CASES, type Loss, PRICE, PRICE_USDC, type Side } from './side.ts';
@@ -167,7 +168,7 @@ export async function x402Losses(side: X402): Promise<Loss[]> {
     await sleep(HEAD_START_MS);
     // To somebody whose balance is not looked at.
     const away = createTransferInstruction(source, market.callers[1]!.usdc, poor.publicKey, PRICE);
-    await sendTransaction(market.node.connection, [away], [poor]);
+    await sendTransaction(market.node.connection, [away], keypairSigner(poor));
     return answer;
   });
   return losses;

@@ -43,7 +43,7 @@ describe('the command line without the service: the admin', function () {
 
   const config = () => terminal.look('admin', 'config');
   const notAdmin = (wallet: Keypair) =>
-    `(NotAdmin). The admin is ${admin.publicKey}; the keypair given is of ${wallet.publicKey}.`;
+    `(NotAdmin). The admin is ${admin.publicKey}; this wallet is ${wallet.publicKey}.`;
 
   before(async () => {
     market = await startMarketplace();
@@ -195,7 +195,7 @@ describe('the command line without the service: the admin', function () {
       notAdmin(stranger),
     );
     expect(await terminal.refused(next, 'admin', 'accept')).to.include(
-      `(NotPendingAdmin). Nobody is proposed; the keypair given is of ${next.publicKey}.`,
+      `(NotPendingAdmin). Nobody is proposed; this wallet is ${next.publicKey}.`,
     );
     await propose(admin, next.publicKey.toBase58());
     expect(await config()).to.include({

@@ -109,7 +109,9 @@ describe('the command line', function () {
     const path = writeFile('untested.json', { input_schema });
     const { code, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
     expect(code).to.equal(1);
-    expect(stderr).to.include('metadata: parameters.n is missing.').and.include('Give the file `"test": {"task"');
+    expect(stderr)
+      .to.include('metadata: parameters.n is missing.')
+      .and.include('Give the description a `"test": {"task"');
   });
 
   it('lists an agent: stores, tests, deposits, signs; it can be executed then', async () => {

@@ -9,17 +9,17 @@ import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { ListingFileInput } from '../../app/cli/listingFile.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import type { ListingDraftInput } from '../../app/sdk/wallet/listingDraft.ts';
 import { STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
 import { installPython } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
 import { cli } from './run.ts';
 
 const EXAMPLES = join(ROOT, 'examples');
-const LISTING = JSON.parse(readFileSync(join(EXAMPLES, 'agent.json'), 'utf8')) as ListingFileInput;
+const LISTING = JSON.parse(readFileSync(join(EXAMPLES, 'agent.json'), 'utf8')) as ListingDraftInput;
 
 describe('examples/agent.json and examples/creator.py', function () {
   this.timeout(300_000);

@@ -113,7 +113,7 @@ describe('the command line without the service: the life of an agent', function 
     const id = await pay();
     const open = ['dispute', 'open', id, '--evidence', evidence];
     expect(await terminal.refused(stranger!, ...open)).to.include(
-      `(NotCaller). The caller is ${caller!.publicKey}; the keypair given is of ${stranger!.publicKey}.`,
+      `(NotCaller). The caller is ${caller!.publicKey}; this wallet is ${stranger!.publicKey}.`,
     );
     expect(await terminal.refused(caller!, 'dispute', 'open', id, '--evidence', `${evidence}.gone`)).to.equal(
       `${evidence}.gone does not exist.\n`,
@@ -153,7 +153,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await resolveRefused(id)).to.equal('Say --reject, or --uphold USDC.\n');
     const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason];
     expect(await terminal.refused(stranger!, ...impostor)).to.include(
-      `(NotAdmin). The admin is ${admin!.publicKey}; the keypair given is of ${stranger!.publicKey}.`,
+      `(NotAdmin). The admin is ${admin!.publicKey}; this wallet is ${stranger!.publicKey}.`,
     );
     const creatorLamports = await lamportsOf(creator!.publicKey);
     expect(await resolve(id, '--reject')).to.include({ outcome: 'rejected', amount_usdc: '0' });
@@ -184,7 +184,7 @@ describe('the command line without the service: the life of an agent', function 
     });
     expect(await show()).to.include({ status: 'paused', collateral_usdc: '4.9', slashed_usdc: '0.1' });
     expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include(
-      '(CollateralBelowTier). It holds 4.9 USDC; `listing top-up` adds to it.',
+      '(CollateralBelowTier). It holds 4.9 USDC. `listing top-up` adds to it.',
     );
 
     expect(await terminal.refused(stranger!, 'listing', 'top-up', agentId, '1')).to.include('belongs to');

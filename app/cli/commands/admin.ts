@@ -1,8 +1,8 @@
 /** `admin`: settings, authorities, fees, badges and verdicts. Anyone may look; the keypair given must be the admin's. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CollateralTier } from '../../sdk/program/program.ts';
-import type { Settings } from '../../sdk/wallet/admin.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
+import type { Settings } from '../../sdk/wallet/settings.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
 import {
@@ -33,7 +33,7 @@ export function adminCommands(): Command {
   withMarketplace(group.command('config'))
     .description('show every setting, the authorities and what the treasury holds')
     .action(async (options: CommonOptions) => {
-      const { showConfig } = await import('../../sdk/wallet/admin.ts');
+      const { showConfig } = await import('../../sdk/wallet/settings.ts');
       printResult(await showConfig(await openOnChain(options)), options.json);
     });
   addSettings(group);
@@ -64,12 +64,12 @@ function addSettings(group: Command): void {
     .option('--max-timeout-seconds <n>', 'longest timeout of an agent', toCount(U32_MAX, 0))
     .option(
       '--exposure-multiple <n>',
-      'most opened in one window, in times of the collateral; 0: no limit',
+      'most that may be opened in one window, as a multiple of the collateral; 0: no limit',
       toCount(U32_MAX, 0),
     )
     .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers)
     .action(async (options: SettingOptions) => {
-      const { changeSettings } = await import('../../sdk/wallet/admin.ts');
+      const { changeSettings } = await import('../../sdk/wallet/settings.ts');
       const { feeBps, minPrice, disputeBondLamports, tiers, ...others } = options;
       const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
       const settings: Settings = {
@@ -96,7 +96,7 @@ function addSettings(group: Command): void {
     withWallet(group.command(name))
       .description(opensPaused ? 'take no new executions; settling and refunding go on' : 'take new executions again')
       .action(async (options: CommonOptions) => {
-        const { changeSettings } = await import('../../sdk/wallet/admin.ts');
+        const { changeSettings } = await import('../../sdk/wallet/settings.ts');
         const admin = await readWallet(options);
         const signature = await changeSettings(await openOnChain(options), admin, { opensPaused });
         printResult({ opens_paused: opensPaused, signature }, options.json);
@@ -106,21 +106,21 @@ function addSettings(group: Command): void {
 
 function addAuthorities(group: Command): void {
   withWallet(group.command('propose'))
-    .description('name who may become admin; it takes their `accept`')
+    .description('name the next admin, who becomes it by `accept`')
     .argument('<address>', 'the next admin, or `none` to withdraw the proposal', toAddressOrNone)
     .action(async (address: Address, options: CommonOptions) => {
-      const { propose } = await import('../../sdk/wallet/admin.ts');
+      const { proposeNextAdmin } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
-      const signature = await propose(await openOnChain(options), admin, await publicKeyOf(address));
+      const signature = await proposeNextAdmin(await openOnChain(options), admin, await publicKeyOf(address));
       printResult({ pending_admin: address === NOBODY ? null : address, signature }, options.json);
     });
 
   withWallet(group.command('accept'))
     .description('become admin, as the one who was proposed')
     .action(async (options: CommonOptions) => {
-      const { accept } = await import('../../sdk/wallet/admin.ts');
+      const { becomeAdmin } = await import('../../sdk/wallet/settings.ts');
       const wallet = await readWallet(options);
-      const signature = await accept(await openOnChain(options), wallet);
+      const signature = await becomeAdmin(await openOnChain(options), wallet);
       printResult({ admin: wallet.publicKey.toBase58(), signature }, options.json);
     });
 
@@ -128,7 +128,7 @@ function addAuthorities(group: Command): void {
     .description("give the relay's rights to another key; the present one loses them at once")
     .argument('<address>', 'the key that the relay will sign with', toAddress)
     .action(async (address: Address, options: CommonOptions) => {
-      const { changeRelayAuthority } = await import('../../sdk/wallet/admin.ts');
+      const { changeRelayAuthority } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
       const signature = await changeRelayAuthority(await openOnChain(options), admin, await publicKeyOf(address));
       printResult({ relay_authority: address, signature }, options.json);
@@ -139,7 +139,7 @@ function addAuthorities(group: Command): void {
     .argument('<address>', "the creator's wallet", toAddress)
     .option('--revoke', 'take the badge back')
     .action(async (address: Address, options: CommonOptions & { revoke?: boolean }) => {
-      const { verifyCreator } = await import('../../sdk/wallet/admin.ts');
+      const { verifyCreator } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
       const verified = !options.revoke;
       const creator = await publicKeyOf(address);
@@ -160,11 +160,11 @@ function addMoney(group: Command): void {
     .argument('<usdc>', 'how much', toAmount)
     .option('--destination <address>', "USDC account to receive them (default: the admin's own)", toAddress)
     .action(async (amount: bigint, options: CommonOptions & { destination?: Address }) => {
-      const { withdraw } = await import('../../sdk/wallet/admin.ts');
+      const { withdrawFees } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
       const { destination } = options;
       const order = { amount, ...(destination && { destination: await publicKeyOf(destination) }) };
-      printResult(await withdraw(await openOnChain(options), admin, order), options.json);
+      printResult(await withdrawFees(await openOnChain(options), admin, order), options.json);
     });
 
   withWallet(group.command('resolve-dispute'))
@@ -176,15 +176,15 @@ function addMoney(group: Command): void {
       'take this much collateral: the price at most to the caller, the rest to the treasury',
       toAmountOrZero,
     )
-    .requiredOption('--reason-file <file>', 'the written reason; the chain gets its SHA-256')
+    .requiredOption('--reason-file <file>', 'the written reason; its SHA-256 goes on-chain')
     .action(async (executionId: Uint8Array, options: VerdictOptions) => {
-      const { resolve } = await import('../../sdk/wallet/disputes.ts');
+      const { answerDispute } = await import('../../sdk/wallet/disputes.ts');
       const { reject, uphold, reasonFile } = options;
       if (!reject && uphold === undefined) throw new Refusal('Say --reject, or --uphold USDC.');
       const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
       const wallet = await readWallet(options);
       const answer = { wallet, executionId, verdict, reasonHash: hashFile(reasonFile) };
-      printResult(await resolve(await openOnChain(options), answer), options.json);
+      printResult(await answerDispute(await openOnChain(options), answer), options.json);
     });
 }
 

@@ -26,14 +26,14 @@ export function disputeCommands(): Command {
   withWallet(group.command('open'))
     .description('dispute a settled execution, as its caller, within its window; takes a bond')
     .argument('<execution_id>', 'the execution', toExecutionId)
-    .requiredOption('--evidence <file>', 'what you rest on; the chain gets its SHA-256')
+    .requiredOption('--evidence <file>', 'your evidence; its SHA-256 goes on-chain')
     .option('--evidence-uri <uri>', `where others find that file, at most ${constants.maxUriLength} bytes`, toUri, '')
     .action(async (executionId: Uint8Array, options: DisputeOptions) => {
-      const { dispute } = await import('../../sdk/wallet/disputes.ts');
+      const { disputeExecution } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
       const { evidence, evidenceUri } = options;
       const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri };
-      printResult(await dispute(await openOnChain(options), claimed), options.json);
+      printResult(await disputeExecution(await openOnChain(options), claimed), options.json);
     });
 
   withMarketplace(group.command('show'))
@@ -49,20 +49,20 @@ export function disputeCommands(): Command {
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
-      const { claim } = await import('../../sdk/wallet/disputes.ts');
+      const { claimAward } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
       const { destination } = options;
       const award = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
-      printResult(await claim(await openOnChain(options), award), options.json);
+      printResult(await claimAward(await openOnChain(options), award), options.json);
     });
 
   withWallet(group.command('lapse'))
     .description('end a dispute that nobody answered for 30 days; anyone can')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { lapse } = await import('../../sdk/wallet/disputes.ts');
+      const { endUnansweredDispute } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
-      printResult(await lapse(await openOnChain(options), { wallet, executionId }), options.json);
+      printResult(await endUnansweredDispute(await openOnChain(options), { wallet, executionId }), options.json);
     });
   return group;
 }

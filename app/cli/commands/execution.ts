@@ -39,7 +39,7 @@ export function executionCommands(): Command {
   withWallet(group.command('open'))
     .description("put an agent's price into escrow for one request, from the wallet's own USDC")
     .argument('<agent_id>', 'the agent', toAddress)
-    .option('--task <text>', 'the request, of which the chain gets the hash alone')
+    .option('--task <text>', 'the request; only its hash goes on-chain')
     .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
     .option('--request-hash <hex>', 'the hash itself, instead of --task and --parameters', toBytes(HASH_BYTES))
     .option('--max-price <usdc>', 'refuse a higher price (default: what the agent asks now)', toAmount)
@@ -54,7 +54,7 @@ export function executionCommands(): Command {
         wallet,
         agentId: await publicKeyOf(agent),
         requestHash: requestHashOf(options),
-        report,
+        onProgress: report,
         ...(maxPrice && { maxPrice }),
         ...(timeoutSeconds && { timeoutSeconds }),
         ...(nonce && { nonce }),

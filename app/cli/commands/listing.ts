@@ -40,7 +40,16 @@ interface ListingOptions extends CommonOptions {
 
 export function listingCommands(): Command {
   const group = new Command('listing').description('publish and manage your agents');
+  addCreate(group);
+  addUpdate(group);
+  addPause(group);
+  addRotateKey(group);
+  addCollateral(group);
+  addShow(group);
+  return group;
+}
 
+function addCreate(group: Command): void {
   withWallet(group.command('create'))
     .description('list an agent: store its description, test its endpoint, deposit its collateral, sign')
     .argument('<file.json>', 'the description of the agent')
@@ -50,19 +59,27 @@ export function listingCommands(): Command {
     .action(async (path: string, options: ListingOptions) => {
       const { createListing, untilShown } = await import('../../sdk/wallet/listings.ts');
       const { readListingFile } = await import('../listingFile.ts');
-      const file = readListingFile(fromCaller(path));
+      const draft = readListingFile(fromCaller(path));
       const signingKey = await readSigningKey(
-        options.signingKey ? fromCaller(options.signingKey) : file.signingKeyPath,
+        options.signingKey ? fromCaller(options.signingKey) : draft.signingKeyPath,
       );
       const wallet = await readWallet(options);
       const { payout } = options;
-      const listing = { wallet, signingKey, file, report, ...(payout && { payout: await publicKeyOf(payout) }) };
+      const listing = {
+        wallet,
+        signingKey,
+        draft,
+        onProgress: report,
+        ...(payout && { payout: await publicKeyOf(payout) }),
+      };
       const marketplace = await open(options);
       const listed = await createListing(marketplace, listing);
       if (!(await untilShown(marketplace, listed.agent_id))) report('The service does not show it yet.');
       printResult(listed, options.json);
     });
+}
 
+function addUpdate(group: Command): void {
   withWallet(group.command('update'))
     .description("replace an agent's description, price, timeouts, tags or payout account")
     .argument('<agent_id>', 'the agent', toAddress)
@@ -72,19 +89,21 @@ export function listingCommands(): Command {
     .action(async (agent: Address, path: string, options: ListingOptions) => {
       const { updateListing } = await import('../../sdk/wallet/listings.ts');
       const { readListingFile } = await import('../listingFile.ts');
-      const file = readListingFile(fromCaller(path));
+      const draft = readListingFile(fromCaller(path));
       const wallet = await readWallet(options);
       const { payout } = options;
       const update = {
         wallet,
         agentId: await publicKeyOf(agent),
-        file,
-        report,
+        draft,
+        onProgress: report,
         ...(payout && { payout: await publicKeyOf(payout) }),
       };
       printResult(await updateListing(await open(options), update), options.json);
     });
+}
 
+function addPause(group: Command): void {
   for (const [name, status] of [
     ['pause', 'paused'],
     ['resume', 'active'],
@@ -103,7 +122,9 @@ export function listingCommands(): Command {
         printResult({ agent_id: agent, status, signature }, options.json);
       });
   }
+}
 
+function addRotateKey(group: Command): void {
   withWallet(group.command('rotate-key'))
     .description(
       'sign with another key from now on. Let your server hold it beside the old one first; take the old one away when the longest timeout has passed',
@@ -111,15 +132,18 @@ export function listingCommands(): Command {
     .argument('<agent_id>', 'the agent', toAddress)
     .requiredOption('--signing-key <path>', "the new key's file; it must never have signed for another agent")
     .action(async (agent: Address, options: CommonOptions & { signingKey: string }) => {
-      const { rotateKey } = await import('../../sdk/wallet/upkeep.ts');
+      const { replaceSigningKey } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);
       const signingKey = await readSigningKey(fromCaller(options.signingKey));
       printResult(
-        await rotateKey(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent), signingKey }),
+        await replaceSigningKey(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent), signingKey }),
         options.json,
       );
     });
+}
 
+/** What is deposited, from the first addition to its return. */
+function addCollateral(group: Command): void {
   withWallet(group.command('top-up'))
     .description("add to an agent's collateral, as a slash or a higher price needs")
     .argument('<agent_id>', 'the agent', toAddress)
@@ -156,7 +180,9 @@ export function listingCommands(): Command {
         options.json,
       );
     });
+}
 
+function addShow(group: Command): void {
   withMarketplace(group.command('show'))
     .description('show what the chain holds of an agent: terms, status, collateral')
     .argument('<agent_id>', 'the agent', toAddress)
@@ -164,7 +190,6 @@ export function listingCommands(): Command {
       const { showListing } = await import('../../sdk/wallet/upkeep.ts');
       printResult(await showListing(await openOnChain(options), await publicKeyOf(agent)), options.json);
     });
-  return group;
 }
 
 async function readSigningKey(path: string | null): Promise<Uint8Array> {

@@ -34,7 +34,7 @@ export function localCommands(): Command {
     .addHelpText('after', HELP)
     .action(async (wallet: Address, { sol, usdc, json }: FundOptions) => {
       if (sol === undefined && usdc === undefined) throw new Refusal('Say how much: --sol N, --usdc N, or both.');
-      const { fund } = await import('../local.ts');
+      const { fund } = await import('../localChain.ts');
       printResult(await fund(await publicKeyOf(wallet), { lamports: sol ?? 0, usdc: usdc ?? 0n }), json);
     });
 
@@ -45,7 +45,7 @@ export function localCommands(): Command {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (hours: number, { json }: CommonOptions) => {
-      const { travel } = await import('../local.ts');
+      const { travel } = await import('../localChain.ts');
       printResult(await travel(hours), json);
     });
   return group;

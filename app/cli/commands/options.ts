@@ -4,14 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { Chain, Marketplace } from '../../sdk/wallet/marketplace.ts';
+import type { Marketplace, MarketplaceChain } from '../../sdk/wallet/marketplace.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
+import type { Service } from '../../sdk/wallet/service.ts';
+import type { Signer } from '../../sdk/wallet/signer.ts';
 import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, ENVIRONMENT_HELP, fromCaller, readSettings } from '../config.ts';
+import { report } from '../output.ts';
 
 /** A command that talks to a marketplace. */
 export function withMarketplace(command: Command): Command {
@@ -30,21 +33,30 @@ export function withWallet(command: Command): Command {
   );
 }
 
+/** The service alone, for what needs neither chain nor wallet. */
+export function serviceOf(options: CommonOptions): Service {
+  return { baseUrl: readSettings(options).baseUrl, onProgress: report };
+}
+
+/** Service and chain. */
 export async function open(options: CommonOptions): Promise<Marketplace> {
   const { openMarketplace } = await import('../../sdk/wallet/marketplace.ts');
-  return openMarketplace(readSettings(options));
+  const { patientFetch } = await import('../patientFetch.ts');
+  const { rpcUrl } = readSettings(options);
+  return openMarketplace({ ...serviceOf(options), rpcUrl, fetch: patientFetch });
 }
 
 /** The chain without the service, which is asked for a node only where none is named. */
-export async function openOnChain(options: CommonOptions): Promise<Chain> {
+export async function openOnChain(options: CommonOptions): Promise<MarketplaceChain> {
   const { openChain } = await import('../../sdk/wallet/marketplace.ts');
-  return openChain(readSettings(options));
+  return openChain({ ...serviceOf(options), rpcUrl: readSettings(options).rpcUrl });
 }
 
 /** The wallet that signs. */
-export async function readWallet(options: CommonOptions): Promise<Keypair> {
+export async function readWallet(options: CommonOptions): Promise<Signer> {
+  const { keypairSigner } = await import('../../sdk/wallet/signer.ts');
   const { readKeypair } = await import('../wallet.ts');
-  return readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+  return keypairSigner(readKeypair(readSettings(options).keypairPath, "the wallet's keypair"));
 }
 
 /** An address as base58 text of 32 bytes; `publicKeyOf` makes of it what the chain's library takes. */
@@ -108,9 +120,4 @@ export function hashFile(path: string): Uint8Array {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Refusal(code === 'ENOENT' ? `${absolute} does not exist.` : `${absolute} cannot be read: ${message}`);
   }
-}
-
-export function toKeyId(text: string): string {
-  if (/^[0-9a-f]{32}$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be 32 lower-case hex digits, as `keys list` shows them.');
 }

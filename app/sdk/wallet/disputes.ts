@@ -2,8 +2,8 @@
  * Disputes: a caller claims that a settled result is not what was paid for, the admin answers, the creator's collateral
  * pays. One per execution, ever.
  */
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
-import { formatBytes, formatTime } from '../../cli/output.ts';
+import { bytesToHex } from '@noble/curves/utils.js';
+import type { Connection, PublicKey } from '@solana/web3.js';
 import {
   claimDisputeAward,
   constants,
@@ -17,23 +17,26 @@ import {
 } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { readAccount, readClock, sendTransaction } from './chain.ts';
+import { readAccount, readClock } from './connection.ts';
 import { disputableUntil, readRecord } from './executions.ts';
-import type { Chain } from './marketplace.ts';
+import { formatBytes, formatTime } from './format.ts';
+import type { MarketplaceChain } from './marketplace.ts';
+import { sendTransaction } from './send.ts';
+import type { Signer } from './signer.ts';
 import { readCollateral, readListing } from './upkeep.ts';
 
 /** The marketplace's promise; nothing happens by itself when it passes. */
 const ANSWER_SECONDS = 259_200n;
 
-interface Named {
-  wallet: Keypair;
+interface ByWallet {
+  wallet: Signer;
   executionId: Uint8Array;
 }
 
 /** Disputes an execution. The wallet is its caller, and pays bond and rent. `evidenceHash` is SHA-256, 32 bytes. */
-export async function dispute(
-  { connection, config }: Chain,
-  options: Named & { evidenceHash: Uint8Array; evidenceUri: string },
+export async function disputeExecution(
+  { connection, config }: MarketplaceChain,
+  options: ByWallet & { evidenceHash: Uint8Array; evidenceUri: string },
 ) {
   const { wallet, executionId, evidenceHash, evidenceUri } = options;
   const record = await readRecord(connection, executionId);
@@ -47,15 +50,15 @@ export async function dispute(
     evidenceHash,
     evidenceUri,
   });
-  const signature = await sendTransaction(connection, [instruction], [wallet], {
-    NotCaller: `The caller is ${record.caller}; the keypair given is of ${caller}.`,
+  const signature = await sendTransaction(connection, [instruction], wallet, {
+    NotCaller: `The caller is ${record.caller}; this wallet is ${caller}.`,
     ExecutionNotCompleted: `It is ${record.status}.`,
     DisputeWindowClosed: `It closed at ${formatTime(disputableUntil(record))}; the chain's clock shows ${now}.`,
   });
   return {
     execution_id: formatUuid(executionId),
     dispute: findDispute(findExecution(executionId)).toBase58(),
-    evidence_hash: Buffer.from(evidenceHash).toString('hex'),
+    evidence_hash: bytesToHex(evidenceHash),
     evidence_uri: evidenceUri,
     bond_lamports: config.disputeBondLamports.toString(),
     signature,
@@ -63,7 +66,7 @@ export async function dispute(
 }
 
 /** A dispute as it stands, and what its answer can draw on. */
-export async function showDispute({ connection }: Chain, executionId: Uint8Array) {
+export async function showDispute({ connection }: MarketplaceChain, executionId: Uint8Array) {
   const found = await readDispute(connection, executionId);
   const collateral = await readCollateral(connection, found.listing);
   const isOpen = found.outcome === 'open';
@@ -93,9 +96,9 @@ export async function showDispute({ connection }: Chain, executionId: Uint8Array
 export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
 
 /** Answers a dispute, as the admin. `amount` is base units of collateral to take; the caller gets at most the price. */
-export async function resolve(
-  { connection, config }: Chain,
-  options: Named & { verdict: Verdict; reasonHash: Uint8Array },
+export async function answerDispute(
+  { connection, config }: MarketplaceChain,
+  options: ByWallet & { verdict: Verdict; reasonHash: Uint8Array },
 ) {
   const { wallet, executionId, verdict, reasonHash } = options;
   const { listing, caller, rentSponsor, price, outcome } = await readDispute(connection, executionId);
@@ -116,8 +119,8 @@ export async function resolve(
     reasonHash,
   });
   const left = `The collateral holds ${formatUsdc(collateral.deposited - collateral.slashed)} USDC`;
-  const signature = await sendTransaction(connection, [instruction], [wallet], {
-    NotAdmin: `The admin is ${config.admin}; the keypair given is of ${wallet.publicKey}.`,
+  const signature = await sendTransaction(connection, [instruction], wallet, {
+    NotAdmin: `The admin is ${config.admin}; this wallet is ${wallet.publicKey}.`,
     DisputeNotOpen: `Its outcome is ${outcome}.`,
     SlashAboveCollateral: `${left}.`,
     OtherDisputesStarved: `${left}; ${formatUsdc(others > 0n ? others : 0n)} USDC of it is for other open disputes.`,
@@ -126,21 +129,24 @@ export async function resolve(
     execution_id: formatUuid(executionId),
     outcome: verdict.upheld ? 'upheld' : 'rejected',
     amount_usdc: formatUsdc(amount),
-    reason_hash: Buffer.from(reasonHash).toString('hex'),
+    reason_hash: bytesToHex(reasonHash),
     signature,
   };
 }
 
 /** Pays an award that the caller's account could not receive before. Anyone can; only the caller chooses an account. */
-export async function claim({ connection, config }: Chain, options: Named & { destination?: PublicKey }) {
+export async function claimAward(
+  { connection, config }: MarketplaceChain,
+  options: ByWallet & { destination?: PublicKey },
+) {
   const { wallet, executionId } = options;
   const { listing, caller, owed } = await readDispute(connection, executionId);
   const { rentSponsor } = await readCollateral(connection, listing);
   const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
   const authority = wallet.publicKey;
   const instruction = claimDisputeAward({ authority, executionId, listing, destination, rentSponsor });
-  const signature = await sendTransaction(connection, [instruction], [wallet], {
-    WrongDestination: `The caller is ${caller}; the keypair given is of ${authority}.`,
+  const signature = await sendTransaction(connection, [instruction], wallet, {
+    WrongDestination: `The caller is ${caller}; this wallet is ${authority}.`,
     DestinationUnusable: `The account is ${destination}, of caller ${caller}.`,
   });
   return {
@@ -152,11 +158,11 @@ export async function claim({ connection, config }: Chain, options: Named & { de
 }
 
 /** Ends a dispute that nobody answered for 30 days. Anyone can. */
-export async function lapse({ connection }: Chain, { wallet, executionId }: Named) {
+export async function endUnansweredDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
   const found = await readDispute(connection, executionId);
   const { listing, rentSponsor, outcome } = found;
   const now = formatTime(await readClock(connection));
-  const signature = await sendTransaction(connection, [lapseDispute({ executionId, listing, rentSponsor })], [wallet], {
+  const signature = await sendTransaction(connection, [lapseDispute({ executionId, listing, rentSponsor })], wallet, {
     DisputeNotOpen: `Its outcome is ${outcome}.`,
     LapseTooEarly: `It lapses at ${formatTime(lapsesAt(found))}; the chain's clock shows ${now}.`,
   });

@@ -2,9 +2,9 @@
  * Executions without the service: a wallet opens one itself, anyone reads it, takes an unanswered one back when its time
  * is up, and clears away a refunded one. All of it is between the person and the chain, but for having one run.
  */
-import { randomBytes } from 'node:crypto';
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
-import { formatBytes, formatTime } from '../../cli/output.ts';
+import { bytesToHex, randomBytes } from '@noble/curves/utils.js';
+import type { Connection, PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
 import type { ExecuteAnswer } from '../client/client.ts';
 import {
   closeExecution,
@@ -16,10 +16,14 @@ import {
   openExecution,
   refundExecution,
 } from '../program/program.ts';
-import { deriveExecutionId, formatUuid, signMessage, startMessage } from '../receipt/receipt.ts';
+import { deriveExecutionId, formatUuid, startMessage } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
-import { askOnce, type Chain, type Marketplace, type Report, readUsdcAccount, restClient } from './marketplace.ts';
+import { readAccount, readClock, readTokens } from './connection.ts';
+import { formatBytes, formatTime, type Progress } from './format.ts';
+import { type Marketplace, type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
+import { sendTransaction, signText } from './send.ts';
+import { askOnce, restClient } from './service.ts';
+import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
 
 /** An open that has not landed by then must not surprise anyone later; longer than any blockhash lives. */
@@ -27,7 +31,7 @@ const OPEN_WITHIN_SECONDS = 120n;
 const NONCE_BYTES = 16;
 
 export interface OpenOptions {
-  wallet: Keypair;
+  wallet: Signer;
   agentId: PublicKey;
   /** 32 bytes: `requestHash(task, parameters)`. */
   requestHash: Uint8Array;
@@ -39,21 +43,21 @@ export interface OpenOptions {
   nonce?: Uint8Array;
   /** A USDC account of the wallet; default its associated token account. */
   source?: PublicKey;
-  report: Report;
+  /** Told the execution's id and nonce before anything is sent: whoever never learns the outcome can look for it. */
+  onProgress?: Progress;
 }
 
 /** Puts an agent's price into escrow from the wallet's own USDC. */
-export async function openByWallet(chain: Chain, options: OpenOptions) {
+export async function openByWallet(chain: MarketplaceChain, options: OpenOptions) {
   const { connection, config } = chain;
-  const { wallet, agentId, requestHash, report, nonce = randomBytes(NONCE_BYTES) } = options;
+  const { wallet, agentId, requestHash, onProgress, nonce = randomBytes(NONCE_BYTES) } = options;
   const caller = wallet.publicKey;
   const listing = await readListing(connection, agentId);
   const source = options.source ?? (await readUsdcAccount(chain, caller)).address;
   const executionId = deriveExecutionId(caller.toBytes(), nonce);
   const id = formatUuid(executionId);
-  const nonceText = Buffer.from(nonce).toString('hex');
-  // Said before anything is sent: whoever does not learn the outcome can still look for it.
-  report(`Opening execution ${id} (nonce ${nonceText}) for ${formatUsdc(listing.price)} USDC.`);
+  const nonceText = bytesToHex(nonce);
+  onProgress?.(`Opening execution ${id} (nonce ${nonceText}) for ${formatUsdc(listing.price)} USDC.`);
   const instruction = openExecution({
     caller,
     payer: caller,
@@ -68,7 +72,7 @@ export async function openByWallet(chain: Chain, options: OpenOptions) {
     requestHash,
     openBefore: (await readClock(connection)) + OPEN_WITHIN_SECONDS,
   });
-  const signature = await sendTransaction(connection, [instruction], [wallet], {
+  const signature = await sendTransaction(connection, [instruction], wallet, {
     PriceAboveMax: `The agent asks ${formatUsdc(listing.price)} USDC.`,
     TimeoutOutOfRange: `The agent takes ${listing.minTimeoutSeconds} to ${listing.timeoutSeconds} seconds.`,
     ListingNotActive: `The agent is ${listing.status}.`,
@@ -80,7 +84,7 @@ export async function openByWallet(chain: Chain, options: OpenOptions) {
     record: findExecution(executionId).toBase58(),
     agent_id: agentId.toBase58(),
     price_usdc: formatUsdc(listing.price),
-    request_hash: Buffer.from(requestHash).toString('hex'),
+    request_hash: bytesToHex(requestHash),
     signature,
   };
 }
@@ -91,19 +95,20 @@ export async function openByWallet(chain: Chain, options: OpenOptions) {
  */
 export async function startByWallet(
   marketplace: Marketplace,
-  options: { wallet: Keypair; executionId: Uint8Array; task: string; parameters?: Record<string, unknown> },
+  options: { wallet: Signer; executionId: Uint8Array; task: string; parameters?: Record<string, unknown> },
 ): Promise<ExecuteAnswer> {
   const { wallet, executionId, task, parameters = {} } = options;
   const record = await readRecord(marketplace.connection, executionId);
-  const hash = Buffer.from(record.requestHash).toString('hex');
+  const hash = bytesToHex(record.requestHash);
   const message = startMessage(findExecution(executionId).toBase58(), hash);
-  const body = { task, parameters, wallet_signature: signMessage(wallet.secretKey, message) };
+  const signature = bs58.encode(await signText(wallet, message));
+  const body = { task, parameters, wallet_signature: `ed25519:${signature}` };
   // The client repeats it by itself.
-  return askOnce(marketplace.baseUrl, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
+  return askOnce(marketplace, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
 }
 
 /** The record of an execution and what its escrow holds. */
-export async function showExecution({ connection }: Chain, executionId: Uint8Array) {
+export async function showExecution({ connection }: MarketplaceChain, executionId: Uint8Array) {
   const record = await readRecord(connection, executionId);
   const address = findExecution(executionId);
   const escrow = await readTokens(connection, findEscrow(address));
@@ -137,14 +142,14 @@ export async function showExecution({ connection }: Chain, executionId: Uint8Arr
 
 export interface RefundOptions {
   /** Anyone's, once the time is up. */
-  wallet: Keypair;
+  wallet: Signer;
   executionId: Uint8Array;
   /** Default the caller's associated token account; another only when the caller signs. */
   destination?: PublicKey;
 }
 
 /** Sends an escrow back to its caller. */
-export async function refund({ connection, config }: Chain, options: RefundOptions) {
+export async function refund({ connection, config }: MarketplaceChain, options: RefundOptions) {
   const { wallet, executionId } = options;
   const record = await readRecord(connection, executionId);
   const { caller, keyId, rentSponsor, refundAt, status } = record;
@@ -161,10 +166,10 @@ export async function refund({ connection, config }: Chain, options: RefundOptio
     // Counts for the relay authority alone, who comes here when the relay cannot serve.
     reason: 'unserved',
   });
-  const signature = await sendTransaction(connection, [instruction], [wallet], {
+  const signature = await sendTransaction(connection, [instruction], wallet, {
     ExecutionNotOpen: `It is ${status}.`,
     RefundTooEarly: `refund_at is ${formatTime(refundAt)}; the chain's clock shows ${now}.`,
-    WrongRefundDestination: `The caller is ${caller}; the keypair given is of ${wallet.publicKey}.`,
+    WrongRefundDestination: `The caller is ${caller}; this wallet is ${wallet.publicKey}.`,
     RefundDestinationUnusable: `The account is ${destination}, of caller ${caller}.`,
   });
   return {
@@ -177,13 +182,13 @@ export async function refund({ connection, config }: Chain, options: RefundOptio
 
 /** Removes the record of a refunded execution; its rent goes to whoever paid it. */
 export async function closeRecord(
-  { connection }: Chain,
-  { wallet, executionId }: { wallet: Keypair; executionId: Uint8Array },
+  { connection }: MarketplaceChain,
+  { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ) {
   const { rentSponsor, status, openedAt } = await readRecord(connection, executionId);
   const closableAt = formatTime(openedAt + BigInt(constants.refundedRecordSeconds));
   const now = formatTime(await readClock(connection));
-  const signature = await sendTransaction(connection, [closeExecution({ executionId, rentSponsor })], [wallet], {
+  const signature = await sendTransaction(connection, [closeExecution({ executionId, rentSponsor })], wallet, {
     ExecutionNotRefunded: `It is ${status}.`,
     CloseTooEarly: `It can be closed at ${closableAt}; the chain's clock shows ${now}.`,
   });

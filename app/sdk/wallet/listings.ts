@@ -2,44 +2,37 @@
  * Publishing an agent, as creators do it: describe it, have its endpoint tested, deposit the collateral, sign. The
  * local network lists its demo agents through these very functions.
  */
-import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Keypair, PublicKey } from '@solana/web3.js';
-import { fundingAdvice } from '../../cli/config.ts';
-import { depositFor, type ListingFile } from '../../cli/listingFile.ts';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/curves/utils.js';
+import { PublicKey } from '@solana/web3.js';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../program/program.ts';
 import { encodeMetadata, hashMetadata } from '../wire/metadata.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { sendTransaction } from './chain.ts';
-import {
-  ask,
-  askOnce,
-  type Marketplace,
-  openSession,
-  type Report,
-  readUsdcAccount,
-  restClient,
-} from './marketplace.ts';
+import type { Progress } from './format.ts';
+import { depositFor, type ListingDraft } from './listingDraft.ts';
+import { type Marketplace, readUsdcAccount } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-import { provePossession, readOwnListing, SIGNING_KEY_FACTS } from './upkeep.ts';
+import { sendTransaction } from './send.ts';
+import { ask, askOnce, openSession, restClient } from './service.ts';
+import type { Signer } from './signer.ts';
+import { provePossession, readOwnListing } from './upkeep.ts';
 
 /** How long the service may take to show what is confirmed, and how often it is asked. */
 const SHOWN_WITHIN_MS = 10_000;
-const LOOK_MS = 100;
-/** What is sent where the file has no test of its own. */
+const POLL_MS = 100;
+/** What is sent where the description has no test of its own. */
 const NO_TEST = { task: 'test', parameters: {} };
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
-  wallet: Keypair;
+  wallet: Signer;
   /** 64-byte secret of the key that will sign this agent's results, and no other's. */
   signingKey: Uint8Array;
-  file: ListingFile;
+  draft: ListingDraft;
   /** USDC account that settlements pay; default the wallet's associated token account. */
   payout?: PublicKey;
   /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
   listingId?: Uint8Array;
-  report: Report;
+  onProgress?: Progress;
 }
 
 export interface ListingResult {
@@ -57,22 +50,23 @@ export async function createListing(
   marketplace: Marketplace,
   options: CreateListingOptions,
 ): Promise<ListingResult & { deposit_usdc: string }> {
-  const { wallet, signingKey, file, report, listingId = randomBytes(16) } = options;
+  const { wallet, signingKey, draft, onProgress = () => {}, listingId = randomBytes(16) } = options;
   const { config, connection } = marketplace;
   const creator = wallet.publicKey;
-  const deposit = depositFor(file.price, config);
+  const deposit = depositFor(draft.price, config);
   const source = await readUsdcAccount(marketplace, creator);
   if (source.amount < deposit) {
     throw new Refusal(
-      `A price of ${formatUsdc(file.price)} USDC takes ${formatUsdc(deposit)} USDC of collateral; ` +
-        `${source.address} of wallet ${creator} holds ${formatUsdc(source.amount)} USDC.${fundingAdvice(connection.rpcEndpoint, creator)}`,
+      `A price of ${formatUsdc(draft.price)} USDC takes ${formatUsdc(deposit)} USDC of collateral; ` +
+        `${source.address} of wallet ${creator} holds ${formatUsdc(source.amount)} USDC.`,
+      { code: 'funds_missing', wallet: creator.toBase58(), rpcUrl: connection.rpcEndpoint },
     );
   }
   const publicKey = signingKey.subarray(32);
-  const metadataHash = await publishMetadata(marketplace, wallet, publicKey, file, report);
+  const metadataHash = await publishMetadata(marketplace, wallet, publicKey, draft, onProgress);
 
-  report(
-    `Collateral for a price of ${formatUsdc(file.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`,
+  onProgress(
+    `Collateral for a price of ${formatUsdc(draft.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`,
   );
   const listing = findListing(creator, listingId);
   const signature = await sendTransaction(
@@ -87,14 +81,16 @@ export async function createListing(
         source: source.address,
         payout: options.payout ?? source.address,
         usdcMint: config.usdcMint,
-        terms: termsOf(file, metadataHash),
+        terms: termsOf(draft, metadataHash),
       }),
     ],
-    [wallet],
-    SIGNING_KEY_FACTS,
+    wallet,
   );
-  report(`Listed ${file.metadata.name}.`);
-  return { ...resultOf(listing, creator, publicKey, file, metadataHash, signature), deposit_usdc: formatUsdc(deposit) };
+  onProgress(`Listed ${draft.metadata.name}.`);
+  return {
+    ...resultOf(listing, creator, publicKey, draft, metadataHash, signature),
+    deposit_usdc: formatUsdc(deposit),
+  };
 }
 
 /** Whether the service, which follows the chain by a moment, shows the agent within ten seconds. */
@@ -104,78 +100,78 @@ export async function untilShown(marketplace: Marketplace, agentId: string): Pro
     const agent = restClient(marketplace).getAgent(agentId);
     // Whatever goes wrong here, the listing is made.
     if (await agent.then(Boolean, () => false)) return true;
-    await sleep(LOOK_MS);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return false;
 }
 
 export interface UpdateListingOptions {
-  wallet: Keypair;
+  wallet: Signer;
   agentId: PublicKey;
-  file: ListingFile;
+  draft: ListingDraft;
   payout?: PublicKey;
-  report: Report;
+  onProgress?: Progress;
 }
 
 /** Replaces an agent's description, terms and payout account; its key stays. Running executions are not affected. */
 export async function updateListing(marketplace: Marketplace, options: UpdateListingOptions): Promise<ListingResult> {
-  const { wallet, agentId, file, report } = options;
+  const { wallet, agentId, draft, onProgress = () => {} } = options;
   const present = await readOwnListing(marketplace, agentId, wallet);
-  depositFor(file.price, marketplace.config);
+  depositFor(draft.price, marketplace.config);
   const signingKey = present.signingKey.toBytes();
-  const metadataHash = await publishMetadata(marketplace, wallet, signingKey, file, report);
+  const metadataHash = await publishMetadata(marketplace, wallet, signingKey, draft, onProgress);
   const payout = options.payout ?? present.payout;
-  const terms = termsOf(file, metadataHash);
+  const terms = termsOf(draft, metadataHash);
   const instruction = updateListingInstruction({ creator: wallet.publicKey, listing: agentId, payout, terms });
-  const signature = await sendTransaction(marketplace.connection, [instruction], [wallet]);
-  report(`Updated ${file.metadata.name}.`);
-  return resultOf(agentId, wallet.publicKey, signingKey, file, metadataHash, signature);
+  const signature = await sendTransaction(marketplace.connection, [instruction], wallet);
+  onProgress(`Updated ${draft.metadata.name}.`);
+  return resultOf(agentId, wallet.publicKey, signingKey, draft, metadataHash, signature);
 }
 
 /** Hands the document to the marketplace and has it send the test request. Returns the document's hash. */
 async function publishMetadata(
   marketplace: Marketplace,
-  wallet: Keypair,
+  wallet: Signer,
   signingKey: Uint8Array,
-  file: ListingFile,
-  report: Report,
+  draft: ListingDraft,
+  onProgress: Progress,
 ): Promise<Uint8Array> {
-  const bytes = encodeMetadata(file.metadata);
+  const bytes = encodeMetadata(draft.metadata);
   const metadataHash = hashMetadata(bytes);
   const { maxTimeoutSeconds } = marketplace.config;
-  if (file.timeoutSeconds > maxTimeoutSeconds || file.minTimeoutSeconds > file.timeoutSeconds) {
+  if (draft.timeoutSeconds > maxTimeoutSeconds || draft.minTimeoutSeconds > draft.timeoutSeconds) {
     throw new Refusal(
       `Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= ${maxTimeoutSeconds}; ` +
-        `they are ${file.minTimeoutSeconds} and ${file.timeoutSeconds}.`,
+        `they are ${draft.minTimeoutSeconds} and ${draft.timeoutSeconds}.`,
     );
   }
   const session = await openSession(marketplace, wallet);
-  await ask(marketplace.baseUrl, () => restClient(marketplace).postMetadata(bytes, session.token));
-  report(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
-  report(`Testing ${file.metadata.endpoint} ...`);
+  await ask(marketplace, () => restClient(marketplace).postMetadata(bytes, session.token));
+  onProgress(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
+  onProgress(`Testing ${draft.metadata.endpoint} ...`);
   // Not repeated: it has the endpoint work.
-  const { ok, checks } = await askOnce(marketplace.baseUrl, () =>
+  const { ok, checks } = await askOnce(marketplace, () =>
     session.call('listings.test', {
       metadata_hash: metadataHash,
       signing_key: new PublicKey(signingKey).toBase58(),
-      ...(file.test ?? NO_TEST),
-      timeout_seconds: file.timeoutSeconds,
+      ...(draft.test ?? NO_TEST),
+      timeout_seconds: draft.timeoutSeconds,
     }),
   );
-  for (const check of checks) report(`  ${check.ok ? 'ok    ' : 'failed'} ${check.name}: ${check.detail}`);
+  for (const check of checks) onProgress(`  ${check.ok ? 'ok    ' : 'failed'} ${check.name}: ${check.detail}`);
   if (!ok) {
     const failed = checks.filter((check) => !check.ok).map(({ name, detail }) => `${name}: ${detail}`);
-    const isUnfit = file.test === null && failed[0]?.startsWith('metadata: parameters');
+    const isUnfit = draft.test === null && failed[0]?.startsWith('metadata: parameters');
     const hint = isUnfit
-      ? ' Give the file `"test": {"task": ..., "parameters": {...}}` that fits its input_schema.'
+      ? ' Give the description a `"test": {"task": ..., "parameters": {...}}` that fits its input_schema.'
       : '';
     throw new Refusal(`The endpoint did not pass its test, so nothing was signed. ${failed.join('; ')}.${hint}`);
   }
-  return Buffer.from(metadataHash, 'hex');
+  return hexToBytes(metadataHash);
 }
 
-function termsOf(file: ListingFile, metadataHash: Uint8Array) {
-  const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = file;
+function termsOf(draft: ListingDraft, metadataHash: Uint8Array) {
+  const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = draft;
   return { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataHash, metadataUri };
 }
 
@@ -183,7 +179,7 @@ function resultOf(
   listing: PublicKey,
   creator: PublicKey,
   signingKey: Uint8Array,
-  file: ListingFile,
+  draft: ListingDraft,
   metadataHash: Uint8Array,
   signature: string,
 ): ListingResult {
@@ -191,8 +187,8 @@ function resultOf(
     agent_id: listing.toBase58(),
     creator: creator.toBase58(),
     signing_key: new PublicKey(signingKey).toBase58(),
-    price_usdc: formatUsdc(file.price),
-    metadata_hash: Buffer.from(metadataHash).toString('hex'),
+    price_usdc: formatUsdc(draft.price),
+    metadata_hash: bytesToHex(metadataHash),
     signature,
   };
 }

@@ -2,10 +2,10 @@
  * An agent once it is listed: what its creator's wallet does by its signature alone, from pausing to leaving with the
  * collateral. Nothing here needs the service.
  */
-import type { Connection, Keypair, TransactionInstruction } from '@solana/web3.js';
+import { bytesToHex } from '@noble/curves/utils.js';
+import type { Connection, TransactionInstruction } from '@solana/web3.js';
 import { PublicKey } from '@solana/web3.js';
 import nacl from 'tweetnacl';
-import { formatTime } from '../../cli/output.ts';
 import {
   type AgentListing,
   type CreatorCollateral,
@@ -22,77 +22,70 @@ import {
 } from '../program/program.ts';
 import { tagsOfMask } from '../wire/metadata.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { type Facts, readAccount, readClock, readTokens, sendTransaction } from './chain.ts';
-import { type Chain, readUsdcAccount } from './marketplace.ts';
+import { readAccount, readClock, readTokens } from './connection.ts';
+import { formatTime } from './format.ts';
+import { type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-
-/** What to do about a signing key that was used before. */
-export const SIGNING_KEY_FACTS: Facts = {
-  SigningKeyTaken: '`npm run cli -- keys new FILE` makes another.',
-};
+import { sendTransaction } from './send.ts';
+import type { Signer } from './signer.ts';
 
 export interface UpkeepOptions {
   /** The creator's; `returnCollateral` takes anybody's. Pays fee and rent. */
-  wallet: Keypair;
+  wallet: Signer;
   agentId: PublicKey;
 }
 
 /** Pauses or resumes an agent. Executions in progress are not affected. Returns the transaction's signature. */
 export async function changeStatus(
-  chain: Chain,
+  chain: MarketplaceChain,
   { wallet, agentId, status }: UpkeepOptions & { status: 'active' | 'paused' },
 ): Promise<string> {
   const listing = await readOwnListing(chain, agentId, wallet);
   if (listing.status === status) throw new Refusal(`The agent ${agentId} is ${status} already.`);
   const instruction = setListingStatus({ creator: wallet.publicKey, listing: agentId, status });
   const { deposited, slashed } = await readCollateral(chain.connection, agentId);
-  return sendTransaction(chain.connection, [instruction], [wallet], {
+  return sendTransaction(chain.connection, [instruction], wallet, {
     InvalidListingTransition: `It is ${listing.status}.`,
-    CollateralBelowTier: `It holds ${formatUsdc(deposited - slashed)} USDC; \`listing top-up\` adds to it.`,
+    CollateralBelowTier: `It holds ${formatUsdc(deposited - slashed)} USDC.`,
   });
 }
 
 /** Gives an agent another signing key, for executions opened from then on. */
-export async function rotateKey(
-  chain: Chain,
+export async function replaceSigningKey(
+  chain: MarketplaceChain,
   { wallet, agentId, signingKey }: UpkeepOptions & { signingKey: Uint8Array },
 ) {
   await readOwnListing(chain, agentId, wallet);
   const creator = wallet.publicKey;
   const publicKey = new PublicKey(signingKey.subarray(32));
   const rotation = rotateSigningKey({ creator, payer: creator, listing: agentId, signingKey: publicKey });
-  const signature = await sendTransaction(
-    chain.connection,
-    [provePossession(agentId, signingKey), rotation],
-    [wallet],
-    SIGNING_KEY_FACTS,
-  );
+  const signature = await sendTransaction(chain.connection, [provePossession(agentId, signingKey), rotation], wallet);
   return { agent_id: agentId.toBase58(), signing_key: publicKey.toBase58(), signature };
 }
 
 /** Adds to an agent's collateral, from the creator's own USDC account. `amount` in base units. */
-export async function topUp(chain: Chain, { wallet, agentId, amount }: UpkeepOptions & { amount: bigint }) {
+export async function topUp(chain: MarketplaceChain, { wallet, agentId, amount }: UpkeepOptions & { amount: bigint }) {
   const creator = wallet.publicKey;
   await readOwnListing(chain, agentId, wallet);
   const source = await readUsdcAccount(chain, creator);
   const instruction = topUpCollateral({ creator, listing: agentId, source: source.address, amount });
   const held = `${source.address} holds ${formatUsdc(source.amount)} USDC.`;
-  const signature = await sendTransaction(chain.connection, [instruction], [wallet], { InsufficientBalance: held });
+  const signature = await sendTransaction(chain.connection, [instruction], wallet, { InsufficientBalance: held });
   return { agent_id: agentId.toBase58(), amount_usdc: formatUsdc(amount), signature };
 }
 
-/** Takes an agent off the marketplace for ever. `returnableAt` of its collateral is set by this. */
-export async function delist(chain: Chain, { wallet, agentId }: UpkeepOptions) {
+/** Takes an agent off the marketplace for ever. Its collateral's `returnableAt` is set by this. */
+export async function delist(chain: MarketplaceChain, { wallet, agentId }: UpkeepOptions) {
   const listing = await readOwnListing(chain, agentId, wallet);
   const instruction = delistAgent({ creator: wallet.publicKey, listing: agentId });
-  const signature = await sendTransaction(chain.connection, [instruction], [wallet], {
+  const signature = await sendTransaction(chain.connection, [instruction], wallet, {
     InvalidListingTransition: `It is ${listing.status}.`,
   });
   return { agent_id: agentId.toBase58(), status: 'delisted', signature };
 }
 
 /** Sends a delisted agent's collateral to its creator's associated token account. Anyone can do it. */
-export async function sendCollateralBack({ connection, config }: Chain, { wallet, agentId }: UpkeepOptions) {
+export async function sendCollateralBack({ connection, config }: MarketplaceChain, { wallet, agentId }: UpkeepOptions) {
   const { creator, status } = await readListing(connection, agentId);
   const collateral = await readCollateral(connection, agentId);
   const vault = await readTokens(connection, findCollateralVault(agentId));
@@ -104,7 +97,7 @@ export async function sendCollateralBack({ connection, config }: Chain, { wallet
     rentSponsor: collateral.rentSponsor,
   });
   const now = formatTime(await readClock(connection));
-  const signature = await sendTransaction(connection, [instruction], [wallet], {
+  const signature = await sendTransaction(connection, [instruction], wallet, {
     CollateralNotReturnable:
       status === 'delisted' && !collateral.returned
         ? `It is returnable at ${formatTime(collateral.returnableAt)}; the chain's clock shows ${now}.`
@@ -117,7 +110,7 @@ export async function sendCollateralBack({ connection, config }: Chain, { wallet
 }
 
 /** What the chain holds of an agent: its terms, its payout account, its collateral. */
-export async function showListing({ connection }: Chain, agentId: PublicKey) {
+export async function showListing({ connection }: MarketplaceChain, agentId: PublicKey) {
   const listing = await readListing(connection, agentId);
   const collateral = await readCollateral(connection, agentId);
   return {
@@ -131,7 +124,7 @@ export async function showListing({ connection }: Chain, agentId: PublicKey) {
     min_timeout_seconds: listing.minTimeoutSeconds,
     tags: tagsOfMask(listing.tagMask),
     listing_version: listing.listingVersion,
-    metadata_hash: Buffer.from(listing.metadataHash).toString('hex'),
+    metadata_hash: bytesToHex(listing.metadataHash),
     listed_at: formatTime(listing.listedAt),
     /** What is left for disputes: deposited less slashed. */
     collateral_usdc: formatUsdc(collateral.deposited - collateral.slashed),
@@ -152,13 +145,13 @@ export function readListing(connection: Connection, agentId: PublicKey): Promise
 
 /** The listing, if this wallet is its creator's. Throws Refusal where it is not. */
 export async function readOwnListing(
-  { connection }: Chain,
+  { connection }: MarketplaceChain,
   agentId: PublicKey,
-  wallet: Keypair,
+  wallet: Signer,
 ): Promise<AgentListing> {
   const listing = await readListing(connection, agentId);
   if (listing.creator.equals(wallet.publicKey)) return listing;
-  throw new Refusal(`The agent ${agentId} belongs to ${listing.creator}; the keypair given is of ${wallet.publicKey}.`);
+  throw new Refusal(`The agent ${agentId} belongs to ${listing.creator}; this wallet is ${wallet.publicKey}.`);
 }
 
 /** An agent's collateral; every listing has one. */

@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { type ListingFileInput, parseListingFile } from '../../../app/cli/listingFile.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
@@ -25,9 +24,11 @@ import {
   type GrantLimits,
 } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid, signResult } from '../../../app/sdk/receipt/receipt.ts';
-import { createKey } from '../../../app/sdk/wallet/keys.ts';
+import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { type ListingDraftInput, parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { layGround } from './ground.ts';
 import { startNode, type TestNode } from './node.ts';
 
@@ -190,10 +191,9 @@ export async function startMarketplace(
 
   const relay = await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
-  const quiet = () => undefined;
   /** Lists an agent of the creator's; its endpoint must answer well by now. Returns the agent_id. */
   async function list(agent: { name: string; endpoint: string; signingKey: Uint8Array }): Promise<string> {
-    const file: ListingFileInput = {
+    const description: ListingDraftInput = {
       name: agent.name,
       tagline: 'Answers tests',
       description: 'An agent for tests.',
@@ -207,10 +207,9 @@ export async function startMarketplace(
       min_timeout_seconds: 1,
     };
     const listed = await createListing(marketplace, {
-      wallet: creator,
+      wallet: keypairSigner(creator),
       signingKey: agent.signingKey,
-      file: parseListingFile(file, agent.name),
-      report: quiet,
+      draft: parseListingDraft(description, agent.name),
     });
     // The index is a moment behind the chain.
     while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
@@ -222,7 +221,7 @@ export async function startMarketplace(
   const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 86_400n };
   const callers: TestCaller[] = [];
   for (const wallet of wallets) {
-    const key = await createKey(marketplace, { wallet, name: 'test', limits, report: quiet });
+    const key = await createKey(marketplace, { wallet: keypairSigner(wallet), name: 'test', limits });
     callers.push({ wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, usdcMint) });
   }
 

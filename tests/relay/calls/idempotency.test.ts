@@ -8,7 +8,8 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { openDatabase } from '../../../app/database/open.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
-import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -116,7 +117,7 @@ describe('Idempotency-Key', function () {
     const answer = await execute('paused');
     const agentId = new PublicKey(market.agentId);
     const status = (next: 'active' | 'paused') =>
-      changeStatus(market.marketplace, { wallet: market.creator, agentId, status: next });
+      changeStatus(market.marketplace, { wallet: keypairSigner(market.creator), agentId, status: next });
     await status('paused');
     await repeatUntil(
       (fresh) => fresh.status === 422,
@@ -277,7 +278,7 @@ describe('Idempotency-Key', function () {
     // While the signed open waits to be sent, its money goes elsewhere: it can only land as a failure.
     const held = await market.amountOf(usdc);
     const away = createTransferInstruction(usdc, market.creatorUsdc, wallet.publicKey, held);
-    await sendTransaction(market.node.connection, [away], [wallet]);
+    await sendTransaction(market.node.connection, [away], keypairSigner(wallet));
     await doomed.kill();
     await call;
     const again = () => execute('freed', { task }, { apiKey });

@@ -6,7 +6,9 @@
 import { expect } from 'chai';
 import { decodeAccount, findGrant } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
-import { createKey, listKeys, restrictKey, revokeKey, revokeOnChain, rotateKey } from '../../../app/sdk/wallet/keys.ts';
+import { createKey, listKeys, restrictKey, revokeKey, rotateKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
@@ -15,8 +17,6 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-
-const report = () => undefined;
 
 describe('API keys', function () {
   this.timeout(60_000);
@@ -38,10 +38,9 @@ describe('API keys', function () {
 
   async function newKey(): Promise<string> {
     const made = await createKey(market.marketplace, {
-      wallet: wallet(),
+      wallet: keypairSigner(wallet()),
       name: 'short-lived',
       limits: market.limits,
-      report,
     });
     return made.api_key;
   }
@@ -61,7 +60,7 @@ describe('API keys', function () {
     const apiKey = await newKey();
     for (const url of urls()) expect((await read(url, apiKey)).status).to.equal(200);
     const before = await market.balances();
-    await revokeKey(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey), report });
+    await revokeKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId: idOf(apiKey) });
     for (const url of [other.url, market.relay.url]) {
       expect((await execute(url, apiKey)).body.error.code).to.equal('unauthorized');
       expect((await read(url, apiKey)).body.error.code).to.equal('unauthorized');
@@ -73,7 +72,7 @@ describe('API keys', function () {
     const apiKey = await newKey();
     for (const url of urls()) expect((await read(url, apiKey)).status).to.equal(200);
     const before = await market.balances();
-    await revokeOnChain(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey) });
+    await revokeOnChain(market.marketplace, { wallet: keypairSigner(wallet()), keyId: idOf(apiKey) });
     for (const url of urls()) {
       const { status, body } = await execute(url, apiKey);
       expect([status, body.error.code]).to.deep.equal([401, 'unauthorized']);
@@ -86,7 +85,7 @@ describe('API keys', function () {
   it('that is restricted at one process is so by the very next request at the other', async () => {
     const apiKey = await newKey();
     const restrict = (restrictions: Parameters<typeof restrictKey>[1]['restrictions']) =>
-      restrictKey(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey), restrictions });
+      restrictKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId: idOf(apiKey), restrictions });
     await restrict({ scopes: ['read'] });
     expect((await execute(other.url, apiKey)).body.error.code).to.equal('insufficient_scope');
     expect((await read(other.url, apiKey)).status).to.equal(200);
@@ -106,7 +105,7 @@ describe('API keys', function () {
     const grant = await grantOf(apiKey);
     expect([grant.executionCount, grant.totalSpent]).to.deep.equal([4n, 750_000n]);
     const shown = async () =>
-      (await listKeys(market.marketplace, wallet())).find((key) => key.key_id === idOf(apiKey))!;
+      (await listKeys(market.marketplace, keypairSigner(wallet()))).find((key) => key.key_id === idOf(apiKey))!;
     await until(
       'the index has seen it',
       async () => (await shown()).execution_count === 4 && (await shown()).total_spent_usdc === 0.75,
@@ -120,11 +119,15 @@ describe('API keys', function () {
     const apiKey = await newKey();
     const keyId = idOf(apiKey);
     await restrictKey(market.marketplace, {
-      wallet: wallet(),
+      wallet: keypairSigner(wallet()),
       keyId,
       restrictions: { allowed_ips: ['127.0.0.1'], scopes: ['read'] },
     });
-    const rotated = await rotateKey(market.marketplace, { wallet: wallet(), keyId, graceSeconds: 3_600, report });
+    const rotated = await rotateKey(market.marketplace, {
+      wallet: keypairSigner(wallet()),
+      keyId,
+      graceSeconds: 3_600,
+    });
     expect(rotated.replaces).to.equal(keyId);
     expect(Date.parse(rotated.replaced_until) - Date.now()).to.be.within(3_500_000, 3_600_000);
     for (const url of urls()) {
@@ -139,10 +142,9 @@ describe('API keys', function () {
     }
 
     const next = await rotateKey(market.marketplace, {
-      wallet: wallet(),
+      wallet: keypairSigner(wallet()),
       keyId: idOf(rotated.api_key),
       graceSeconds: 0,
-      report,
     });
     for (const url of urls()) {
       expect((await read(url, rotated.api_key)).status).to.equal(401);
@@ -153,9 +155,9 @@ describe('API keys', function () {
 
   it('rejects: rotating a key that is none of the wallet’s, or is revoked', async () => {
     const apiKey = await newKey();
-    await revokeKey(market.marketplace, { wallet: wallet(), keyId: idOf(apiKey), report });
+    await revokeKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId: idOf(apiKey) });
     for (const keyId of [idOf(apiKey), '0'.repeat(32)]) {
-      const rotated = rotateKey(market.marketplace, { wallet: wallet(), keyId, graceSeconds: 60, report });
+      const rotated = rotateKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId, graceSeconds: 60 });
       expect(await rotated.catch((error: Error) => error.name + error.message)).to.match(/no (live )?key/);
     }
   });

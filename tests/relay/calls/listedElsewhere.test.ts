@@ -8,7 +8,8 @@ import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
 import { findListing, listAgent, updateListing } from '../../../app/sdk/program/program.ts';
-import { sendTransaction } from '../../../app/sdk/wallet/chain.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { provePossession } from '../../../app/sdk/wallet/upkeep.ts';
 import { type AgentMetadata, encodeMetadata, hashMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
@@ -136,6 +137,6 @@ describe('a listing that was made without the relay', function () {
   });
 
   function send(instructions: Parameters<typeof sendTransaction>[1], signer: Keypair): Promise<string> {
-    return sendTransaction(market.node.connection, instructions, [signer]);
+    return sendTransaction(market.node.connection, instructions, keypairSigner(signer));
   }
 });

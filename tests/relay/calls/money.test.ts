@@ -15,7 +15,8 @@ import {
   settleExecution,
 } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseResultHash, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
-import { createKey } from '../../../app/sdk/wallet/keys.ts';
+import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Balances,
@@ -153,7 +154,7 @@ describe('paid calls', function () {
       const wallet = Keypair.generate();
       await market.node.fundSol(wallet.publicKey, 10e9);
       await market.mintTo(wallet.publicKey, usdc);
-      const options = { wallet, name: 'limited', limits: { ...market.limits, ...limits }, report: () => undefined };
+      const options = { wallet: keypairSigner(wallet), name: 'limited', limits: { ...market.limits, ...limits } };
       const key = await createKey(market.marketplace, { ...options, ...(allowance !== undefined && { allowance }) });
       return { wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, market.usdcMint) };
     }
@@ -203,10 +204,9 @@ describe('paid calls', function () {
       expect((await execute({ task: 'one' }, caller.apiKey)).status).to.equal(200);
       expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left in all');
       const other = await createKey(market.marketplace, {
-        wallet: caller.wallet,
+        wallet: keypairSigner(caller.wallet),
         name: 'other',
         limits: market.limits,
-        report: () => undefined,
       });
       expect((await execute({ task: 'three' }, other.api_key)).status).to.equal(200);
       expect(await market.amountOf(caller.usdc)).to.equal(PRICE);

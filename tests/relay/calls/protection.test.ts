@@ -17,8 +17,9 @@ import { networkFee } from '../../../app/relay/chain/networkFee.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
-import { changeSettings } from '../../../app/sdk/wallet/admin.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
+import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -151,10 +152,9 @@ describe('protection of the fee payer', function () {
 
   it('also refuses to start what that wallet has opened itself', async () => {
     const opened = await openByWallet(market.marketplace, {
-      wallet: market.callers[0]!.wallet,
+      wallet: keypairSigner(market.callers[0]!.wallet),
       agentId: new PublicKey(market.agentId),
       requestHash: requestHash('x'),
-      report: () => undefined,
     });
     const answer = await request(relay.url, `/v1/executions/${opened.execution_id}/start`, {
       apiKey: market.callers[0]!.apiKey,
@@ -206,7 +206,7 @@ describe('protection of the fee payer', function () {
   describe('opens that the program would refuse', () => {
     const admin = () => market.node.payer;
     const change = (settings: Parameters<typeof changeSettings>[2]) =>
-      changeSettings(market.marketplace, admin(), settings);
+      changeSettings(market.marketplace, keypairSigner(admin()), settings);
     const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
     /** Calls are refused in these words, and none of them costs a fee. */
     async function requireFree(says: RegExp): Promise<void> {

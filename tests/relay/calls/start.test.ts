@@ -16,8 +16,9 @@ import {
   signMessage,
   startMessage,
 } from '../../../app/sdk/receipt/receipt.ts';
+import { restrictKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { openByWallet, refund } from '../../../app/sdk/wallet/executions.ts';
-import { restrictKey } from '../../../app/sdk/wallet/keys.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -48,10 +49,9 @@ describe('POST /v1/executions/{execution_id}/start', function () {
   /** Funds an escrow as an integrator would, without the relay. */
   async function open(options: { timeoutSeconds?: number; wallet?: Keypair } = {}) {
     const opened = await openByWallet(market.marketplace, {
-      wallet: options.wallet ?? caller().wallet,
+      wallet: keypairSigner(options.wallet ?? caller().wallet),
       agentId: new PublicKey(market.agentId),
       requestHash: requestHash(TASK, PARAMETERS),
-      report: () => undefined,
       ...(options.timeoutSeconds && { timeoutSeconds: options.timeoutSeconds }),
     });
     return { id: opened.execution_id, record: opened.record, hash: opened.request_hash };
@@ -232,7 +232,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
 
     it('a key without the scope execute', async () => {
       const keyId = Buffer.from(keyIdOf(caller().apiKey)).toString('hex');
-      const { wallet } = caller();
+      const wallet = keypairSigner(caller().wallet);
       await restrictKey(market.marketplace, { wallet, keyId, restrictions: { scopes: ['read'] } });
       await refused(await start(opened.id), 403, 'insufficient_scope');
       await restrictKey(market.marketplace, { wallet, keyId, restrictions: { scopes: ['execute', 'read'] } });
@@ -266,7 +266,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     await market.node.timeTravel(Number(record.refundAt) + 1);
     const { wallet } = caller();
     const before = (await market.balances()).callers[0]!;
-    await refund(market.marketplace, { wallet, executionId: parseUuid(opened.id)! });
+    await refund(market.marketplace, { wallet: keypairSigner(wallet), executionId: parseUuid(opened.id)! });
     expect((await market.balances()).callers[0]).to.equal(before + PRICE);
     const ended = await refused(await start(opened.id), 409, 'not_startable');
     expect(ended.body.error.details).to.deep.equal({ reason: 'ended' });

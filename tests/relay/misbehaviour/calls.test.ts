@@ -14,7 +14,8 @@ import {
   generateSigningKey,
   signingKeyAddress,
 } from '../../../app/sdk/creator/creator.ts';
-import { rotateKey } from '../../../app/sdk/wallet/upkeep.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 
 /** Callers at once, and what each asks for before the rotation counts as over. */
@@ -79,8 +80,8 @@ describe('calls to creators', function () {
     const calling = Array.from({ length: CALLERS }, (_, caller) => keepCalling(caller));
     const all = Promise.all(calling);
     while (ids.length < CALLERS) await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 20))]);
-    const { wallet, agent } = { wallet: market.creator, agent: new PublicKey(agentId) };
-    await rotateKey(market.marketplace, { wallet, agentId: agent, signingKey: fresh });
+    const { wallet, agent } = { wallet: keypairSigner(market.creator), agent: new PublicKey(agentId) };
+    await replaceSigningKey(market.marketplace, { wallet, agentId: agent, signingKey: fresh });
     isRotated = true;
     await all;
 
@@ -97,8 +98,8 @@ describe('calls to creators', function () {
     const handle = createExecutionHandler({ signingKey: old, execute: ({ task }) => ({ result: task }) });
     const endpoint = await serve(handle);
     const agentId = await market.list({ name: 'forgetful-agent', endpoint, signingKey: old });
-    await rotateKey(market.marketplace, {
-      wallet: market.creator,
+    await replaceSigningKey(market.marketplace, {
+      wallet: keypairSigner(market.creator),
       agentId: new PublicKey(agentId),
       signingKey: fresh,
     });

@@ -9,7 +9,8 @@ import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { probeListing } from '../../../app/relay/agents/prober.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { failedAnswer, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
-import { createKey } from '../../../app/sdk/wallet/keys.ts';
+import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
@@ -271,7 +272,7 @@ describe('an agent that keeps failing', function () {
     const third = Keypair.generate();
     await market.node.fundSol(third.publicKey, 1e9);
     await market.mintTo(third.publicKey, 10_000_000n);
-    const key = { wallet: third, name: 'third', limits: market.limits, report: () => undefined };
+    const key = { wallet: keypairSigner(third), name: 'third', limits: market.limits };
     keys = [...market.callers.map(({ apiKey }) => apiKey), (await createKey(market.marketplace, key)).api_key];
   });
   after(() => market.stop());

@@ -14,7 +14,8 @@ import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
-import { changeStatus, delist, rotateKey } from '../../../app/sdk/wallet/upkeep.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { changeStatus, delist, replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import {
   type Answer,
   type Balances,
@@ -186,7 +187,12 @@ describe('creators: around the answer', function () {
       const { agentId, signingKey, address } = await newAgent('pausing');
       market.setBehaviour(
         answerAfter(
-          () => changeStatus(market.marketplace, { wallet: market.creator, agentId: address, status: 'paused' }),
+          () =>
+            changeStatus(market.marketplace, {
+              wallet: keypairSigner(market.creator),
+              agentId: address,
+              status: 'paused',
+            }),
           signingKey,
         ),
       );
@@ -197,7 +203,10 @@ describe('creators: around the answer', function () {
     it('delisted: what was begun is paid', async () => {
       const { agentId, signingKey, address } = await newAgent('delisting');
       market.setBehaviour(
-        answerAfter(() => delist(market.marketplace, { wallet: market.creator, agentId: address }), signingKey),
+        answerAfter(
+          () => delist(market.marketplace, { wallet: keypairSigner(market.creator), agentId: address }),
+          signingKey,
+        ),
       );
       const before = await market.balances();
       await assertPaid(await execute({ task: 'x' }, agentId), before);
@@ -208,7 +217,12 @@ describe('creators: around the answer', function () {
       const next = generateSigningKey();
       market.setBehaviour(
         answerAfter(
-          () => rotateKey(market.marketplace, { wallet: market.creator, agentId: address, signingKey: next }),
+          () =>
+            replaceSigningKey(market.marketplace, {
+              wallet: keypairSigner(market.creator),
+              agentId: address,
+              signingKey: next,
+            }),
           signingKey,
         ),
       );
@@ -221,7 +235,12 @@ describe('creators: around the answer', function () {
       const next = generateSigningKey();
       market.setBehaviour(
         answerAfter(
-          () => rotateKey(market.marketplace, { wallet: market.creator, agentId: address, signingKey: next }),
+          () =>
+            replaceSigningKey(market.marketplace, {
+              wallet: keypairSigner(market.creator),
+              agentId: address,
+              signingKey: next,
+            }),
           next,
         ),
       );

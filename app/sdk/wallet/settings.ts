@@ -1,5 +1,5 @@
 /** The marketplace's settings, and the hands they are in: what the admin's own signature does, and the pending admin's. */
-import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   acceptAdmin,
   findConfig,
@@ -13,14 +13,16 @@ import {
   withdrawTreasury,
 } from '../program/program.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { type Facts, readTokens, sendTransaction } from './chain.ts';
-import type { Chain } from './marketplace.ts';
+import { readTokens } from './connection.ts';
+import type { MarketplaceChain } from './marketplace.ts';
+import { type Facts, sendTransaction } from './send.ts';
+import type { Signer } from './signer.ts';
 
 /** The settings that are given stay as given; the others stay as they are. */
 export type Settings = Omit<UpdateConfigInput, 'admin'>;
 
 /** Every setting, every authority and what the treasury holds. */
-export async function showConfig({ connection, config }: Chain) {
+export async function showConfig({ connection, config }: MarketplaceChain) {
   const treasury = await readTokens(connection, findTreasury());
   const isPending = !config.pendingAdmin.equals(PublicKey.default);
   return {
@@ -48,34 +50,38 @@ export async function showConfig({ connection, config }: Chain) {
 }
 
 /** Changes settings. Returns the transaction's signature, as every change here does. */
-export function changeSettings(chain: Chain, admin: Keypair, settings: Settings): Promise<string> {
+export function changeSettings(chain: MarketplaceChain, admin: Signer, settings: Settings): Promise<string> {
   return sendAsAdmin(chain, admin, updateConfig({ admin: admin.publicKey, ...settings }));
 }
 
 /** Names who may become admin by accepting; null withdraws the proposal. */
-export function propose(chain: Chain, admin: Keypair, next: PublicKey | null): Promise<string> {
+export function proposeNextAdmin(chain: MarketplaceChain, admin: Signer, next: PublicKey | null): Promise<string> {
   const pendingAdmin = next ?? PublicKey.default;
   return sendAsAdmin(chain, admin, proposeAdmin({ admin: admin.publicKey, pendingAdmin }));
 }
 
 /** Becomes admin, as the one who was proposed. */
-export function accept({ connection, config }: Chain, wallet: Keypair): Promise<string> {
+export function becomeAdmin({ connection, config }: MarketplaceChain, wallet: Signer): Promise<string> {
   const { pendingAdmin } = config;
   const proposed = pendingAdmin.equals(PublicKey.default) ? 'Nobody is proposed' : `${pendingAdmin} is proposed`;
-  return sendTransaction(connection, [acceptAdmin({ pendingAdmin: wallet.publicKey })], [wallet], {
-    NotPendingAdmin: `${proposed}; the keypair given is of ${wallet.publicKey}.`,
+  return sendTransaction(connection, [acceptAdmin({ pendingAdmin: wallet.publicKey })], wallet, {
+    NotPendingAdmin: `${proposed}; this wallet is ${wallet.publicKey}.`,
   });
 }
 
 /** Gives the relay's rights to another key; the present one loses them at once. */
-export function changeRelayAuthority(chain: Chain, admin: Keypair, relayAuthority: PublicKey): Promise<string> {
+export function changeRelayAuthority(
+  chain: MarketplaceChain,
+  admin: Signer,
+  relayAuthority: PublicKey,
+): Promise<string> {
   return sendAsAdmin(chain, admin, setRelayAuthority({ admin: admin.publicKey, relayAuthority }));
 }
 
 /** Takes collected fees out, to any USDC account; default the admin's associated one. `amount` in base units. */
-export async function withdraw(
-  chain: Chain,
-  admin: Keypair,
+export async function withdrawFees(
+  chain: MarketplaceChain,
+  admin: Signer,
   { amount, destination: named }: { amount: bigint; destination?: PublicKey },
 ) {
   const destination = named ?? findTokenAccount(admin.publicKey, chain.config.usdcMint);
@@ -89,8 +95,8 @@ export async function withdraw(
 
 /** Gives or takes a creator's badge. */
 export function verifyCreator(
-  chain: Chain,
-  admin: Keypair,
+  chain: MarketplaceChain,
+  admin: Signer,
   { creator, verified }: { creator: PublicKey; verified: boolean },
 ): Promise<string> {
   const { publicKey } = admin;
@@ -98,11 +104,11 @@ export function verifyCreator(
 }
 
 function sendAsAdmin(
-  { connection, config }: Chain,
-  admin: Keypair,
+  { connection, config }: MarketplaceChain,
+  admin: Signer,
   instruction: TransactionInstruction,
   facts: Facts = {},
 ): Promise<string> {
-  const NotAdmin = `The admin is ${config.admin}; the keypair given is of ${admin.publicKey}.`;
-  return sendTransaction(connection, [instruction], [admin], { NotAdmin, ...facts });
+  const NotAdmin = `The admin is ${config.admin}; this wallet is ${admin.publicKey}.`;
+  return sendTransaction(connection, [instruction], admin, { NotAdmin, ...facts });
 }

@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { createAssociatedTokenAccountIdempotentInstruction, createMintToInstruction } from '@solana/spl-token';
 import { type Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { findTokenAccount } from '../sdk/program/program.ts';
-import { connect, readClock, readTokens, sendTransaction } from '../sdk/wallet/chain.ts';
+import { connect, readClock, readTokens } from '../sdk/wallet/connection.ts';
+import { formatTime } from '../sdk/wallet/format.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import { sendTransaction } from '../sdk/wallet/send.ts';
+import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { localDirectory, readLocalNetwork } from './config.ts';
-import { formatTime } from './output.ts';
 import { fundSol, isSurfpool, travelToSlot } from './surfpool.ts';
 import { readKeypair } from './wallet.ts';
 
@@ -22,18 +24,18 @@ const SLOT_SECONDS = 0.4;
 const FIRST_STEP = 1 / 8;
 const MAX_STEPS = 8;
 
-interface LocalChain {
+interface RunningChain {
   rpcUrl: string;
   usdcMint: PublicKey;
   connection: Connection;
 }
 
 /** The chain of the network that `npm start` runs. Throws Refusal where none runs, or on a node without cheat codes. */
-async function openLocalChain(): Promise<LocalChain> {
+async function openRunningChain(): Promise<RunningChain> {
   const network = readLocalNetwork();
   if (!network) {
     throw new Refusal(
-      `No local network runs on ${localDirectory()}: \`npm start\` runs one, DATA_DIR names its folder.`,
+      `No local network runs in ${localDirectory()}. \`npm start\` starts one; DATA_DIR names its folder.`,
     );
   }
   const rpcUrl = network.rpc_url;
@@ -41,14 +43,16 @@ async function openLocalChain(): Promise<LocalChain> {
     throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
   });
   if (!isLocal) {
-    throw new Refusal(`The node at ${rpcUrl} is not a Surfpool. Only on one can money be made and time be moved.`);
+    throw new Refusal(
+      `The node at ${rpcUrl} is not a Surfpool, the only kind of node that can create money and move time.`,
+    );
   }
   return { rpcUrl, usdcMint: new PublicKey(network.usdc_mint), connection: connect(rpcUrl) };
 }
 
 /** Adds SOL and mock USDC to a wallet; amounts in lamports and base units. Returns what it holds then. */
 export async function fund(wallet: PublicKey, { lamports, usdc }: { lamports: number; usdc: bigint }) {
-  const chain = await openLocalChain();
+  const chain = await openRunningChain();
   const { connection, rpcUrl, usdcMint } = chain;
   if (usdc > 0n) await mint(chain, wallet, usdc);
   if (lamports > 0) await fundSol(rpcUrl, wallet, (await connection.getBalance(wallet)) + lamports);
@@ -60,7 +64,7 @@ export async function fund(wallet: PublicKey, { lamports, usdc }: { lamports: nu
 }
 
 /** By the mint's authority and not by a cheat code, which would leave the mint's supply and the accounts at odds. */
-async function mint({ connection, rpcUrl, usdcMint }: LocalChain, owner: PublicKey, amount: bigint): Promise<void> {
+async function mint({ connection, rpcUrl, usdcMint }: RunningChain, owner: PublicKey, amount: bigint): Promise<void> {
   const authority = readKeypair(join(localDirectory(), 'demo', 'mint-authority.json'), "the mint authority's keypair");
   const payer = authority.publicKey;
   await fundSol(rpcUrl, payer, MINTER_LAMPORTS);
@@ -69,12 +73,12 @@ async function mint({ connection, rpcUrl, usdcMint }: LocalChain, owner: PublicK
     createAssociatedTokenAccountIdempotentInstruction(payer, account, owner, usdcMint),
     createMintToInstruction(usdcMint, account, payer, amount),
   ];
-  await sendTransaction(connection, instructions, [authority]);
+  await sendTransaction(connection, instructions, keypairSigner(authority));
 }
 
 /** Moves the chain's clock on by `hours`, in steps that learn how long this node's slots are. */
 export async function travel(hours: number) {
-  const { connection, rpcUrl } = await openLocalChain();
+  const { connection, rpcUrl } = await openRunningChain();
   const from = await readChainTime(connection);
   const target = from.seconds + hours * 3_600;
   let now = from;
@@ -88,9 +92,7 @@ export async function travel(hours: number) {
     now = reached;
   }
   if (now.seconds < target) {
-    throw new Refusal(
-      `The node moved its clock to ${shownTime(now)} only; ${shownTime({ seconds: target })} was meant.`,
-    );
+    throw new Refusal(`The node moved its clock only to ${shownTime(now)}, not to ${shownTime({ seconds: target })}.`);
   }
   return { from: shownTime(from), now: shownTime(now), slot: now.slot };
 }

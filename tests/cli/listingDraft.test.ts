@@ -1,9 +1,9 @@
 /** A creator's FILE.json: what is accepted, and that a refusal names the field and the rule. */
 import { expect } from 'chai';
-import { depositFor, type ListingFileInput, parseListingFile } from '../../app/cli/listingFile.ts';
+import { depositFor, type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 
-const valid: ListingFileInput = {
+const valid: ListingDraftInput = {
   name: 'summarizer',
   tagline: 'Summarizes a text.',
   description: 'Give it a text.',
@@ -18,7 +18,7 @@ const valid: ListingFileInput = {
 
 describe('the description of an agent', () => {
   it('becomes metadata and terms', () => {
-    const file = parseListingFile(valid, 'agent.json');
+    const file = parseListingDraft(valid, 'agent.json');
     expect(file.price).to.equal(250_000n);
     expect(file.timeoutSeconds).to.equal(60);
     expect(file.minTimeoutSeconds).to.equal(1);
@@ -40,7 +40,7 @@ describe('the description of an agent', () => {
   });
 
   it('takes a price as text, to the last base unit', () => {
-    expect(parseListingFile({ ...valid, price_usdc: '0.010001' }, 'agent.json').price).to.equal(10_001n);
+    expect(parseListingDraft({ ...valid, price_usdc: '0.010001' }, 'agent.json').price).to.equal(10_001n);
   });
 
   const refused: [string, Record<string, unknown>, RegExp][] = [
@@ -63,7 +63,7 @@ describe('the description of an agent', () => {
   for (const [what, change, rule] of refused) {
     it(`rejects: ${what}`, () => {
       const content = Array.isArray(change) ? change : { ...valid, ...change };
-      expect(() => parseListingFile(content, 'agent.json')).to.throw(Refusal, rule);
+      expect(() => parseListingDraft(content, 'agent.json')).to.throw(Refusal, rule);
     });
   }
 });
@@ -88,7 +88,7 @@ describe('the deposit for a price', () => {
   });
 
   it('rejects: a price outside all tiers, naming the limit', () => {
-    expect(() => depositFor(9_999n, config)).to.throw(Refusal, 'below the least one, 0.01 USDC');
-    expect(() => depositFor(1_000_001n, config)).to.throw(Refusal, 'above the greatest one, 1 USDC');
+    expect(() => depositFor(9_999n, config)).to.throw(Refusal, 'below the lowest that is allowed, 0.01 USDC');
+    expect(() => depositFor(1_000_001n, config)).to.throw(Refusal, 'above the highest that is allowed, 1 USDC');
   });
 });

@@ -1,0 +1,85 @@
+/** The options of keys that several commands share: limits, which the chain keeps, and restrictions, which the service keeps. */
+import type { Connection } from '@solana/web3.js';
+import { type Command, InvalidArgumentError } from 'commander';
+import { constants } from '../../sdk/program/constants.ts';
+import { KEY_SCOPES, type KeyScope } from '../../sdk/receipt/apiKey.ts';
+import type { KeyRestrictions } from '../../sdk/wallet/apiKeys.ts';
+
+export const DAY_SECONDS = 86_400;
+export const MAX_DAYS = constants.maxGrantSeconds / DAY_SECONDS;
+export const U32_MAX = 2 ** 32 - 1;
+
+/** Amounts are base units. */
+export interface LimitOptions {
+  perExecution: bigint;
+  perPeriod: bigint;
+  periodSeconds: number;
+  total: bigint;
+  expiresInDays: number;
+}
+
+export interface RestrictionOptions {
+  scope?: KeyScope[];
+  expires?: string;
+  allowIp?: string[];
+}
+
+/** What the marketplace keeps of a key beside its grant. */
+export function withRestrictions(command: Command): Command {
+  return command
+    .option(
+      '--scope <scopes>',
+      `what it may be used for: ${KEY_SCOPES.join(', ')}, or both with a comma between`,
+      toScopes,
+    )
+    .option('--expires <time>', 'when the marketplace stops accepting it, such as 2027-01-31T12:00:00Z', toTime)
+    .option('--allow-ip <addresses>', 'the only addresses or blocks that may use it, separated by commas', toList);
+}
+
+export function readRestrictions({ scope, expires, allowIp }: RestrictionOptions): KeyRestrictions {
+  return {
+    ...(scope && { scopes: scope }),
+    ...(expires && { expires_at: expires }),
+    ...(allowIp && { allowed_ips: allowIp }),
+  };
+}
+
+/** Unix seconds, counted by the chain's clock, which the program compares with. */
+export async function expiryAfter(connection: Connection, days: number): Promise<bigint> {
+  const { readClock } = await import('../../sdk/wallet/connection.ts');
+  return (await readClock(connection)) + BigInt(days * DAY_SECONDS);
+}
+
+export function toName(text: string): string {
+  if (/^[^\p{Cc}\p{Surrogate}]{1,64}$/u.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 64 characters on one line.');
+}
+
+export function toKeyId(text: string): string {
+  if (/^[0-9a-f]{32}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 32 lower-case hex digits, as `keys list` shows them.');
+}
+
+/** Seconds. */
+export function toPeriod(text: string): number {
+  const [, count, unit] = /^([0-9]{1,6})(s|m|h|d)$/.exec(text) ?? [];
+  const seconds = { s: 1, m: 60, h: 3_600, d: DAY_SECONDS }[unit as 's' | 'm' | 'h' | 'd'];
+  if (seconds !== undefined) return Number(count) * seconds;
+  throw new InvalidArgumentError('It must be a number and a unit: 90s, 30m, 24h or 7d.');
+}
+
+function toScopes(text: string): KeyScope[] {
+  const scopes = toList(text);
+  if (scopes.every((scope): scope is KeyScope => KEY_SCOPES.some((known) => known === scope))) return scopes;
+  throw new InvalidArgumentError(`It must be ${KEY_SCOPES.join(', ')}, or both with a comma between.`);
+}
+
+function toTime(text: string): string {
+  const time = Date.parse(text);
+  if (/T.*(Z|[+-]\d\d:\d\d)$/.test(text) && time > Date.now()) return new Date(time).toISOString();
+  throw new InvalidArgumentError('It must be a time in the future with its zone, such as 2027-01-31T12:00:00Z.');
+}
+
+function toList(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
+}

@@ -1,0 +1,154 @@
+/**
+ * API keys, as their owner makes and ends them. A key is made here; the wallet signs its limits and the allowance
+ * on-chain in one transaction; the marketplace learns the key's hash.
+ */
+import { bytesToHex } from '@noble/curves/utils.js';
+import { createGrant } from '../program/program.ts';
+import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../receipt/apiKey.ts';
+import type { KeySummary, ProcedureInput } from '../wire/procedures.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import { formatTime, type Progress } from './format.ts';
+import { type AllowanceOptions, type OwnKey, planAllowance, readLimits, revokeOnChain } from './grants.ts';
+import type { Marketplace } from './marketplace.ts';
+import { Refusal, UnknownOutcome } from './refusal.ts';
+import { sendTransaction } from './send.ts';
+import { ask, managementClient, openSession, type Service } from './service.ts';
+import type { Signer } from './signer.ts';
+
+export interface CreateKeyOptions extends AllowanceOptions {
+  /** Free text by which the owner knows the key. */
+  name: string;
+  /** A key that exists already, for a chain that does not know it yet. */
+  apiKey?: string;
+  /** What the marketplace shall allow the key, less than its grant does. */
+  restrictions?: KeyRestrictions;
+  onProgress?: Progress;
+}
+
+/** As the marketplace keeps them; what is not named stays, or is not there. */
+export type KeyRestrictions = Omit<ProcedureInput<'keys.update'>, 'key_id'>;
+
+export interface KeyResult {
+  api_key: string;
+  key_id: string;
+  wallet: string;
+  name: string;
+  /** What all keys of the wallet together may spend now. */
+  allowance_usdc: string;
+  expires_at: string | null;
+  /** Of the transaction. */
+  signature: string;
+}
+
+/** Makes a key. `onGranted` is told of it as soon as it can or might spend, before anything else can fail. */
+export async function createKey(
+  marketplace: Marketplace,
+  options: CreateKeyOptions,
+  onGranted: (apiKey: string) => void = () => {},
+): Promise<KeyResult> {
+  const { wallet, name, limits, onProgress = () => {} } = options;
+  const apiKey = options.apiKey ?? createApiKey(marketplace.environment);
+  const keyId = keyIdOf(apiKey);
+  const owner = wallet.publicKey;
+  const { allowance, instructions } = await planAllowance(marketplace, options, onProgress);
+  const grant = createGrant({ wallet: owner, payer: owner, keyId, limits });
+  let signature: string;
+  try {
+    signature = await sendTransaction(marketplace.connection, [grant, ...instructions], wallet);
+  } catch (error) {
+    if (error instanceof UnknownOutcome) onGranted(apiKey);
+    throw error;
+  }
+  onGranted(apiKey);
+  const key = { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name };
+  if (options.restrictions) await registerRestricted(marketplace, wallet, key, options.restrictions);
+  else await registerKey(marketplace, key);
+  onProgress(`Key "${name}" is registered.`);
+  return {
+    api_key: apiKey,
+    key_id: bytesToHex(keyId),
+    wallet: owner.toBase58(),
+    name,
+    allowance_usdc: formatUsdc(allowance),
+    expires_at: formatTime(limits.expiresAt),
+    signature,
+  };
+}
+
+/** Tells the marketplace of a key whose grant is on-chain. Repeating it changes nothing. */
+export async function registerKey(
+  service: Service,
+  key: { wallet: string; keyHash: string; name: string },
+): Promise<string> {
+  const { wallet, keyHash: key_hash, name } = key;
+  await ask(service, () => managementClient(service).call('keys.register', { wallet, key_hash, name }));
+  return keyIdOfHash(key_hash);
+}
+
+/** With restrictions from its first moment, for which the wallet itself must ask. */
+async function registerRestricted(
+  marketplace: Marketplace,
+  wallet: Signer,
+  key: { wallet: string; keyHash: string; name: string },
+  restrictions: KeyRestrictions,
+): Promise<void> {
+  const session = await openSession(marketplace, wallet);
+  const input = { wallet: key.wallet, key_hash: key.keyHash, name: key.name, ...restrictions };
+  await ask(marketplace, () => session.call('keys.register', input));
+}
+
+/** Changes what the marketplace allows a key; its limits on-chain stay. */
+export async function restrictKey(
+  marketplace: Marketplace,
+  { wallet, keyId, restrictions }: OwnKey & { restrictions: KeyRestrictions },
+): Promise<KeySummary> {
+  const session = await openSession(marketplace, wallet);
+  return ask(marketplace, () => session.call('keys.update', { key_id: keyId, ...restrictions }));
+}
+
+/**
+ * A new key in the place of an old one: the same limits on-chain and the same restrictions, and after `graceSeconds`
+ * the old one no longer works. The old one changes last, so that whatever fails before leaves it as it was; its grant
+ * stays on-chain until it ends by itself or is revoked.
+ */
+export async function rotateKey(
+  marketplace: Marketplace,
+  options: OwnKey & { graceSeconds: number; onProgress?: Progress },
+  onGranted: (apiKey: string) => void = () => {},
+): Promise<KeyResult & { replaces: string; replaced_until: string }> {
+  const { wallet, keyId, graceSeconds, onProgress = () => {} } = options;
+  const limits = await readLimits(marketplace, options);
+  const old = (await listKeys(marketplace, wallet)).find((key) => key.key_id === keyId && !key.revoked);
+  if (!old) throw new Refusal(`The wallet ${wallet.publicKey} has no live key ${keyId} at ${marketplace.baseUrl}.`);
+  const restrictions = { scopes: old.scopes, allowed_ips: old.allowed_ips };
+  const made = await createKey(marketplace, { wallet, name: old.name, limits, restrictions, onProgress }, onGranted);
+  const end = new Date(Math.min(Date.now() + graceSeconds * 1_000, Date.parse(old.expires_at ?? made.expires_at!)));
+  const replaced = await restrictKey(marketplace, {
+    wallet,
+    keyId,
+    restrictions: { expires_at: end.toISOString() },
+  });
+  onProgress(`The old key ${keyId} works until ${replaced.expires_at}.`);
+  return { ...made, replaces: keyId, replaced_until: end.toISOString() };
+}
+
+/** The wallet's keys as the marketplace knows them, with their use. */
+export async function listKeys(marketplace: Marketplace, wallet: Signer) {
+  const session = await openSession(marketplace, wallet);
+  return (await ask(marketplace, () => session.call('keys.list'))).keys;
+}
+
+/**
+ * Ends a key: with the next request at the marketplace, and for good on-chain, where the wallet itself signs if the
+ * marketplace could not. Returns the transaction's signature; null where the grant had been revoked before.
+ */
+export async function revokeKey(
+  marketplace: Marketplace,
+  options: OwnKey & { onProgress?: Progress },
+): Promise<string | null> {
+  const { wallet, keyId, onProgress } = options;
+  const session = await openSession(marketplace, wallet);
+  const { on_chain } = await ask(marketplace, () => session.call('keys.revoke', { key_id: keyId }));
+  onProgress?.('The marketplace no longer accepts the key.');
+  return on_chain.signature ?? revokeOnChain(marketplace, options);
+}

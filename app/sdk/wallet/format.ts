@@ -1,0 +1,15 @@
+/** Values of the chain in the form in which the answers of this library show them. */
+import { bytesToHex } from '@noble/curves/utils.js';
+
+/** Unix seconds as ISO 8601 in UTC; null for 0, which on-chain means never. */
+export function formatTime(seconds: bigint): string | null {
+  return seconds === 0n ? null : new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** Bytes as lower-case hex; null for all zero, which on-chain means none. */
+export function formatBytes(bytes: Uint8Array): string | null {
+  return bytes.every((byte) => byte === 0) ? null : bytesToHex(bytes);
+}
+
+/** One line about what happens now, for the person who waits. */
+export type Progress = (line: string) => void;

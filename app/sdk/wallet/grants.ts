@@ -1,0 +1,131 @@
+/**
+ * The on-chain half of API keys: what a key may spend, and the allowance that all keys of a wallet live on. A wallet
+ * does all of it alone, whether or not the service runs.
+ */
+import { hexToBytes } from '@noble/curves/utils.js';
+import type { TransactionInstruction } from '@solana/web3.js';
+import {
+  approveSpender,
+  closeGrant,
+  findGrant,
+  findSpender,
+  type GrantLimits,
+  type KeyGrant,
+  revokeGrant,
+  updateGrant,
+} from '../program/program.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import { readAccount, readClock } from './connection.ts';
+import { formatTime, type Progress } from './format.ts';
+import { type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+import { sendTransaction } from './send.ts';
+import type { Signer } from './signer.ts';
+
+type Connected = Pick<MarketplaceChain, 'connection'>;
+
+/** A key and the wallet that granted it. */
+export interface OwnKey {
+  wallet: Signer;
+  /** 32 hex digits. */
+  keyId: string;
+}
+
+/** The limits of a key's grant. Throws Refusal where the wallet has no such key. */
+export async function readLimits(connected: Connected, key: OwnKey): Promise<GrantLimits> {
+  return limitsOf(await readGrant(connected, key));
+}
+
+/** Ends a key's grant by the wallet's signature alone, without the marketplace. Null where it is revoked already. */
+export async function revokeOnChain(connected: Connected, { wallet, keyId }: OwnKey): Promise<string | null> {
+  const { revoked } = await readGrant(connected, { wallet, keyId });
+  if (revoked) return null;
+  const owner = wallet.publicKey;
+  const instruction = revokeGrant({ authority: owner, wallet: owner, keyId: hexToBytes(keyId) });
+  return sendTransaction(connected.connection, [instruction], wallet);
+}
+
+/** Gives a key other limits; those not named stay. What it has spent stays counted. */
+export async function updateKey(
+  connected: Connected,
+  { wallet, keyId, change }: OwnKey & { change: Partial<GrantLimits> },
+) {
+  const present = await readGrant(connected, { wallet, keyId });
+  const limits = { ...limitsOf(present), ...change };
+  const instruction = updateGrant({ wallet: wallet.publicKey, keyId: hexToBytes(keyId), limits });
+  const now = formatTime(await readClock(connected.connection));
+  const signature = await sendTransaction(connected.connection, [instruction], wallet, {
+    GrantExpiryOutOfBounds: `It would end at ${formatTime(limits.expiresAt)}; the chain's clock shows ${now}.`,
+  });
+  return {
+    key_id: keyId,
+    per_execution_usdc: formatUsdc(limits.perExecutionMax),
+    per_period_usdc: formatUsdc(limits.periodMax),
+    period_seconds: limits.periodSeconds,
+    total_usdc: formatUsdc(limits.totalMax),
+    total_spent_usdc: formatUsdc(present.totalSpent),
+    expires_at: formatTime(limits.expiresAt),
+    signature,
+  };
+}
+
+/** Removes a key's grant, and with it its right to spend; the rent goes to whoever paid it. */
+export async function closeKey(connected: Connected, { wallet, keyId }: OwnKey) {
+  const { rentSponsor } = await readGrant(connected, { wallet, keyId });
+  const instruction = closeGrant({ wallet: wallet.publicKey, keyId: hexToBytes(keyId), rentSponsor });
+  const signature = await sendTransaction(connected.connection, [instruction], wallet);
+  return { key_id: keyId, closed: true, rent_sponsor: rentSponsor.toBase58(), signature };
+}
+
+/** What a new key does to the allowance of its wallet. */
+export interface AllowanceOptions {
+  wallet: Signer;
+  limits: GrantLimits;
+  /**
+   * Base units that the wallet's spender may take, all keys of the wallet together. Default: the present allowance,
+   * raised to this key's total limit where it is less.
+   */
+  allowance?: bigint;
+  /** Take the place of another delegate of the wallet's USDC account, which loses its allowance. */
+  replaceDelegate?: boolean;
+}
+
+/**
+ * One SPL delegate and one amount exist per token account, and approving replaces both: so an allowance that other keys
+ * live on is only ever raised, unless the owner names an amount. Throws Refusal where another's delegate is in the way.
+ */
+export async function planAllowance(
+  chain: MarketplaceChain,
+  { wallet, limits, allowance: wanted, replaceDelegate }: AllowanceOptions,
+  onProgress: Progress,
+): Promise<{ allowance: bigint; instructions: TransactionInstruction[] }> {
+  const owner = wallet.publicKey;
+  const account = await readUsdcAccount(chain, owner);
+  const isOurs = account.delegate?.equals(findSpender(owner)) === true;
+  if (account.delegate && !isOurs && account.delegatedAmount > 0n && !replaceDelegate) {
+    throw new Refusal(
+      `${account.address} has given ${account.delegate} an allowance of ${formatUsdc(account.delegatedAmount)} USDC. ` +
+        'A token account can have only one delegate.',
+      { code: 'delegate_taken' },
+    );
+  }
+  const present = isOurs ? account.delegatedAmount : 0n;
+  const allowance = wanted ?? (present > limits.totalMax ? present : limits.totalMax);
+  const shared = `${formatUsdc(allowance)} USDC, shared by all keys of this wallet`;
+  if (allowance === present) {
+    onProgress(`The wallet's allowance stays at ${shared}.`);
+    return { allowance, instructions: [] };
+  }
+  onProgress(`The wallet's allowance goes from ${formatUsdc(present)} to ${shared}.`);
+  const approve = approveSpender({ wallet: owner, usdcMint: chain.config.usdcMint, amount: allowance });
+  return { allowance, instructions: [approve] };
+}
+
+function limitsOf({ perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt }: KeyGrant): GrantLimits {
+  return { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt };
+}
+
+function readGrant({ connection }: Connected, { wallet, keyId }: OwnKey): Promise<KeyGrant> {
+  const missing = `The wallet ${wallet.publicKey} has no key ${keyId} on this chain.`;
+  return readAccount(connection, 'KeyGrant', findGrant(wallet.publicKey, hexToBytes(keyId)), missing);
+}

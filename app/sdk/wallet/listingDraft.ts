@@ -1,0 +1,99 @@
+/**
+ * A creator's description of one agent, as JSON: what `createListing` and `updateListing` publish. It holds the metadata
+ * document's fields and, beside them, the terms that go on-chain.
+ */
+import { z } from 'zod';
+import { type Config, constants } from '../program/program.ts';
+import { AgentMetadata, isStandardTag, type StandardTag, tagMask } from '../wire/metadata.ts';
+import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
+import { Refusal } from './refusal.ts';
+
+const SECONDS_RULE = 'must be a whole number of seconds, at least 1';
+const Seconds = z.int(SECONDS_RULE).min(1, SECONDS_RULE);
+
+const Price = z
+  .union([z.string(), z.number()], 'must be an amount of USDC such as 0.25')
+  .transform((value, context) => {
+    try {
+      return parseUsdc(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
+
+const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
+  /** 1 to 5 of the standard taxonomy; any others are custom tags. */
+  tags: z
+    .array(z.string())
+    .refine((tags) => tags.some(isStandardTag), 'must hold at least one standard tag')
+    .refine((tags) => tags.filter(isStandardTag).length <= constants.maxTags, 'must hold at most 5 standard tags'),
+  price_usdc: Price,
+  /** Longest wait that a caller can ask for, and the default. */
+  timeout_seconds: Seconds,
+  min_timeout_seconds: Seconds.default(1),
+  /** Where the document can be found, besides at the marketplace; at most 200 bytes. */
+  metadata_uri: z.string().default(''),
+  /** Keypair file of the key that signs results. Only who has files can follow it; here it is passed on as it is. */
+  signing_key: z.string().optional(),
+  /** A request that the agent completes, for the test before it is listed. */
+  test: z
+    .strictObject({ task: z.string().min(1), parameters: z.record(z.string(), z.unknown()).default({}) })
+    .optional(),
+});
+
+/** The description as its writer gives it. */
+export type ListingDraftInput = z.input<typeof ListingDraftSchema>;
+
+/** The description, parsed. */
+export interface ListingDraft {
+  metadata: AgentMetadata;
+  /** Base units. */
+  price: bigint;
+  timeoutSeconds: number;
+  minTimeoutSeconds: number;
+  tagMask: number;
+  metadataUri: string;
+  /** As it was written; null where it was not. */
+  signingKeyPath: string | null;
+  /** Null where there is none. */
+  test: { task: string; parameters: Record<string, unknown> } | null;
+}
+
+/** Checks a description. `what` names it in the refusal, which names every field that is wrong. Throws Refusal. */
+export function parseListingDraft(content: unknown, what: string): ListingDraft {
+  const parsed = ListingDraftSchema.safeParse(content);
+  if (!parsed.success) throw new Refusal(`${what} does not describe an agent:\n${z.prettifyError(parsed.error)}`);
+  const { tags, price_usdc, timeout_seconds, min_timeout_seconds, metadata_uri, signing_key, test, ...metadata } =
+    parsed.data;
+  const custom = { custom_tags: tags.filter((tag) => !isStandardTag(tag)) };
+  const document = AgentMetadata.safeParse({ ...metadata, ...custom });
+  if (!document.success) throw new Refusal(`${what} does not describe an agent:\n${z.prettifyError(document.error)}`);
+  return {
+    metadata: document.data,
+    price: price_usdc,
+    timeoutSeconds: timeout_seconds,
+    minTimeoutSeconds: min_timeout_seconds,
+    tagMask: tagMask(tags.filter((tag): tag is StandardTag => isStandardTag(tag))),
+    metadataUri: metadata_uri,
+    signingKeyPath: signing_key ?? null,
+    test: test ?? null,
+  };
+}
+
+/** The deposit that the chain takes for this price, from the config's tiers. Throws Refusal where it takes none. */
+export function depositFor(
+  price: bigint,
+  { minPrice, tiers, tierCount }: Pick<Config, 'minPrice' | 'tiers' | 'tierCount'>,
+): bigint {
+  if (price < minPrice) {
+    throw new Refusal(
+      `The price ${formatUsdc(price)} USDC is below the lowest that is allowed, ${formatUsdc(minPrice)} USDC.`,
+    );
+  }
+  const used = tiers.slice(0, tierCount);
+  const tier = used.find(({ maxPrice }) => price <= maxPrice);
+  if (tier) return tier.deposit;
+  const highest = formatUsdc(used.at(-1)?.maxPrice ?? 0n);
+  throw new Refusal(`The price ${formatUsdc(price)} USDC is above the highest that is allowed, ${highest} USDC.`);
+}

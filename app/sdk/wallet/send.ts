@@ -1,0 +1,135 @@
+/**
+ * Sending what a wallet signs. The blockhash is fresh, the node simulates the transaction before it is sent, and what the
+ * program refuses is told in the program's own words.
+ */
+import {
+  type Connection,
+  SendTransactionError,
+  Transaction,
+  type TransactionError,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { errorFromCode, type ProgramError } from '../program/program.ts';
+import { COMMITMENT } from './connection.ts';
+import { Refusal, UnknownOutcome } from './refusal.ts';
+import type { Signer } from './signer.ts';
+
+/** About half of today's slot: soon enough to notice, rare enough for a public node. */
+const POLL_MS = 200;
+/** How long a node may be silent about a transaction that was sent before its outcome is called unknown. */
+const SILENCE_MS = 15_000;
+const SIGNATURE_BYTES = 64;
+
+/** What a person should know beside the program's message, by the name of the program's error. */
+export type Facts = Record<string, string>;
+
+/**
+ * Has `wallet` sign, which also pays the fee, sends and waits until confirmed. Returns the signature. Throws Refusal when
+ * the wallet does not sign, when the chain refuses the transaction or when it is certain that it never landed, and
+ * UnknownOutcome when nothing is certain because the node has gone silent.
+ */
+export async function sendTransaction(
+  connection: Connection,
+  instructions: TransactionInstruction[],
+  wallet: Signer,
+  facts: Facts = {},
+): Promise<string> {
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(COMMITMENT);
+  const transaction = new Transaction({ feePayer: wallet.publicKey, blockhash, lastValidBlockHeight });
+  const { signature, bytes } = await sign(transaction.add(...instructions), wallet);
+  try {
+    await connection.sendRawTransaction(bytes, { preflightCommitment: COMMITMENT });
+  } catch (error) {
+    // The node's own refusal is an answer. Any other error leaves open whether it took the transaction: we ask.
+    if (error instanceof SendTransactionError) throw refusalOf(error, connection, wallet, facts);
+  }
+  await confirm(connection, signature, lastValidBlockHeight, facts);
+  return signature;
+}
+
+/** The wallet's signature over a text, 64 bytes. Throws Refusal when the wallet gives none. */
+export async function signText(wallet: Signer, text: string): Promise<Uint8Array> {
+  try {
+    const signature = await wallet.signMessage(new TextEncoder().encode(text));
+    if (signature.length === SIGNATURE_BYTES) return signature;
+    throw new Error(`its signature has ${signature.length} bytes`);
+  } catch (error) {
+    throw notSigned(wallet, 'the message', error);
+  }
+}
+
+async function sign(transaction: Transaction, wallet: Signer): Promise<{ signature: string; bytes: Uint8Array }> {
+  try {
+    const signed = await wallet.signTransaction(transaction);
+    // Throws where a signature is missing, or does not fit what is to be sent.
+    const bytes = signed.serialize();
+    return { signature: bs58.encode(signed.signature as Uint8Array), bytes };
+  } catch (error) {
+    throw notSigned(wallet, 'the transaction', error);
+  }
+}
+
+function notSigned(wallet: Signer, what: string, cause: unknown): Refusal {
+  const reason = (cause instanceof Error ? cause.message : String(cause)).trim().replace(/\.$/, '');
+  const message = `The wallet ${wallet.publicKey} did not sign ${what}, so nothing was sent: ${reason}.`;
+  return new Refusal(message, { cause, code: 'not_signed' });
+}
+
+async function confirm(
+  connection: Connection,
+  signature: string,
+  lastValidBlockHeight: number,
+  facts: Facts,
+): Promise<void> {
+  let heardAt = performance.now();
+  for (;;) {
+    try {
+      // The finalized height is asked first: a transaction that landed in the last valid block must still be seen.
+      const height = await connection.getBlockHeight('finalized');
+      const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+      heardAt = performance.now();
+      const status = value[0];
+      const reached = status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized';
+      if (reached && !status?.err) return;
+      if (reached) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
+      if (!status && height > lastValidBlockHeight) {
+        throw new Failed(`The transaction ${signature} expired without landing.`);
+      }
+    } catch (error) {
+      if (error instanceof Failed) throw error;
+      if (performance.now() - heardAt > SILENCE_MS) throw new UnknownOutcome(signature, { cause: error });
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** An outcome that is certain, as distinct from a question that was not answered. */
+class Failed extends Refusal {}
+
+/** The chain's refusal in words; a program error by its name and message, with what `facts` say of it. */
+function failed(what: string, error: TransactionError | string, facts: Facts): Failed {
+  const text = typeof error === 'string' ? error : JSON.stringify(error);
+  const known = programErrorIn(text);
+  if (!known) return new Failed(`${what} ${text}`);
+  const { name, msg } = known;
+  const fact = facts[name];
+  return new Failed(`${what} ${msg} (${name}).${fact === undefined ? '' : ` ${fact}`}`, { code: name });
+}
+
+function programErrorIn(text: string): ProgramError | null {
+  const code = /custom program error: (0x[0-9a-f]+)/.exec(text)?.[1] ?? /"Custom":(\d+)/.exec(text)?.[1];
+  return code === undefined ? null : errorFromCode(Number(code));
+}
+
+function refusalOf(error: SendTransactionError, connection: Connection, wallet: Signer, facts: Facts): Refusal {
+  if (/no record of a prior credit|insufficient (lamports|funds for rent)/i.test(error.message)) {
+    const message = `The wallet ${wallet.publicKey} has too little SOL for fees and rent.`;
+    return new Refusal(message, {
+      code: 'funds_missing',
+      wallet: wallet.publicKey.toBase58(),
+      rpcUrl: connection.rpcEndpoint,
+    });
+  }
+  return failed('The chain refuses the transaction:', error.transactionError.message, facts);
+}

@@ -1,0 +1,33 @@
+/** SPL token accounts, as far as a wallet must read them. */
+import { type AccountInfo, PublicKey } from '@solana/web3.js';
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+/** The token program's layout: mint, owner, u64 amount, u32 tag and key of the delegate, ..., u64 delegated amount. */
+const LENGTH = 165;
+const AMOUNT_OFFSET = 64;
+const HAS_DELEGATE_OFFSET = 72;
+const DELEGATE_OFFSET = 76;
+const DELEGATED_AMOUNT_OFFSET = 121;
+
+export interface TokenAccount {
+  address: PublicKey;
+  /** Base units. */
+  amount: bigint;
+  delegate: PublicKey | null;
+  /** Base units that the delegate may still take. */
+  delegatedAmount: bigint;
+}
+
+/** Reads the account's bytes. Throws where the account is none of the token program's. */
+export function decodeTokenAccount(address: PublicKey, account: AccountInfo<Uint8Array>): TokenAccount {
+  const { data, owner } = account;
+  if (owner.toBase58() !== TOKEN_PROGRAM || data.length !== LENGTH) throw new Error(`${address} is no token account`);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const hasDelegate = view.getUint32(HAS_DELEGATE_OFFSET, true) === 1;
+  return {
+    address,
+    amount: view.getBigUint64(AMOUNT_OFFSET, true),
+    delegate: hasDelegate ? new PublicKey(data.subarray(DELEGATE_OFFSET, DELEGATE_OFFSET + 32)) : null,
+    delegatedAmount: view.getBigUint64(DELEGATED_AMOUNT_OFFSET, true),
+  };
+}
