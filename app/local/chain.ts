@@ -4,8 +4,16 @@ import { Connection } from '@solana/web3.js';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalConfig } from './config.ts';
 import { forkNode, isSurfpool } from './network.ts';
-import type { Chain } from './setup.ts';
 import type { Shutdown } from './shutdown.ts';
+
+/** A node that runs, with a marketplace or without. */
+export interface LocalChain {
+  rpcUrl: string;
+  wsUrl: string;
+  connection: Connection;
+  /** Has cheat codes: programs and SOL can be put there. */
+  isSurfpool: boolean;
+}
 
 /** As on today's mainnet. */
 const SLOT_TIME_MS = 400;
@@ -14,7 +22,7 @@ const OWN_NODE_ADVICE =
   '  SOLANA_RPC_URL=http://127.0.0.1:8899 SOLANA_WS_URL=ws://127.0.0.1:8900 npm start';
 
 /** Opens it. An embedded node that ends by itself ends everything. */
-export async function openChain(config: LocalConfig, shutdown: Shutdown): Promise<Chain> {
+export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): Promise<LocalChain> {
   if (!config.node) {
     requireEmbeddedNode();
     const node = await forkNode({ slotTimeMs: SLOT_TIME_MS }).catch((error: Error) => {

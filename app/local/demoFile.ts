@@ -1,8 +1,27 @@
 /** `demo.json`: what a program needs to use the running local network. It exists while the network runs. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTreasury, PROGRAM_ID } from '../sdk/program/program.ts';
-import type { LocalNetwork } from './main.ts';
+import { type Config, findTreasury, PROGRAM_ID } from '../sdk/program/program.ts';
+import type { LocalChain } from './chain.ts';
+import type { Caller } from './identities.ts';
+
+/** A network that runs. */
+export interface LocalNetwork {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  chain: LocalChain;
+  config: Config;
+  agents: {
+    name: string;
+    agentId: string;
+    creator: string;
+    signingKey: string;
+    /** Base units. */
+    price: bigint;
+    isPaused: boolean;
+  }[];
+  callers: Caller[];
+}
 
 export interface DemoFile {
   base_url: string;

@@ -10,9 +10,9 @@ import { findTokenAccount } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { CALLER_USDC } from './callers.ts';
+import type { LocalChain } from './chain.ts';
 import type { Identities } from './identities.ts';
 import { fundSol, sendAndConfirm } from './network.ts';
-import type { Chain } from './setup.ts';
 
 /** What each needs for a start, and what a Surfpool gives, in SOL. Public faucets give one or two at a time. */
 const LEAST_SOL = 0.5;
@@ -23,7 +23,7 @@ const AIRDROP_PATIENCE_MS = 30_000;
 const CREATOR_USDC = 1_000_000_000n;
 
 /** Gives SOL to everyone who has less than a start needs. Throws Refusal naming whom a person must fund. */
-export async function provideSol(chain: Chain, identities: Identities): Promise<void> {
+export async function provideSol(chain: LocalChain, identities: Identities): Promise<void> {
   const { admin, relayAuthority, creators, callers } = identities;
   const everyone = [admin, relayAuthority, creators.a, creators.b, ...callers.map(({ wallet }) => wallet)];
   const addresses = everyone.map(({ publicKey }) => publicKey);
@@ -53,7 +53,7 @@ export async function provideSol(chain: Chain, identities: Identities): Promise<
  * Opens the creators' and callers' USDC accounts and mints to them, where they do not exist yet. Where the marketplace
  * settles in a mint that is not ours, throws Refusal naming whom a person must fund.
  */
-export async function provideUsdc(chain: Chain, identities: Identities, mint: PublicKey): Promise<void> {
+export async function provideUsdc(chain: LocalChain, identities: Identities, mint: PublicKey): Promise<void> {
   const { admin, mintAuthority, creators, callers } = identities;
   const wanted = [
     ...[creators.a, creators.b].map(({ publicKey }) => ({ owner: publicKey, amount: CREATOR_USDC })),

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
-import type { LocalNetwork } from './main.ts';
+import type { LocalNetwork } from './demoFile.ts';
 
 const EXAMPLE_CSV = join(import.meta.dirname, '..', '..', 'examples', 'cities.csv');
 

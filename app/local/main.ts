@@ -2,41 +2,27 @@
  * `npm start`: the whole marketplace on this computer. This process holds the relay and the indexer; the Solana node
  * and the demo creators' servers are processes of their own, and end with it.
  */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Keypair } from '@solana/web3.js';
 import { Command } from 'commander';
-import pino from 'pino';
-import { createIndexer } from '../../indexer/indexer.ts';
 import { readConfig as readMarketplaceConfig } from '../../migrations/deploy.ts';
 import { runCommandLine } from '../process/commandLine.ts';
-import { callKeysPath, indexPath } from '../relay/config.ts';
-import { createLog } from '../relay/log.ts';
-import { startRelay } from '../relay/start.ts';
 import { loadSigningKey, signingKeyAddress } from '../sdk/creator/signingKey.ts';
-import type { Config } from '../sdk/program/program.ts';
 import { openMarketplace } from '../sdk/wallet/marketplace.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { parseUsdc } from '../sdk/wire/usdc.ts';
 import { isListedAs, type LocalAgent, publishAgent, readAgents } from './agents.ts';
 import { provideKey } from './callers.ts';
-import { openChain } from './chain.ts';
+import { type LocalChain, openLocalChain } from './chain.ts';
 import { type LocalConfig, readConfig } from './config.ts';
-import { removeDemoFile, writeDemoFile } from './demoFile.ts';
+import { claimForChain, lockDirectory } from './dataDirectory.ts';
+import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts';
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
 import { greet, writeExampleRequest } from './greeting.ts';
 import { type Caller, type Identities, loadIdentities } from './identities.ts';
-import { lockDirectory } from './lock.ts';
 import { waitUntilReady } from './ready.ts';
-import { claimForChain } from './records.ts';
-import { type Chain, setUpChain } from './setup.ts';
+import { requireFreePort, startService } from './service.ts';
+import { setUpChain } from './setup.ts';
 import { createShutdown, type Shutdown, stopWithParent } from './shutdown.ts';
-
-/** Loopback only: the demo keys lie on this disk, and everything here is for one person. */
-const HOST = '127.0.0.1';
-/** Of the two seconds in which everything here ends. */
-const SHUTDOWN_SECONDS = 1;
 
 const HELP = `
 Settings come from the environment:
@@ -48,166 +34,120 @@ Settings come from the environment:
 
 const tell = (line: string): void => console.log(line);
 
-/** A network that runs. */
-export interface LocalNetwork {
-  /** Without a trailing slash. */
-  baseUrl: string;
-  chain: Chain;
-  config: Config;
-  agents: {
-    name: string;
-    agentId: string;
-    creator: string;
-    signingKey: string;
-    /** Base units. */
-    price: bigint;
-    isPaused: boolean;
-  }[];
-  callers: Caller[];
+/** What one start works with. */
+interface Start {
+  config: LocalConfig;
+  shutdown: Shutdown;
+  demoDir: string;
+  identities: Identities;
+  servers: DemoServers;
 }
 
 /** Starts everything; resolves when the API answers and demo.json is written. */
 async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
-  const { dataDir } = config;
-  const lock = lockDirectory(dataDir);
-  shutdown.onStop(() => lock.release());
-  removeDemoFile(dataDir);
-  shutdown.onStop(() => removeDemoFile(dataDir));
-  await requireFreePort(config.port);
-
-  const demoDir = join(dataDir, 'demo');
+  await claimDirectory(config, shutdown);
+  const demoDir = join(config.dataDir, 'demo');
   const identities = loadIdentities(demoDir);
-  const servers = forkDemoServers(demoDir);
-  shutdown.onStop(() => servers.stop());
-  servers.exited.then((end) => shutdown.stop(`The demo creators' process has ended (${end}); stopping ...`, 1));
+  const servers = startDemoServers(demoDir, shutdown);
+  const run: Start = { config, shutdown, demoDir, identities, servers };
 
   tell(config.node ? `Using the Solana node at ${config.node.rpcUrl} ...` : 'Starting a Solana node ...');
-  const chain = await openChain(config, shutdown);
-  const { onChain, agents, ports } = await prepareChain(config, chain, identities, servers);
+  const chain = await openLocalChain(config, shutdown);
+  const { onChain, agents, ports } = await prepareChain(run, chain);
   const baseUrl = await startService(config, chain, identities.relayAuthority, shutdown);
-
   await servers.setTrusted(baseUrl);
 
   tell('Listing the demo agents, making the API keys ...');
-  const marketplace = await openMarketplace({ baseUrl, rpcUrl: chain.rpcUrl });
-  const publish = async (agent: LocalAgent) => {
-    const { name } = agent.definition;
-    await publishAgent(marketplace, agent, { identities, port: ports[name] ?? 0, demoDir });
-    await servers.setListed(name);
-  };
-  const [callers] = await Promise.all([
-    Promise.all(identities.callers.map((caller) => provideKey(marketplace, caller))),
-    ...agents.map(publish),
-  ]);
-  const network: LocalNetwork = {
+  const callers = await publish(run, { baseUrl, rpcUrl: chain.rpcUrl, agents, ports });
+  const network = {
     baseUrl,
     chain,
     config: onChain,
     callers,
-    agents: agents.map(({ definition: { name, price, behaviour }, agentId, creator }) => ({
-      name,
-      agentId: agentId.toBase58(),
-      creator: creator.toBase58(),
-      signingKey: signingKeyAddress(loadSigningKey(signingKeyPath(demoDir, name))),
-      price: parseUsdc(price),
-      isPaused: behaviour === 'paused',
-    })),
+    agents: agents.map((agent) => shownAgent(agent, demoDir)),
   };
   const apiKeys = callers.map(({ apiKey }) => apiKey);
   await waitUntilReady(baseUrl, network.agents, apiKeys);
-  if (shutdown.isStopping) return;
-  const exampleRequest = writeExampleRequest(demoDir);
-  const demoFile = writeDemoFile(dataDir, network);
-  tell(greet(network, { demoFile, exampleRequest }));
+  if (!shutdown.isStopping) announce(run, network);
+}
+
+/** Makes sure that nobody else uses the directory or the port, before anything is started. */
+async function claimDirectory({ dataDir, port }: LocalConfig, shutdown: Shutdown): Promise<void> {
+  const lock = lockDirectory(dataDir);
+  shutdown.onStop(() => lock.release());
+  removeDemoFile(dataDir);
+  shutdown.onStop(() => removeDemoFile(dataDir));
+  await requireFreePort(port);
+}
+
+/** Their process; nothing listens yet. One that ends by itself ends everything. */
+function startDemoServers(demoDir: string, shutdown: Shutdown): DemoServers {
+  const servers = forkDemoServers(demoDir);
+  shutdown.onStop(() => servers.stop());
+  servers.exited.then((end) => shutdown.stop(`The demo creators' process has ended (${end}); stopping ...`, 1));
+  return servers;
 }
 
 /** Makes chain and directory fit each other, puts on the chain what it lacks, and has the demo servers listen. */
-async function prepareChain(config: LocalConfig, chain: Chain, identities: Identities, servers: DemoServers) {
-  const { dataDir } = config;
+async function prepareChain(run: Start, chain: LocalChain) {
+  const { config, identities } = run;
   const [genesisHash, existing] = await Promise.all([
     chain.connection.getGenesisHash(),
     readMarketplaceConfig(chain.connection),
   ]);
-  const old = claimForChain(dataDir, genesisHash, existing !== null);
-  if (old) tell(`This is a fresh chain. The records of the one before are set aside in ${old}`);
+  const old = claimForChain(config.dataDir, genesisHash, existing !== null);
+  if (old) tell(`This is a fresh chain. The records of the previous one have been moved to ${old}`);
   tell(existing ? 'This chain has the marketplace; carrying on ...' : 'Putting the marketplace on the chain ...');
-  const listen = async (): Promise<{ agents: LocalAgent[]; ports: Ports }> => {
-    const demoDir = join(dataDir, 'demo');
-    const agents = await readAgents(chain.connection, identities);
-    const ports = readPorts(demoDir);
-    const unchanged = agents.filter((agent) => isListedAs(agent, ports[agent.definition.name], demoDir));
-    const listed = new Set(unchanged.map(({ definition }) => definition.name));
-    return { agents, ports: await servers.listen(ports, listed) };
-  };
-  const [onChain, listening] = await Promise.all([setUpChain(chain, identities), listen()]);
+  const [onChain, listening] = await Promise.all([setUpChain(chain, identities), listen(run, chain)]);
   return { onChain, ...listening };
 }
 
-/** Starts indexer and relay in this process; returns the API's base URL. */
-async function startService(
-  config: LocalConfig,
-  chain: Chain,
-  authority: Keypair,
-  shutdown: Shutdown,
-): Promise<string> {
-  const { dataDir, port } = config;
-  const { rpcUrl, wsUrl } = chain;
-  const log = createLog('info', pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
-  const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
-  const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log, onFailure });
-  shutdown.onStop(() => indexer.stop());
-  await indexer.start();
-  const relay = await startRelay({
-    log,
-    config: {
-      environment: 'test',
-      rpcUrl,
-      wsUrl,
-      publicRpcUrl: rpcUrl,
-      authority,
-      dataDir,
-      host: HOST,
-      port,
-      baseUrl: null,
-      callKeysPath: callKeysPath(dataDir),
-      allowPrivateEndpoints: true,
-      degraded: { refuseAfter: 0, probeSeconds: 30 },
-      egressIps: [HOST],
-      shutdownSeconds: SHUTDOWN_SECONDS,
-      metricsToken: null,
-      helius: null,
-      maxPriorityFeeLamports: 0n,
-      // The fee payer of a local chain is as rich as it likes.
-      runway: { minHours: 0, minLamports: 0 },
-      trustProxy: 0,
-      publicRate: { perSecond: 50, burst: 200 },
-      walletLimits: { lostLamportsPerDay: 0, openExecutions: 0 },
-      logLevel: 'info',
-    },
-  });
-  shutdown.onStop(() => relay.stop());
-  return relay.url;
+/** On the ports of the last run, where an agent that is listed there already behaves as documented at once. */
+async function listen(
+  { identities, servers, demoDir }: Start,
+  { connection }: LocalChain,
+): Promise<{ agents: LocalAgent[]; ports: Ports }> {
+  const agents = await readAgents(connection, identities);
+  const ports = readPorts(demoDir);
+  const unchanged = agents.filter((agent) => isListedAs(agent, ports[agent.definition.name], demoDir));
+  const listed = new Set(unchanged.map(({ definition }) => definition.name));
+  return { agents, ports: await servers.listen(ports, listed) };
 }
 
-/** Finds out before anything is started; the relay itself takes the port later. */
-async function requireFreePort(port: number): Promise<void> {
-  const probe = createServer();
-  try {
-    probe.listen(port, HOST);
-    await once(probe, 'listening');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new Refusal(
-        `Port ${port} is in use by another program. Choose another, or let one be picked: PORT=0 npm start`,
-      );
-    }
-    if (code === 'EACCES')
-      throw new Refusal(`This user may not listen on port ${port}. Choose one from 1024: PORT=8787`);
-    throw error;
-  }
-  probe.close();
-  await once(probe, 'close');
+/** Lists the demo agents and gives the callers keys, all at once. Returns the callers with keys that work. */
+async function publish(
+  { identities, servers, demoDir }: Start,
+  { baseUrl, rpcUrl, agents, ports }: { baseUrl: string; rpcUrl: string; agents: LocalAgent[]; ports: Ports },
+): Promise<Caller[]> {
+  const marketplace = await openMarketplace({ baseUrl, rpcUrl });
+  const [callers] = await Promise.all([
+    Promise.all(identities.callers.map((caller) => provideKey(marketplace, caller))),
+    ...agents.map(async (agent) => {
+      const { name } = agent.definition;
+      await publishAgent(marketplace, agent, { identities, port: ports[name] ?? 0, demoDir });
+      await servers.setListed(name);
+    }),
+  ]);
+  return callers;
+}
+
+function shownAgent({ definition, agentId, creator }: LocalAgent, demoDir: string): LocalNetwork['agents'][number] {
+  const { name, price, behaviour } = definition;
+  return {
+    name,
+    agentId: agentId.toBase58(),
+    creator: creator.toBase58(),
+    signingKey: signingKeyAddress(loadSigningKey(signingKeyPath(demoDir, name))),
+    price: parseUsdc(price),
+    isPaused: behaviour === 'paused',
+  };
+}
+
+/** Tells programs by demo.json and the person by a text that the network is ready. */
+function announce({ config, demoDir }: Start, network: LocalNetwork): void {
+  const exampleRequest = writeExampleRequest(demoDir);
+  const demoFile = writeDemoFile(config.dataDir, network);
+  tell(greet(network, { demoFile, exampleRequest }));
 }
 
 await runCommandLine(

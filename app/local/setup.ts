@@ -13,6 +13,7 @@ import {
   setCreatorVerified,
 } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import type { LocalChain } from './chain.ts';
 import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
 import {
@@ -24,19 +25,11 @@ import {
   sendAndConfirm,
 } from './network.ts';
 
-export interface Chain {
-  rpcUrl: string;
-  wsUrl: string;
-  connection: Connection;
-  /** Has cheat codes: programs and SOL can be put there. */
-  isSurfpool: boolean;
-}
-
 /** Where the upgrade authority begins in the loader's ProgramData: after u32 kind, u64 slot and the Option's tag. */
 const UPGRADE_AUTHORITY_OFFSET = 13;
 
 /** Puts on the chain what is missing, and returns the marketplace's config. */
-export async function setUpChain(chain: Chain, identities: Identities): Promise<Config> {
+export async function setUpChain(chain: LocalChain, identities: Identities): Promise<Config> {
   await Promise.all([provideProgram(chain, identities), provideSol(chain, identities)]);
   const config = await provideMarketplace(chain, identities);
   await Promise.all([
@@ -46,7 +39,7 @@ export async function setUpChain(chain: Chain, identities: Identities): Promise<
   return config;
 }
 
-async function provideProgram(chain: Chain, { admin }: Identities): Promise<void> {
+async function provideProgram(chain: LocalChain, { admin }: Identities): Promise<void> {
   const program = await chain.connection.getAccountInfo(PROGRAM_ID);
   if (!chain.isSurfpool) {
     if (program?.executable) return;
@@ -60,7 +53,7 @@ async function provideProgram(chain: Chain, { admin }: Identities): Promise<void
   if (!isComplete) await deployProgram(chain.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin.publicKey });
 }
 
-async function provideMarketplace(chain: Chain, identities: Identities): Promise<Config> {
+async function provideMarketplace(chain: LocalChain, identities: Identities): Promise<Config> {
   const { admin, relayAuthority, usdcMint, mintAuthority } = identities;
   const existing = await readConfig(chain.connection);
   if (existing) {
@@ -84,7 +77,7 @@ async function provideMarketplace(chain: Chain, identities: Identities): Promise
   return created;
 }
 
-function requireOurs(config: Config, chain: Chain, relayAuthority: Keypair): void {
+function requireOurs(config: Config, chain: LocalChain, relayAuthority: Keypair): void {
   if (config.relayAuthority.equals(relayAuthority.publicKey)) return;
   throw new Refusal(
     `The marketplace on ${chain.rpcUrl} has another relay authority, ${config.relayAuthority}; this directory's is ` +
@@ -94,7 +87,7 @@ function requireOurs(config: Config, chain: Chain, relayAuthority: Keypair): voi
 }
 
 /** Only the upgrade authority may create the marketplace: a Surfpool makes the admin that, elsewhere a person must. */
-async function becomeUpgradeAuthority(chain: Chain, admin: Keypair): Promise<void> {
+async function becomeUpgradeAuthority(chain: LocalChain, admin: Keypair): Promise<void> {
   const authority = await readUpgradeAuthority(chain);
   if (authority?.equals(admin.publicKey)) return;
   if (chain.isSurfpool) {
@@ -109,7 +102,7 @@ async function becomeUpgradeAuthority(chain: Chain, admin: Keypair): Promise<voi
   );
 }
 
-async function readUpgradeAuthority({ connection }: Chain): Promise<PublicKey | null> {
+async function readUpgradeAuthority({ connection }: LocalChain): Promise<PublicKey | null> {
   const account = await connection.getAccountInfo(findProgramData());
   const bytes = account?.data.subarray(UPGRADE_AUTHORITY_OFFSET, UPGRADE_AUTHORITY_OFFSET + 32);
   return bytes?.length === 32 ? new PublicKey(bytes) : null;

@@ -1,13 +1,28 @@
 /**
- * What a data directory holds of one chain, and how it is kept apart from another's: databases speak of accounts that
- * exist on the chain they were written for and nowhere else.
+ * The data directory: one `npm start` at a time has it, and what it holds of one chain is kept apart from another's,
+ * because databases speak of accounts that exist on the chain they were written for and nowhere else.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Lock, LockHeld, takeLock } from '../database/lock.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
 
 /** Names the chain by its genesis hash. */
 const CHAIN_FILE = 'chain.json';
 const RECORDS = /^(?:(?:ledger|index)\.db(?:-wal|-shm|-journal)?|chain\.json|marketplace\.log)$/;
+
+/** Takes the directory, which is made if missing. Throws Refusal when another process has it. */
+export function lockDirectory(dataDir: string): Lock {
+  try {
+    return takeLock(join(dataDir, 'lock.db'), join(dataDir, 'lock.pid'));
+  } catch (error) {
+    if (!(error instanceof LockHeld)) throw error;
+    throw new Refusal(
+      `${dataDir} is in use by another \`npm start\`${error.holder}. Stop that one, or choose another directory: ` +
+        'DATA_DIR=OTHER PORT=0 npm start',
+    );
+  }
+}
 
 /**
  * Makes the directory belong to this chain. Records of another chain are moved, whole, into `old-<time>`, whose path is

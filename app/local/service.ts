@@ -1,0 +1,86 @@
+/** The marketplace's own service: indexer and relay, in this process. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Keypair } from '@solana/web3.js';
+import pino from 'pino';
+import { createIndexer } from '../../indexer/indexer.ts';
+import { callKeysPath, indexPath } from '../relay/config.ts';
+import { createLog } from '../relay/log.ts';
+import { startRelay } from '../relay/start.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
+import type { LocalChain } from './chain.ts';
+import type { LocalConfig } from './config.ts';
+import type { Shutdown } from './shutdown.ts';
+
+/** Loopback only: the demo keys lie on this disk, and everything here is for one person. */
+const HOST = '127.0.0.1';
+/** Of the two seconds in which everything here ends. */
+const SHUTDOWN_SECONDS = 1;
+
+/** Starts indexer and relay in this process; returns the API's base URL. */
+export async function startService(
+  config: LocalConfig,
+  chain: LocalChain,
+  authority: Keypair,
+  shutdown: Shutdown,
+): Promise<string> {
+  const { dataDir, port } = config;
+  const { rpcUrl, wsUrl } = chain;
+  const log = createLog('info', pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
+  const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
+  const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log, onFailure });
+  shutdown.onStop(() => indexer.stop());
+  await indexer.start();
+  const relay = await startRelay({
+    log,
+    config: {
+      environment: 'test',
+      rpcUrl,
+      wsUrl,
+      publicRpcUrl: rpcUrl,
+      authority,
+      dataDir,
+      host: HOST,
+      port,
+      baseUrl: null,
+      callKeysPath: callKeysPath(dataDir),
+      allowPrivateEndpoints: true,
+      degraded: { refuseAfter: 0, probeSeconds: 30 },
+      egressIps: [HOST],
+      shutdownSeconds: SHUTDOWN_SECONDS,
+      metricsToken: null,
+      helius: null,
+      maxPriorityFeeLamports: 0n,
+      // The fee payer of a local chain is as rich as it likes.
+      runway: { minHours: 0, minLamports: 0 },
+      trustProxy: 0,
+      publicRate: { perSecond: 50, burst: 200 },
+      walletLimits: { lostLamportsPerDay: 0, openExecutions: 0 },
+      logLevel: 'info',
+    },
+  });
+  shutdown.onStop(() => relay.stop());
+  return relay.url;
+}
+
+/** Finds out before anything is started; the relay itself takes the port later. */
+export async function requireFreePort(port: number): Promise<void> {
+  const probe = createServer();
+  try {
+    probe.listen(port, HOST);
+    await once(probe, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new Refusal(
+        `Port ${port} is in use by another program. Choose another, or let one be picked: PORT=0 npm start`,
+      );
+    }
+    if (code === 'EACCES')
+      throw new Refusal(`This user may not listen on port ${port}. Choose one from 1024: PORT=8787`);
+    throw error;
+  }
+  probe.close();
+  await once(probe, 'close');
+}
