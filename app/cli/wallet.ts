@@ -30,7 +30,7 @@ export function createKeyFile(path: string): { file: string; address: string } {
     saveSigningKey(path, key);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new Refusal(`${path} exists already; a key that is overwritten is lost for ever.`);
+    if (code === 'EEXIST') throw new Refusal(`${path} already exists; a key that is overwritten is lost for ever.`);
     if (code === 'ENOENT') throw new Refusal(`The folder ${dirname(path)} does not exist.`);
     throw new Refusal(`${path} cannot be written: ${message}`);
   }

@@ -1,9 +1,10 @@
 /** Which chain the local network runs on: the node that the environment names, or one embedded for this run. */
 import { createRequire } from 'node:module';
 import { Connection } from '@solana/web3.js';
+import { isSurfpool } from '../cli/surfpool.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalConfig } from './config.ts';
-import { forkNode, isSurfpool } from './network.ts';
+import { forkNode } from './network.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** A node that runs, with a marketplace or without. */

@@ -6,13 +6,14 @@ import {
   unpackMint,
 } from '@solana/spl-token';
 import { type Connection, LAMPORTS_PER_SOL, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { fundSol } from '../cli/surfpool.ts';
 import { findTokenAccount } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { CALLER_USDC } from './callers.ts';
 import type { LocalChain } from './chain.ts';
 import type { Identities } from './identities.ts';
-import { fundSol, sendAndConfirm } from './network.ts';
+import { sendAndConfirm } from './network.ts';
 
 /** What each needs for a start, and what a Surfpool gives, in SOL. Public faucets give one or two at a time. */
 const LEAST_SOL = 0.5;

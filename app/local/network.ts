@@ -28,8 +28,6 @@ import { callRpc } from '../cli/surfpool.ts';
 import type { Config } from '../sdk/program/program.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
 
-export { callRpc, fundSol, isSurfpool } from '../cli/surfpool.ts';
-
 /** The program as committed, built by `npm run build:program`. */
 export const PROGRAM_ARTIFACT = join(
   import.meta.dirname,

@@ -4,6 +4,7 @@
  */
 import { type Connection, type Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { readConfig } from '../../migrations/deploy.ts';
+import { callRpc } from '../cli/surfpool.ts';
 import {
   type Config,
   decodeAccount,
@@ -16,14 +17,7 @@ import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalChain } from './chain.ts';
 import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
-import {
-  callRpc,
-  createMockUsdc,
-  deployProgram,
-  initializeMarketplace,
-  PROGRAM_ARTIFACT,
-  sendAndConfirm,
-} from './network.ts';
+import { createMockUsdc, deployProgram, initializeMarketplace, PROGRAM_ARTIFACT, sendAndConfirm } from './network.ts';
 
 /** Where the upgrade authority begins in the loader's ProgramData: after u32 kind, u64 slot and the Option's tag. */
 const UPGRADE_AUTHORITY_OFFSET = 13;

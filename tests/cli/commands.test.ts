@@ -171,7 +171,7 @@ describe('the command line', function () {
     expect((await local('listing', 'pause', agentId, '--keypair', creatorPath)).code).to.equal(0);
     expect((await read()).status).to.equal('paused');
     const again = await local('listing', 'pause', agentId, '--keypair', creatorPath);
-    expect(again).to.include({ code: 1, stderr: `The agent ${agentId} is paused already.\n` });
+    expect(again).to.include({ code: 1, stderr: `The agent ${agentId} is already paused.\n` });
     expect((await local('listing', 'resume', agentId, '--keypair', creatorPath)).code).to.equal(0);
     const shown = JSON.parse((await local('listing', 'show', agentId, '--json')).stdout);
     const terms = { status: 'active', price_usdc: '0.3', listing_version: 2, collateral_usdc: '5' };

@@ -85,7 +85,7 @@ describe('the command line without the service: executions', function () {
       'The price is above max_price (PriceAboveMax). The agent asks 0.25 USDC.',
     );
     expect(await refuse('--task', 'x', '--timeout-seconds', '61')).to.include(
-      '(TimeoutOutOfRange). The agent takes 1 to 60 seconds.',
+      '(TimeoutOutOfRange). The agent accepts 1 to 60 seconds.',
     );
     expect(await refuse('--task', 'x', '--source', market.callers[1]!.usdc.toBase58())).to.include('(InvalidSource).');
     const none = await terminal.refused(caller, 'execution', 'open', caller.publicKey.toBase58(), '--task', 'x');

@@ -36,7 +36,7 @@ describe('keys new', () => {
     writeFileSync(path, 'mine');
     const { code, stdout, stderr } = await runHere(['keys', 'new', path]);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.equal(`${path} exists already; a key that is overwritten is lost for ever.\n`);
+    expect(stderr).to.equal(`${path} already exists; a key that is overwritten is lost for ever.\n`);
     expect(readFileSync(path, 'utf8')).to.equal('mine');
   });
 

@@ -6,8 +6,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PublicKey, Transaction, type VersionedTransaction } from '@solana/web3.js';
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import { expect } from 'chai';
+import nacl from 'tweetnacl';
 import { generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
@@ -17,7 +25,7 @@ import { openByWallet, refund, startByWallet } from '../../app/sdk/wallet/execut
 import { type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
 import { createListing, untilShown } from '../../app/sdk/wallet/listings.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
-import type { Signer } from '../../app/sdk/wallet/signer.ts';
+import { keypairSigner, type Signer } from '../../app/sdk/wallet/signer.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const PRICE = 250_000n;
@@ -68,6 +76,41 @@ async function startSigner(): Promise<Signer & { signed: { transactions: number;
     stop: () => void child.kill(),
   };
 }
+
+describe('a keypair as a signer', () => {
+  const keypair = Keypair.generate();
+  const { publicKey } = keypair;
+  const signer = keypairSigner(keypair);
+  const blockhash = Keypair.generate().publicKey.toBase58();
+  const instruction = SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: 1 });
+  const fits = (message: Uint8Array, signature: Uint8Array | null | undefined) =>
+    nacl.sign.detached.verify(message, signature!, publicKey.toBytes());
+
+  it('signs a legacy transaction, beside the signatures of others', async () => {
+    const other = Keypair.generate();
+    const given = SystemProgram.transfer({ fromPubkey: other.publicKey, toPubkey: publicKey, lamports: 1 });
+    const transaction = new Transaction({ feePayer: publicKey, blockhash, lastValidBlockHeight: 1 });
+    transaction.add(instruction, given).partialSign(other);
+    const signed = await signer.signTransaction(transaction);
+    expect(signed.verifySignatures()).to.equal(true);
+    expect(fits(signed.serializeMessage(), signed.signature)).to.equal(true);
+  });
+
+  it('signs a versioned transaction', async () => {
+    const message = new TransactionMessage({
+      payerKey: publicKey,
+      recentBlockhash: blockhash,
+      instructions: [instruction],
+    });
+    const signed = await signer.signTransaction(new VersionedTransaction(message.compileToV0Message()));
+    expect(fits(signed.message.serialize(), signed.signatures[0])).to.equal(true);
+  });
+
+  it('signs the very bytes of a message', async () => {
+    const message = new TextEncoder().encode('crème');
+    expect(fits(message, await signer.signMessage(message))).to.equal(true);
+  });
+});
 
 describe('a wallet that is no keypair', function () {
   this.timeout(60_000);

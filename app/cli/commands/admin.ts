@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CollateralTier } from '../../sdk/program/program.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
-import type { Settings } from '../../sdk/wallet/settings.ts';
+import type { SettingsChange } from '../../sdk/wallet/settings.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
 import {
@@ -72,7 +72,7 @@ function addSettings(group: Command): void {
       const { changeSettings } = await import('../../sdk/wallet/settings.ts');
       const { feeBps, minPrice, disputeBondLamports, tiers, ...others } = options;
       const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
-      const settings: Settings = {
+      const settings: SettingsChange = {
         ...(feeBps !== undefined && { feeBps }),
         ...(minPrice !== undefined && { minPrice }),
         ...(disputeBondLamports !== undefined && { disputeBondLamports: BigInt(disputeBondLamports) }),

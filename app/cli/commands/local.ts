@@ -12,7 +12,7 @@ const MAX_SOL = 1_000_000;
 const MAX_HOURS = 8_760;
 
 const HELP = `
-Only on the local network: the one whose demo.json lies in DATA_DIR (.local unless set), on a node with cheat codes.`;
+Works only on the local network: the one whose demo.json is in DATA_DIR (.local unless set), on a node with cheat codes.`;
 
 interface FundOptions extends CommonOptions {
   /** Lamports. */
@@ -22,7 +22,7 @@ interface FundOptions extends CommonOptions {
 }
 
 export function localCommands(): Command {
-  const group = new Command('local').description('on the local network alone: fund wallets, let time pass');
+  const group = new Command('local').description('on the local network only: fund wallets, let time pass');
 
   group
     .command('fund')

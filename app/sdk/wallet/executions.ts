@@ -30,7 +30,7 @@ import { readListing } from './upkeep.ts';
 const OPEN_WITHIN_SECONDS = 120n;
 const NONCE_BYTES = 16;
 
-export interface OpenOptions {
+export interface OpenByWalletOptions {
   wallet: Signer;
   agentId: PublicKey;
   /** 32 bytes: `requestHash(task, parameters)`. */
@@ -48,7 +48,7 @@ export interface OpenOptions {
 }
 
 /** Puts an agent's price into escrow from the wallet's own USDC. */
-export async function openByWallet(chain: MarketplaceChain, options: OpenOptions) {
+export async function openByWallet(chain: MarketplaceChain, options: OpenByWalletOptions) {
   const { connection, config } = chain;
   const { wallet, agentId, requestHash, onProgress, nonce = randomBytes(NONCE_BYTES) } = options;
   const caller = wallet.publicKey;
@@ -74,7 +74,7 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenOptions
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     PriceAboveMax: `The agent asks ${formatUsdc(listing.price)} USDC.`,
-    TimeoutOutOfRange: `The agent takes ${listing.minTimeoutSeconds} to ${listing.timeoutSeconds} seconds.`,
+    TimeoutOutOfRange: `The agent accepts ${listing.minTimeoutSeconds} to ${listing.timeoutSeconds} seconds.`,
     ListingNotActive: `The agent is ${listing.status}.`,
     InsufficientBalance: `The price is ${formatUsdc(listing.price)} USDC, to be paid by ${source}.`,
   });

@@ -19,7 +19,7 @@ import { type Facts, sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
 /** The settings that are given stay as given; the others stay as they are. */
-export type Settings = Omit<UpdateConfigInput, 'admin'>;
+export type SettingsChange = Omit<UpdateConfigInput, 'admin'>;
 
 /** Every setting, every authority and what the treasury holds. */
 export async function showConfig({ connection, config }: MarketplaceChain) {
@@ -50,7 +50,7 @@ export async function showConfig({ connection, config }: MarketplaceChain) {
 }
 
 /** Changes settings. Returns the transaction's signature, as every change here does. */
-export function changeSettings(chain: MarketplaceChain, admin: Signer, settings: Settings): Promise<string> {
+export function changeSettings(chain: MarketplaceChain, admin: Signer, settings: SettingsChange): Promise<string> {
   return sendAsAdmin(chain, admin, updateConfig({ admin: admin.publicKey, ...settings }));
 }
 

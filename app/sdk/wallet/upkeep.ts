@@ -41,7 +41,7 @@ export async function changeStatus(
   { wallet, agentId, status }: UpkeepOptions & { status: 'active' | 'paused' },
 ): Promise<string> {
   const listing = await readOwnListing(chain, agentId, wallet);
-  if (listing.status === status) throw new Refusal(`The agent ${agentId} is ${status} already.`);
+  if (listing.status === status) throw new Refusal(`The agent ${agentId} is already ${status}.`);
   const instruction = setListingStatus({ creator: wallet.publicKey, listing: agentId, status });
   const { deposited, slashed } = await readCollateral(chain.connection, agentId);
   return sendTransaction(chain.connection, [instruction], wallet, {

@@ -3,7 +3,8 @@
  * its own, so that no file sees another's chain.
  */
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
-import { callRpc, deployProgram, forkNode, fundSol } from '../../../app/local/network.ts';
+import { callRpc, fundSol } from '../../../app/cli/surfpool.ts';
+import { deployProgram, forkNode } from '../../../app/local/network.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../../../app/sdk/program/clock.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 
