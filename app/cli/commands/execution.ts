@@ -35,7 +35,15 @@ interface OpenOptions extends CommonOptions {
 
 export function executionCommands(): Command {
   const group = new Command('execution').description('pay for a call, look at it, take it back');
+  addOpen(group);
+  addStart(group);
+  addShow(group);
+  addRefund(group);
+  addClose(group);
+  return group;
+}
 
+function addOpen(group: Command): void {
   withWallet(group.command('open'))
     .description("put an agent's price into escrow for one request, from the wallet's own USDC")
     .argument('<agent_id>', 'the agent', toAddress)
@@ -62,7 +70,9 @@ export function executionCommands(): Command {
       };
       printResult(await openByWallet(await openOnChain(options), terms), options.json);
     });
+}
 
+function addStart(group: Command): void {
   withWallet(group.command('start'))
     .description('have the marketplace run an execution that the wallet opened itself, and wait for its result')
     .argument('<execution_id>', 'the execution', toExecutionId)
@@ -80,7 +90,9 @@ export function executionCommands(): Command {
         printResult(await startByWallet(await open(options), started), options.json);
       },
     );
+}
 
+function addShow(group: Command): void {
   withMarketplace(group.command('show'))
     .description('show what the chain holds of an execution: terms, state, escrow')
     .argument('<execution_id>', 'the execution', toExecutionId)
@@ -88,7 +100,9 @@ export function executionCommands(): Command {
       const { showExecution } = await import('../../sdk/wallet/executions.ts');
       printResult(await showExecution(await openOnChain(options), executionId), options.json);
     });
+}
 
+function addRefund(group: Command): void {
   withWallet(group.command('refund'))
     .description('send the escrow back to the caller: anyone can from refund_at on, the relay authority before')
     .argument('<execution_id>', 'the execution', toExecutionId)
@@ -100,7 +114,9 @@ export function executionCommands(): Command {
       const ended = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
       printResult(await refund(await openOnChain(options), ended), options.json);
     });
+}
 
+function addClose(group: Command): void {
   withWallet(group.command('close'))
     .description('remove the record of a refunded execution, 7 days after its open; anyone can')
     .argument('<execution_id>', 'the execution', toExecutionId)
@@ -109,7 +125,6 @@ export function executionCommands(): Command {
       const wallet = await readWallet(options);
       printResult(await closeRecord(await openOnChain(options), { wallet, executionId }), options.json);
     });
-  return group;
 }
 
 function requestHashOf({ task, parameters, requestHash: given }: OpenOptions): Uint8Array {

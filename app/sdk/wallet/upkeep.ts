@@ -30,7 +30,7 @@ import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
 export interface UpkeepOptions {
-  /** The creator's; `returnCollateral` takes anybody's. Pays fee and rent. */
+  /** The creator's; `sendCollateralBack` accepts anybody's. Pays fee and rent. */
   wallet: Signer;
   agentId: PublicKey;
 }
