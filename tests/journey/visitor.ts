@@ -118,7 +118,7 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
     /** The record by Anchor and the published IDL. */
     // biome-ignore lint/suspicious/noExplicitAny: an integrator without generated types
     async readRecord(executionId: string): Promise<any> {
-      const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'idl', 'marketplace.json'), 'utf8'));
+      const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'program', 'idl', 'marketplace.json'), 'utf8'));
       const program = new anchor.Program(idl, { connection } as anchor.Provider);
       // biome-ignore lint/suspicious/noExplicitAny: without types, accounts are not known by name
       return (program.account as any).executionRecord.fetch(recordOf(executionId));
