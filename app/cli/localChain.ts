@@ -43,9 +43,7 @@ async function openRunningChain(): Promise<RunningChain> {
     throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
   });
   if (!isLocal) {
-    throw new Refusal(
-      `The node at ${rpcUrl} is not a Surfpool, the only kind of node that can create money and move time.`,
-    );
+    throw new Refusal(`The node at ${rpcUrl} is not a Surfpool. Only a Surfpool can create money and move the clock.`);
   }
   return { rpcUrl, usdcMint: new PublicKey(network.usdc_mint), connection: connect(rpcUrl) };
 }

@@ -108,7 +108,9 @@ describe('the command line on the local network', function () {
     const empty = newDirectory();
     const { code, stderr } = await cli(['local', 'travel', '1'], { DATA_DIR: empty });
     expect(code).to.equal(1);
-    expect(stderr).to.equal(`No local network runs on ${empty}: \`npm start\` runs one, DATA_DIR names its folder.\n`);
+    expect(stderr).to.equal(
+      `No local network runs in ${empty}. \`npm start\` starts one; DATA_DIR names its folder.\n`,
+    );
   });
 
   it('refuses a node that is no local one, and asks it for nothing but its version', async () => {
