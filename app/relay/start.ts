@@ -7,10 +7,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createGroupCommit } from '../database/groupCommit.ts';
-import { migrate } from '../database/migrate.ts';
+import { MIGRATIONS, migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, setAddressFinder } from '../sdk/program/program.ts';
 import { watchRpc } from '../solana/failure.ts';
@@ -44,7 +43,6 @@ import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { within } from './waiting.ts';
 
-const LEDGER_MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations', 'ledger');
 /** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */
 const DRAIN_SHARE = 0.7;
 
@@ -170,7 +168,7 @@ function openFiles(dataDir: string) {
   const path = ledgerPath(dataDir);
   // One connection for all that is written, so that no write of ours ever waits for another.
   const ledger = openDatabase<LedgerTables>(path);
-  migrate(ledger.sqlite, LEDGER_MIGRATIONS);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
   const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
   return { path, ledger, views };
 }
