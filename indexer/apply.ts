@@ -5,7 +5,7 @@
 import { PublicKey } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import type { Kysely, Transaction } from 'kysely';
-import type { MarketplaceEvent } from '../app/sdk/program/events.ts';
+import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import type { Snapshot } from './accounts.ts';
 import type { Position } from './handlers/handler.ts';

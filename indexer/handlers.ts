@@ -1,5 +1,5 @@
 /** What each event changes, by the handler of its name. */
-import type { MarketplaceEvent } from '../app/sdk/program/events.ts';
+import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import { config } from './handlers/config.ts';
 import { disputes } from './handlers/disputes.ts';
 import { executions } from './handlers/executions.ts';

@@ -1,8 +1,7 @@
 /** A transaction's calls of the marketplace, read from its instructions: what neither a cut log nor an account tells. */
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import bs58 from 'bs58';
-import idlJson from '../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { coder } from '../app/sdk/program/program.ts';
+import { decodeInstruction, idl } from '../app/sdk/program/program.ts';
 
 /** One instruction of the marketplace, at the top level or called by another program. */
 export interface Invocation {
@@ -42,9 +41,7 @@ export function readInvocations(transaction: VersionedTransactionResponse, progr
     })),
   ]);
   return all.flatMap(({ program, accounts, data }) => {
-    const known = idlJson.instructions.find(({ discriminator }) =>
-      discriminator.every((byte, at) => data[at] === byte),
-    );
+    const known = idl.instructions.find(({ discriminator }) => discriminator.every((byte, at) => data[at] === byte));
     if (addresses[program] !== programId.toBase58() || !known) return [];
     const named = known.accounts.map((account, at) => [account.name, addresses[accounts[at] ?? -1] ?? ''] as const);
     return [{ name: known.name, accounts: Object.fromEntries(named), data }];
@@ -59,6 +56,5 @@ export function readReason({ data }: Invocation): bigint {
 
 /** Where an `open_dispute` says that its evidence is. */
 export function readEvidenceUri({ data }: Invocation): string | null {
-  const decoded = coder.instruction.decode(Buffer.from(data));
-  return (decoded?.data as { args: { evidence_uri: string } } | undefined)?.args.evidence_uri ?? null;
+  return (decodeInstruction(data)?.args.evidenceUri as string | undefined) ?? null;
 }

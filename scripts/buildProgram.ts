@@ -73,7 +73,7 @@ async function build(): Promise<object> {
     mkdirSync(join(ROOT, program.folder, 'artifact'), { recursive: true });
     writeFileSync(artifactPath(program), bytes);
   }
-  writeIdl(IDL_FOLDER, MARKETPLACE, idl);
+  writeIdl(IDL_FOLDER, idl);
   writeFileSync(BUILD_JSON, `${JSON.stringify(record, null, 2)}\n`);
   progress('Wrote the programs, BUILD.json and app/sdk/program/idl.');
   return record;
@@ -98,10 +98,7 @@ async function check(): Promise<object> {
   }
   const tools = await ensureToolchain();
   progress('Generating the IDL ...');
-  const idl = await generateIdl(MARKETPLACE, tools.nightly);
-  const idlFiles = { json: idl.json, ts: idl.typescript };
-  for (const [extension, text] of Object.entries(idlFiles)) {
-    const name = `${MARKETPLACE.crate}.${extension}`;
+  for (const [name, text] of Object.entries(await generateIdl(MARKETPLACE, tools.nightly))) {
     if (readCommitted(join(IDL_FOLDER, name)).toString() !== text) stale.push(`app/sdk/program/idl/${name}`);
   }
   const { record, binaries } = await compileAll(tools);

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { createGroupCommit } from '../database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import { type Config, findTreasury, PROGRAM_ID, parseAddress, setAddressFinder } from '../sdk/program/program.ts';
+import { type Config, findTreasury, PROGRAM_ID, parseAddress } from '../sdk/program/program.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
@@ -23,7 +23,6 @@ import { startProber } from './agents/prober.ts';
 import { type Chain, createChain, type Observe } from './chain/chain.ts';
 import { createChainAccounts, readMarketplace, watchStanding } from './chain/cluster.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
-import { findProgramAddress } from './chain/programAddress.ts';
 import { indexPath, ledgerPath, type RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createEngine } from './execution/engine.ts';
@@ -73,7 +72,6 @@ export interface RunningRelay {
 /** Starts everything; resolves when the API answers. Throws with a message for an operator. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
-  setAddressFinder(findProgramAddress);
   const files = openFiles(config.dataDir);
   const metrics: Metrics = createMetrics({
     views: files.views.db,

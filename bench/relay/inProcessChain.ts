@@ -7,7 +7,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { AccountInfo } from '@solana/web3.js';
 import type { Chain } from '../../app/relay/chain/chain.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { EXECUTION_STATUS_BYTE, RECORD_OFFSETS } from '../../app/sdk/program/program.ts';
+import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../app/sdk/program/program.ts';
 
 type Account = AccountInfo<Buffer> | null;
 
@@ -84,7 +84,7 @@ export function inProcess(chain: Chain, latencyMs: number): Chain {
       for (const [index, address] of addresses.entries()) {
         const account = read.accounts[index]!;
         if (address !== firstRecord) others.set(address, account);
-        else if (account?.data[RECORD_OFFSETS.status] === EXECUTION_STATUS_BYTE.open) learnt.open = account;
+        else if (account?.data[RECORD_OFFSETS.status] === RECORD_STATUS_BYTE.open) learnt.open = account;
         else if (account) learnt.settled = account;
       }
       learnt.now ??= read.now;

@@ -10,7 +10,8 @@ import { indexPath, ledgerPath } from '../../app/relay/config.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { createGrant, findGrant, initializeConfig } from '../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
-import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../app/sdk/wire/metadata.ts';
+import { hashMetadata } from '../../app/sdk/receipt/metadataHash.ts';
+import { type AgentMetadata, encodeMetadata } from '../../app/sdk/wire/metadata.ts';
 import { openIndex } from '../../indexer/open.ts';
 import { emptyWorld, TERMS, TIMEOUT, USDC, type World } from '../../tests/harness/vm/world.ts';
 
@@ -59,7 +60,7 @@ export async function createMarket(dataDir: string, endpoint: string): Promise<B
   const ledger = openDatabase<LedgerTables>(ledgerPath(dataDir));
   migrate(ledger.sqlite, MIGRATIONS.ledger);
   await ledger.db.insertInto('api_keys').values(keyRow(w, apiKey)).execute();
-  const received = { metadata_hash: metadataHash, document: document.toString('utf8'), received_ms: 0n };
+  const received = { metadata_hash: metadataHash, document: new TextDecoder().decode(document), received_ms: 0n };
   await ledger.db.insertInto('metadata').values(received).execute();
   ledger.close();
   await writeIndex(w, { path: indexPath(dataDir), metadataHash, keyId });

@@ -4,7 +4,7 @@
  * accounts; any other throw stops the indexer.
  */
 import type { Transaction } from 'kysely';
-import type { EventData, EventName } from '../../app/sdk/program/events.ts';
+import type { EventData, EventName } from '../../app/sdk/program/eventFields.ts';
 import type { IndexDatabase } from '../tables.ts';
 
 /** Where an event happened. */

@@ -1,5 +1,8 @@
-// Generates the program's IDL, in the two forms that `anchor build` writes: JSON in snake_case, which is the real one,
-// and a TypeScript type in camelCase, which is how `@coral-xyz/anchor` presents it to code.
+/**
+ * Generates the program's IDL, in the two forms that `anchor build` writes: JSON in snake_case, which is the real one, and
+ * a TypeScript type in camelCase, which is how `@coral-xyz/anchor` presents it to code. A third form is the SDK's own: the
+ * JSON without its docs as a module, because Node 20 warns of JSON modules and a browser has no use for the docs.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -12,10 +15,8 @@ const { convertIdlToCamelCase } = createRequire(import.meta.url)('@coral-xyz/anc
   convertIdlToCamelCase(idl: Idl): Idl;
 };
 
-export interface IdlFiles {
-  json: string;
-  typescript: string;
-}
+/** Contents by the name of the file. */
+export type IdlFiles = Record<string, string>;
 
 function toTypeScript(idl: Idl, typeName: string): string {
   return `/**
@@ -28,8 +29,17 @@ export type ${typeName} = ${JSON.stringify(convertIdlToCamelCase(idl), null, 2)}
 `;
 }
 
+function toModule(idl: Idl): string {
+  const withoutDocs = JSON.stringify(idl, (key, value) => (key === 'docs' ? undefined : value), 2);
+  return `/** The program's interface without its docs: what \`${idl.metadata.name}.json\` says, for code. Generated, like its neighbours. */
+import type { ProgramIdl } from '../idlTypes.ts';
+
+export const idl: ProgramIdl = ${withoutDocs};
+`;
+}
+
 /**
- * Generates both files' contents by compiling the program for this machine and asking it for its own description.
+ * Generates the files' contents by compiling the program for this machine and asking it for its own description.
  * Anchor's macros look up source positions for that, which only a nightly Rust offers.
  */
 export async function generateIdl(program: Program, nightly: string): Promise<IdlFiles> {
@@ -38,12 +48,15 @@ export async function generateIdl(program: Program, nightly: string): Promise<Id
   const idl = JSON.parse(await run('cargo', tool, { env })) as Idl;
   if (idl.metadata.name !== program.crate) throw new BuildError(`the IDL is that of ${idl.metadata.name}.`);
   const typeName = program.crate.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-  return { json: `${JSON.stringify(idl, null, 2)}\n`, typescript: toTypeScript(idl, typeName) };
+  return {
+    [`${program.crate}.json`]: `${JSON.stringify(idl, null, 2)}\n`,
+    [`${program.crate}.ts`]: toTypeScript(idl, typeName),
+    'idl.ts': toModule(idl),
+  };
 }
 
-/** Writes the files into the folder as CRATE.json and CRATE.ts. */
-export function writeIdl(folder: string, program: Program, files: IdlFiles): void {
+/** Writes the files into the folder. */
+export function writeIdl(folder: string, files: IdlFiles): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${program.crate}.json`), files.json);
-  writeFileSync(join(folder, `${program.crate}.ts`), files.typescript);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }

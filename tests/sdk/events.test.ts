@@ -1,9 +1,11 @@
 /** Reading events from logs: the table fits the IDL, real encodings decode, and only trustworthy lines count. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { decodeEvent, EVENT_FIELDS, type EventName, readEvents } from '../../app/sdk/program/events.ts';
+import { EVENT_FIELDS, type EventName } from '../../app/sdk/program/eventFields.ts';
+import { decodeEvent, readEvents } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { coder, PROGRAM_ID, toBorsh } from '../../app/sdk/program/program.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { coder, toBorsh } from '../harness/vm/anchorCoder.ts';
 
 const OURS = PROGRAM_ID.toBase58();
 const OTHER = 'HpeSYtSP9Z93JaFza7iBsKE2z2uiQ2rN9mymtc9ktipT';

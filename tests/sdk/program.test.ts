@@ -102,7 +102,7 @@ describe('decodeAccount', () => {
 
   it('has the offsets that filters use', () => {
     const at = program.RECORD_OFFSETS;
-    expect(record[at.status]).to.equal(program.EXECUTION_STATUS_BYTE.disputeUpheld);
+    expect(record[at.status]).to.equal(program.RECORD_STATUS_BYTE.disputeUpheld);
     const fills = { executionId: 1, listing: 2, caller: 3, signingKey: 4, keyId: 5, rentSponsor: 6 } as const;
     for (const [name, fill] of Object.entries(fills)) {
       const offset = at[name as keyof typeof fills];

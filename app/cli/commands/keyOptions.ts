@@ -2,8 +2,8 @@
 import type { Connection } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
-import { KEY_SCOPES, type KeyScope } from '../../sdk/receipt/apiKey.ts';
 import type { KeyRestrictions } from '../../sdk/wallet/apiKeys.ts';
+import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/procedures.ts';
 
 export const DAY_SECONDS = 86_400;
 export const MAX_DAYS = constants.maxGrantSeconds / DAY_SECONDS;

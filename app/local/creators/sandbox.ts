@@ -11,7 +11,8 @@ import {
   type ExecutionRequest,
   failedAnswer,
 } from '../../sdk/creator/creator.ts';
-import { hashResult, parseSignature, signResult } from '../../sdk/receipt/receipt.ts';
+import { hashResult, signResult } from '../../sdk/creator/nativeReceipt.ts';
+import { parseSignature } from '../../sdk/receipt/receipt.ts';
 import type { Behaviour } from './definitions.ts';
 
 /** An HTTP answer as a misbehaving server gives it. */

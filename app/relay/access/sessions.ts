@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import bs58 from 'bs58';
-import { verifyMessage } from '../../sdk/receipt/receipt.ts';
+import { verifyMessage } from '../../sdk/creator/nativeReceipt.ts';
 import { ApiError } from '../errors.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;

@@ -2,7 +2,8 @@
  * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one; it is shown only for listings that
  * carry its hash, so a stranger's document changes nothing. Those that no listing carries are kept for a day.
  */
-import { AgentMetadata, hashMetadata } from '../../sdk/wire/metadata.ts';
+import { hashMetadata } from '../../sdk/receipt/metadataHash.ts';
+import { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import type { ApiError } from '../errors.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalid, parse, readObject, show } from '../parse.ts';

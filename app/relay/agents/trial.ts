@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { hashResult, verifyResultSignature } from '../../sdk/creator/nativeReceipt.ts';
 import type { Config } from '../../sdk/program/program.ts';
-import { hashResult, verifyResultSignature } from '../../sdk/receipt/receipt.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';

@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { requestHash } from '../../sdk/creator/nativeReceipt.ts';
 import { parseAddress } from '../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid, requestHash } from '../../sdk/receipt/receipt.ts';
+import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
 import { invalid, show } from '../parse.ts';
 

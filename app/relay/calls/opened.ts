@@ -2,8 +2,10 @@
  * POST /v1/executions/{execution_id}/start: who may have an execution run that its wallet opened without us, and whether
  * it still can be. Money has moved already, so what is refused here is left to the wallet, whose refund needs nobody.
  */
+
+import { requestHash, verifyMessage } from '../../sdk/creator/nativeReceipt.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
-import { parseUuid, requestHash, startMessage, verifyMessage } from '../../sdk/receipt/receipt.ts';
+import { parseUuid, startMessage } from '../../sdk/receipt/receipt.ts';
 import type { StartBody } from '../../sdk/wire/wire.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';

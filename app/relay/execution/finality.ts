@@ -2,7 +2,7 @@
 // looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
 
 import type { Logger } from 'pino';
-import { decodeAccount, EXECUTION_STATUS_BYTE, findExecution, RECORD_OFFSETS } from '../../sdk/program/program.ts';
+import { decodeAccount, findExecution, RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { Journal } from '../ledger/journal.ts';
@@ -48,6 +48,6 @@ export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Pr
 function isProven({ state }: Pick<ExecutionRow, 'state'>, status: number | undefined): boolean {
   if (status === undefined) return state === 'refunded' || state === 'void';
   if (state === 'void') return false;
-  if (status === EXECUTION_STATUS_BYTE.open) return false;
-  return (status === EXECUTION_STATUS_BYTE.refunded) === (state === 'refunded');
+  if (status === RECORD_STATUS_BYTE.open) return false;
+  return (status === RECORD_STATUS_BYTE.refunded) === (state === 'refunded');
 }

@@ -1,8 +1,9 @@
 // What a creator's answer is worth: a signed result, an honest failure, or neither.
 
 import { z } from 'zod';
+import { hashResult, verifyMessage, verifyResultSignature } from '../../sdk/creator/nativeReceipt.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
-import { executionMessage, hashResult, verifyMessage, verifyResultSignature } from '../../sdk/receipt/receipt.ts';
+import { executionMessage } from '../../sdk/receipt/receipt.ts';
 
 /** Longest creator error shown, characters. */
 const MAX_ERROR_LENGTH = 500;

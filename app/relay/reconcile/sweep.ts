@@ -11,11 +11,11 @@ import type { Kysely } from 'kysely';
 import {
   accountDiscriminator,
   decodeAccount,
-  EXECUTION_STATUS_BYTE,
   findEscrow,
   findExecution,
   PROGRAM_ID,
   RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
 } from '../../sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -101,7 +101,7 @@ async function listOpen(connection: Connection): Promise<string[]> {
     dataSlice: { offset: RECORD_OFFSETS.executionId, length: 16 },
     filters: [
       equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(EXECUTION_STATUS_BYTE.open)),
+      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
     ],
   });
   return found.map(({ account }) => formatUuid(account.data));

@@ -178,7 +178,7 @@ export function createClient(options: ClientOptions) {
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /** `session`, a token of `auth.verify`: whose document it is, so that its endpoint can be tested before it is listed. */
     postMetadata: (bytes: Uint8Array, session = '') =>
-      call(MetadataAccepted, '/v1/metadata', post(Buffer.from(bytes)), session),
+      call(MetadataAccepted, '/v1/metadata', post(bytes as Uint8Array<ArrayBuffer>), session),
     /** That the relay answers. */
     health: () => call(Health, '/health'),
     /** Whether it can take executions, and what is in the way: also a value where it cannot. */

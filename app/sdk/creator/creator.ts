@@ -10,7 +10,7 @@
  *       .listen(8080);
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { executionMessage, hashResult, requestHash, signMessage, signResult } from '../receipt/receipt.ts';
+import { executionMessage } from '../receipt/receipt.ts';
 import { createAnswers } from './answers.ts';
 import { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
 import {
@@ -20,7 +20,8 @@ import {
   RequestError,
   readExecutionRequest,
 } from './creatorRequest.ts';
-import { findSigningKey, signingKeyAddress, signingKeysOf } from './signingKey.ts';
+import { hashResult, requestHash, signMessage, signResult } from './nativeReceipt.ts';
+import { heldKey, signingKeyAddress, signingKeysOf } from './signingKey.ts';
 
 export type { CallPurpose } from './callSignature.ts';
 export { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
@@ -119,7 +120,7 @@ export function createExecutionHandler(
         const { executionId, signingKey } = execution;
         // Work that another key signs would never be paid, and silence would keep the caller waiting until its deadline:
         // a failure said at once costs nobody anything. It is not remembered, for the key may come.
-        if (!findSigningKey(keys, signingKey)) {
+        if (!heldKey(keys, signingKey)) {
           const reason = `this server does not hold the signing key ${signingKey}`;
           return Buffer.from(JSON.stringify(failedAnswer(executionId, reason)));
         }
@@ -148,7 +149,7 @@ export function completedAnswer(
   if (typeof output?.result !== 'string') throw new TypeError('execute must return { result: string }');
   const result = output.result.replace(/\p{Surrogate}/gu, '\uFFFD');
   const resultHash = hashResult(result);
-  const signingKey = findSigningKey(signingKeysOf(options.signingKey), request.signingKey);
+  const signingKey = heldKey(signingKeysOf(options.signingKey), request.signingKey);
   if (!signingKey) throw new TypeError(`the signing key ${request.signingKey} is not held`);
   const answer: CompletedAnswer = {
     execution_id: request.executionId,

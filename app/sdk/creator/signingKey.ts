@@ -25,7 +25,7 @@ export function signingKeysOf(signingKey: Uint8Array | readonly Uint8Array[]): [
 }
 
 /** The key of that name, base58; the newest where none is named. */
-export function findSigningKey(keys: [Uint8Array, ...Uint8Array[]], named: string | null): Uint8Array | undefined {
+export function heldKey(keys: [Uint8Array, ...Uint8Array[]], named: string | null): Uint8Array | undefined {
   return named === null ? keys[0] : keys.find((key) => signingKeyAddress(key) === named);
 }
 

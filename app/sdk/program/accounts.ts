@@ -2,22 +2,17 @@
  * Reads the program's accounts: bytes in, typed values out. The layouts come from the generated IDL; big numbers leave
  * as bigint, 32-byte keys as PublicKey, other byte arrays as Uint8Array, enums as lower-camel-case names.
  */
-
-import type { Idl } from '@coral-xyz/anchor';
-import anchor from '@coral-xyz/anchor';
-import { PublicKey } from '@solana/web3.js';
-import idlJson from './idl/marketplace.json' with { type: 'json' };
+import type { PublicKey } from '@solana/web3.js';
+import { idl } from './idl/idl.ts';
+import { decodeAccountData, discriminatorOf } from './idlCodec.ts';
 import { KeptAddress } from './keptAddress.ts';
 
-/** The program's interface, as generated. */
-export const idl = idlJson as unknown as Idl;
 /** Where the program is deployed, on every cluster. */
-export const PROGRAM_ID: PublicKey = new KeptAddress(idlJson.address);
-/** Codes arguments, accounts and events by the IDL, in the IDL's own spelling. */
-export const coder = new anchor.BorshCoder(idl);
+export const PROGRAM_ID: PublicKey = new KeptAddress(idl.address);
 
 export type ListingStatus = 'active' | 'paused' | 'delisted';
-export type ExecutionStatus = 'open' | 'completed' | 'refunded' | 'disputed' | 'disputeUpheld';
+/** Where an ExecutionRecord stands; the `ExecutionStatus` of the REST API is another. */
+export type RecordStatus = 'open' | 'completed' | 'refunded' | 'disputed' | 'disputeUpheld';
 export type DisputeOutcome = 'open' | 'rejected' | 'upheld' | 'lapsed';
 
 export interface CollateralTier {
@@ -124,7 +119,7 @@ export interface KeyGrant {
 
 export interface ExecutionRecord {
   version: number;
-  status: ExecutionStatus;
+  status: RecordStatus;
   bump: number;
   escrowBump: number;
   executionId: Uint8Array;
@@ -182,16 +177,14 @@ export interface Accounts {
   Dispute: Dispute;
 }
 
-/** An account's fields. Throws when the data is not of an account of this name. */
+/** An account's fields. Throws RangeError when the data is not of an account of this name. */
 export function decodeAccount<Name extends keyof Accounts>(name: Name, data: Uint8Array): Accounts[Name] {
-  return fromBorsh(coder.accounts.decode(name, Buffer.from(data))) as Accounts[Name];
+  return decodeAccountData(name, data) as Accounts[Name];
 }
 
 /** The 8 bytes that begin every account of this name. */
 export function accountDiscriminator(name: keyof Accounts): Uint8Array {
-  const account = idlJson.accounts.find((candidate) => candidate.name === name);
-  if (!account) throw new RangeError(`the program has no account ${name}`);
-  return Uint8Array.from(account.discriminator);
+  return discriminatorOf(name);
 }
 
 /** Byte offsets of an ExecutionRecord's fields, for `memcmp` filters of getProgramAccounts. */
@@ -213,7 +206,7 @@ export const RECORD_OFFSETS = {
 } as const;
 
 /** The byte that stands for each status of an ExecutionRecord. */
-export const EXECUTION_STATUS_BYTE: Record<ExecutionStatus, number> = {
+export const RECORD_STATUS_BYTE: Record<RecordStatus, number> = {
   open: 0,
   completed: 1,
   refunded: 2,
@@ -232,53 +225,3 @@ export const DISPUTE_OFFSETS = { outcome: 9, record: 11, listing: 43, caller: 75
 
 /** The byte that stands for each outcome of a Dispute. */
 export const DISPUTE_OUTCOME_BYTE: Record<DisputeOutcome, number> = { open: 0, rejected: 1, upheld: 2, lapsed: 3 };
-
-/** Values as Anchor decodes them, in the form that this package uses. */
-export function fromBorsh(value: unknown): unknown {
-  if (anchor.BN.isBN(value)) return toBigint(value);
-  if (value instanceof PublicKey || value instanceof Uint8Array || typeof value !== 'object' || value === null) {
-    return value;
-  }
-  if (Array.isArray(value)) {
-    return value.every((item) => typeof item === 'number') ? Uint8Array.from(value) : value.map(fromBorsh);
-  }
-  const entries = Object.entries(value);
-  const [first] = entries;
-  // A fieldless enum arrives as { Variant: {} }; no struct of ours has an upper-case field.
-  if (entries.length === 1 && first && /^[A-Z]/.test(first[0])) return lowerFirst(first[0]);
-  return Object.fromEntries(entries.map(([key, item]) => [toCamel(key), fromBorsh(item)]));
-}
-
-/** Arguments in the form that this package uses, as Anchor encodes them. Enums go as { Variant: {} }. */
-export function toBorsh(value: unknown): unknown {
-  if (typeof value === 'bigint') return new anchor.BN(value.toString());
-  if (value instanceof Uint8Array) return Array.from(value);
-  if (value instanceof PublicKey || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(toBorsh);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [toSnake(key), toBorsh(item)]));
-}
-
-/** Through hexadecimal, which needs no division. */
-function toBigint(value: anchor.BN): bigint {
-  const magnitude = BigInt(`0x${value.abs().toString(16)}`);
-  return value.isNeg() ? -magnitude : magnitude;
-}
-
-const toCamel = named((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()));
-
-const toSnake = named((name) =>
-  /^[A-Z]/.test(name) ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-);
-
-/** Remembers what each name becomes; there are as many as the program's fields. */
-function named(rename: (name: string) => string): (name: string) => string {
-  const known = new Map<string, string>();
-  return (name) => {
-    if (!known.has(name)) known.set(name, rename(name));
-    return known.get(name)!;
-  };
-}
-
-function lowerFirst(name: string): string {
-  return name.charAt(0).toLowerCase() + name.slice(1);
-}

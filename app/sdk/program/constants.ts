@@ -2,11 +2,11 @@
  * The program's constants, read from the generated IDL. Apart from addresses.ts, so that a command line can name a limit
  * in its help without loading all that computes addresses.
  */
-import idlJson from './idl/marketplace.json' with { type: 'json' };
+import { idl } from './idl/idl.ts';
 
 /** The text of a constant as the IDL has it. */
 export function constantText(name: string): string {
-  const constant = idlJson.constants.find((candidate) => candidate.name === name);
+  const constant = idl.constants.find((candidate) => candidate.name === name);
   if (!constant) throw new RangeError(`the program has no constant ${name}`);
   return constant.value;
 }

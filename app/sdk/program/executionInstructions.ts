@@ -1,7 +1,7 @@
 /** Instructions of an execution: open, settle, refund, close. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { findCollateral, findEscrow, findExecution, findGrant, findSpender, findTokenAccount } from './addresses.ts';
-import { type AccountValues, buildInstruction, variant } from './instruction.ts';
+import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
   /** 16 bytes, random or from an idempotency key. */
@@ -123,7 +123,7 @@ export function refundExecution(input: RefundExecutionInput): TransactionInstruc
     grant: findGrant(caller, keyId),
     rent_sponsor: rentSponsor,
   };
-  return buildInstruction('refund_execution', accounts, { reason: variant(reason) });
+  return buildInstruction('refund_execution', accounts, { reason });
 }
 
 export interface CloseExecutionInput {

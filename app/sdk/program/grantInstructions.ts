@@ -1,8 +1,8 @@
 /** Instructions of an API key's spending right. Part of program.ts. */
-import { createApproveInstruction } from '@solana/spl-token';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { findGrant, findSpender, findTokenAccount } from './addresses.ts';
 import { buildInstruction } from './instruction.ts';
+import { approve } from './token.ts';
 
 export interface GrantLimits {
   perExecutionMax: bigint;
@@ -70,5 +70,5 @@ export function approveSpender(input: {
   amount: bigint;
 }): TransactionInstruction {
   const { wallet, usdcMint, amount } = input;
-  return createApproveInstruction(findTokenAccount(wallet, usdcMint), findSpender(wallet), wallet, amount);
+  return approve({ source: findTokenAccount(wallet, usdcMint), delegate: findSpender(wallet), owner: wallet, amount });
 }

@@ -1,4 +1,5 @@
 /** Instructions of a listing's life, from listing an agent to the return of its collateral. Part of program.ts. */
+import { concatBytes } from '@noble/hashes/utils.js';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ListingStatus } from './accounts.ts';
 import {
@@ -9,11 +10,11 @@ import {
   findTokenAccount,
   REGISTER_DOMAIN,
 } from './addresses.ts';
-import { buildInstruction, variant } from './instruction.ts';
+import { buildInstruction } from './instruction.ts';
 
 /** What a listing's signing key signs to prove that the creator holds it. */
 export function registerMessage(listing: PublicKey): Uint8Array {
-  return Uint8Array.from(Buffer.concat([REGISTER_DOMAIN, listing.toBytes()]));
+  return concatBytes(REGISTER_DOMAIN, listing.toBytes());
 }
 
 export interface ListingTerms {
@@ -83,7 +84,7 @@ export interface SetListingStatusInput {
 export function setListingStatus(input: SetListingStatusInput): TransactionInstruction {
   const { creator, listing, status } = input;
   const accounts = { creator, listing, collateral: findCollateral(listing) };
-  return buildInstruction('set_listing_status', accounts, { status: variant(status) });
+  return buildInstruction('set_listing_status', accounts, { status });
 }
 
 export interface RotateSigningKeyInput {

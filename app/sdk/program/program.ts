@@ -5,7 +5,7 @@
  */
 import type { TransactionInstruction } from '@solana/web3.js';
 import { Ed25519Program } from '@solana/web3.js';
-import idlJson from './idl/marketplace.json' with { type: 'json' };
+import { idl } from './idl/idl.ts';
 
 export * from './accounts.ts';
 export * from './addresses.ts';
@@ -13,7 +13,10 @@ export * from './configInstructions.ts';
 export * from './disputeInstructions.ts';
 export * from './executionInstructions.ts';
 export * from './grantInstructions.ts';
+export { idl } from './idl/idl.ts';
+export { decodeInstruction } from './idlCodec.ts';
 export * from './listingInstructions.ts';
+export { findProgramAddress } from './programAddress.ts';
 
 /** A signature check in the one layout that the program accepts: everything inside the instruction itself. */
 export function ed25519Instruction(input: {
@@ -31,10 +34,7 @@ export interface ProgramError {
 }
 
 const ERRORS = new Map<number, ProgramError>(
-  idlJson.errors.map(({ code, name, msg }) => [
-    code,
-    { code, name: name.charAt(0).toUpperCase() + name.slice(1), msg },
-  ]),
+  idl.errors.map(({ code, name, msg }) => [code, { code, name: name.charAt(0).toUpperCase() + name.slice(1), msg }]),
 );
 
 /** The program's error of a custom code (6000 and up); null for codes that are not ours. */

@@ -3,14 +3,10 @@
  * base62 characters and a CRC-32 in 6 more, so that a mistyped key is known without a look-up. A key is made where it
  * is used; the marketplace learns its SHA-256, and the whole key only when it is presented.
  */
-import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 export type Environment = 'live' | 'test';
-
-/** What an API key may be used for: `execute` spends and starts executions, `read` reads them. */
-export const KEY_SCOPES = ['execute', 'read'] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY = /^crtx_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
@@ -25,8 +21,9 @@ export function keyPrefix(environment: Environment): string {
 
 /** A new random key of this environment. Whoever holds it can spend within its grant. */
 export function createApiKey(environment: Environment): string {
-  const id = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
-  const secret = toBase62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_LENGTH);
+  // More bits than the eight characters hold, so that each of them is as likely as every other.
+  const id = toBase62(randomNumber(SECRET_BYTES) % 62n ** 8n, 8);
+  const secret = toBase62(randomNumber(SECRET_BYTES), SECRET_LENGTH);
   const body = `${keyPrefix(environment)}${id}_${secret}`;
   return body + checksumOf(body);
 }
@@ -40,12 +37,12 @@ export function parseApiKey(key: string): { environment: Environment; id: string
 
 /** SHA-256 of the whole key, lower-case hex: all that the marketplace stores. */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key, 'utf8').digest('hex');
+  return bytesToHex(sha256(utf8ToBytes(key)));
 }
 
 /** The 16 bytes that name the key's grant on-chain: the head of SHA-256 of the whole key. */
 export function keyIdOf(key: string): Uint8Array {
-  return new Uint8Array(Buffer.from(keyIdOfHash(hashApiKey(key)), 'hex'));
+  return hexToBytes(keyIdOfHash(hashApiKey(key)));
 }
 
 /** The same, 32 hex digits, from the key's hash. */
@@ -55,6 +52,20 @@ export function keyIdOfHash(keyHash: string): string {
 
 function checksumOf(body: string): string {
   return toBase62(BigInt(crc32(body)), CHECKSUM_LENGTH);
+}
+
+/** CRC-32 as zlib and Ethernet have it, of ASCII text. */
+function crc32(ascii: string): number {
+  let crc = 0xffffffff;
+  for (let at = 0; at < ascii.length; at += 1) {
+    crc ^= ascii.charCodeAt(at);
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+function randomNumber(bytes: number): bigint {
+  return BigInt(`0x${bytesToHex(randomBytes(bytes))}`);
 }
 
 /** Big-endian, padded with zeros to `length` digits. */

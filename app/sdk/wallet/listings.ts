@@ -5,7 +5,8 @@
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/curves/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../program/program.ts';
-import { encodeMetadata, hashMetadata } from '../wire/metadata.ts';
+import { hashMetadata } from '../receipt/metadataHash.ts';
+import { encodeMetadata } from '../wire/metadata.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { Progress } from './format.ts';
 import { depositFor, type ListingDraft } from './listingDraft.ts';

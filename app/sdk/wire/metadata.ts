@@ -1,9 +1,8 @@
 /**
  * A listing's metadata: one JSON document that describes the agent, kept off the chain. The SHA-256 of its bytes as the
- * creator wrote them is the listing's metadata_hash, so that the order of a schema's properties is kept. Creators make
- * it here, the relay checks it here.
+ * creator wrote them is the listing's metadata_hash (receipt/metadataHash.ts), so that the order of a schema's properties
+ * is kept. Creators make it here, the relay checks it here.
  */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** The standard taxonomy in the order of the bits of a listing's tag_mask. */
@@ -93,11 +92,6 @@ export const AgentMetadata = z.strictObject({
 export type AgentMetadata = z.infer<typeof AgentMetadata>;
 
 /** The document's bytes, names in the order in which they stand in `metadata`. Other bytes of it are as good. */
-export function encodeMetadata(metadata: AgentMetadata): Buffer {
-  return Buffer.from(JSON.stringify(metadata), 'utf8');
-}
-
-/** Lower-case hex SHA-256 of a document's bytes: the listing's metadata_hash. */
-export function hashMetadata(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+export function encodeMetadata(metadata: AgentMetadata): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(metadata));
 }

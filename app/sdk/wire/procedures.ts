@@ -3,9 +3,10 @@
  * router over these schemas and the typed client in client.ts reads answers with them.
  */
 import { z } from 'zod';
-import { KEY_SCOPES } from '../receipt/apiKey.ts';
 
-export { KEY_SCOPES, type KeyScope } from '../receipt/apiKey.ts';
+/** What an API key may be used for: `execute` spends and starts executions, `read` reads them. */
+export const KEY_SCOPES = ['execute', 'read'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
 
 const Address = z
   .string('must be a base58 address')
@@ -31,9 +32,9 @@ const IpBlock = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], { error: I
  */
 const restrictions = {
   scopes: KeyScopes.optional(),
-  /** The service takes the key no more from here on, though its grant may live longer. */
+  /** From then on the service refuses the key, though its grant may live longer. */
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-  /** Addresses and CIDR blocks from which alone the key is taken. */
+  /** The key is accepted only from these addresses and CIDR blocks. */
   allowed_ips: z.array(IpBlock).min(1, 'must name at least one address').max(32).nullable().optional(),
 };
 

@@ -4,8 +4,9 @@ import { Keypair } from '@solana/web3.js';
 import type { Insertable, Kysely } from 'kysely';
 import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/ledger/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
-import { type AgentMetadata, encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import type { ExecutionRow, IndexDatabase, ListingRow } from '../../../indexer/tables.ts';
 
 /** Unix seconds from which test rows count; any fixed moment will do. */
@@ -71,12 +72,12 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return row.listing;
   }
 
-  async function addDocument(bytes: Buffer, receivedMs = state.nowMs): Promise<void> {
+  async function addDocument(bytes: Uint8Array, receivedMs = state.nowMs): Promise<void> {
     await ledger
       .insertInto('metadata')
       .values({
         metadata_hash: hashMetadata(bytes),
-        document: bytes.toString('utf8'),
+        document: new TextDecoder().decode(bytes),
         received_ms: BigInt(receivedMs),
       })
       .onConflict((conflict) => conflict.doNothing())

@@ -7,7 +7,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Ed25519Program, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { coder, errorFromCode, fromBorsh, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { errorFromCode, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { coder, fromBorsh } from './anchorCoder.ts';
 
 /** The program of tests/program/caller. */
 export const TEST_CALLER_ID = new PublicKey('HpeSYtSP9Z93JaFza7iBsKE2z2uiQ2rN9mymtc9ktipT');

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import * as program from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
+import { coder, toBorsh } from './anchorCoder.ts';
 import { Balances, difference, type Movement } from './balances.ts';
 import { namedKeypair } from './keys.ts';
 import type { Outcome } from './outcome.ts';
@@ -261,7 +262,7 @@ export class World {
     const account = await this.vm.getAccount(address);
     if (!account) throw new Error(`there is no ${name} at ${address.toBase58()}`);
     const value = { ...program.decodeAccount(name, account.data), ...change };
-    const bytes = await program.coder.accounts.encode(name, program.toBorsh(withVariants(value)));
+    const bytes = await coder.accounts.encode(name, toBorsh(withVariants(value)));
     const data = new Uint8Array(account.data.length);
     data.set(bytes);
     this.vm.setAccount(address, { ...account, data });

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { createClient, createManagementClient, MarketplaceError } from '../../../app/sdk/client/client.ts';
-import { encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 

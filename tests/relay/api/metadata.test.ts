@@ -5,7 +5,8 @@ import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { encodeMetadata, hashMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
@@ -45,7 +46,7 @@ describe('POST /v1/metadata', () => {
       .selectAll()
       .where('metadata_hash', '=', metadata_hash)
       .executeTakeFirstOrThrow();
-    expect(row.document).to.equal(bytes.toString('utf8'));
+    expect(row.document).to.equal(Buffer.from(bytes).toString('utf8'));
   });
 
   it('shows a document to nobody until a listing carries its hash, then at once', async () => {
@@ -230,7 +231,13 @@ describe('POST /v1/metadata', () => {
       const documents = ['expired', 'waiting', 'listed', 'delisted', 'in-use'].map((name) =>
         encodeMetadata(metadataOf({ name })),
       );
-      const [expired, waiting, listed, delisted, inUse] = documents as [Buffer, Buffer, Buffer, Buffer, Buffer];
+      const [expired, waiting, listed, delisted, inUse] = documents as [
+        Uint8Array,
+        Uint8Array,
+        Uint8Array,
+        Uint8Array,
+        Uint8Array,
+      ];
       for (const bytes of documents)
         await world.addDocument(bytes, bytes === waiting ? now - DAY_MS : now - DAY_MS - 1);
       await world.addListing({ metadata_hash: hashMetadata(listed) }, null);
@@ -245,10 +252,10 @@ describe('POST /v1/metadata', () => {
 
     const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
     /** A document that came at this time and waits for its listing. */
-    async function addPending(bytes: Buffer, received: number, wallet = ''): Promise<string> {
+    async function addPending(bytes: Uint8Array, received: number, wallet = ''): Promise<string> {
       const row = {
         metadata_hash: hashMetadata(bytes),
-        document: bytes.toString('utf8'),
+        document: Buffer.from(bytes).toString('utf8'),
         received_ms: BigInt(received),
       };
       await world.ledger
@@ -300,7 +307,8 @@ describe('POST /v1/metadata', () => {
 
     it('of a wallet make way for its own alone: the last 20 of each stay', async () => {
       const [mine, other] = [await signIn(), await signIn()];
-      const send = (bytes: Buffer, key?: string) => world.post('/v1/metadata', bytes, key === undefined ? {} : { key });
+      const send = (bytes: Uint8Array, key?: string) =>
+        world.post('/v1/metadata', bytes, key === undefined ? {} : { key });
       const theirs = documentOf("another wallet's");
       await send(theirs, other);
       for (let n = 0; n <= 20; n += 1) {

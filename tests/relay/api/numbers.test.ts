@@ -73,8 +73,8 @@ describe('numbers in requests', () => {
 
     it('are refused with 400 before anything is paid, wherever bodies are read', async () => {
       const agent = await world.addListing();
-      const metadata = encodeMetadata(metadataOf({ output_schema: { maximum: 7 } }))
-        .toString()
+      const metadata = new TextDecoder()
+        .decode(encodeMetadata(metadataOf({ output_schema: { maximum: 7 } })))
         .replace('7', '1e999');
       const bodies: [path: string, body: string, at: string][] = [
         [`/v1/agents/${agent}/execute`, '{"task":"t","parameters":{"n":[12345678901234567890]}}', 'parameters.n.0'],

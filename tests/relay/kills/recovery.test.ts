@@ -7,7 +7,6 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import {
   accountDiscriminator,
-  EXECUTION_STATUS_BYTE,
   findEscrow,
   findExecution,
   findGrant,
@@ -15,6 +14,7 @@ import {
   findTreasury,
   PROGRAM_ID,
   RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
 } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -280,7 +280,7 @@ describe('recovery', function () {
         commitment: 'confirmed',
         filters: [
           { memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator('ExecutionRecord')) } },
-          { memcmp: { offset: RECORD_OFFSETS.status, bytes: bs58.encode(Uint8Array.of(EXECUTION_STATUS_BYTE.open)) } },
+          { memcmp: { offset: RECORD_OFFSETS.status, bytes: bs58.encode(Uint8Array.of(RECORD_STATUS_BYTE.open)) } },
         ],
       });
       expect(records.length).to.equal(0);

@@ -13,9 +13,9 @@ import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { reconcile } from '../../../app/relay/reconcile/sweep.ts';
 import {
   accountDiscriminator,
-  EXECUTION_STATUS_BYTE,
   PROGRAM_ID,
   RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
 } from '../../../app/sdk/program/program.ts';
 import {
   FEE,
@@ -153,7 +153,7 @@ describe('the ledger lost, and an old backup restored', function () {
     const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
     const filters = [
       equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(EXECUTION_STATUS_BYTE.open)),
+      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
     ];
     return (await market.node.connection.getProgramAccounts(PROGRAM_ID, { commitment: 'confirmed', filters })).length;
   }

@@ -1,6 +1,6 @@
 /** Routes of executions: paid calls, their records and results. */
 import { z } from 'zod';
-import { hashResult } from '../../../sdk/receipt/receipt.ts';
+import { hashResult } from '../../../sdk/creator/nativeReceipt.ts';
 import {
   ExecuteAccepted,
   ExecuteBody,

@@ -1,0 +1,31 @@
+/** What the marketplace needs of the SPL Token program: its address, and the one instruction that a wallet sends it. */
+
+import { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { Buffer } from 'buffer';
+import { u64 } from './borsh.ts';
+import { KeptAddress } from './keptAddress.ts';
+
+export const TOKEN_PROGRAM_ID: PublicKey = new KeptAddress('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+export const ASSOCIATED_TOKEN_PROGRAM_ID = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
+
+/** The token program's number of Approve. */
+const APPROVE = 4;
+
+/** Lets `delegate` move up to `amount` base units of a token account; replaces any delegate. Signs: owner. */
+export function approve(input: {
+  source: PublicKey;
+  delegate: PublicKey;
+  owner: PublicKey;
+  amount: bigint;
+}): TransactionInstruction {
+  const { source, delegate, owner, amount } = input;
+  return new TransactionInstruction({
+    programId: TOKEN_PROGRAM_ID,
+    keys: [
+      { pubkey: source, isSigner: false, isWritable: true },
+      { pubkey: delegate, isSigner: false, isWritable: false },
+      { pubkey: owner, isSigner: true, isWritable: false },
+    ],
+    data: Buffer.from([APPROVE, ...u64.write(amount)]),
+  });
+}

@@ -1,0 +1,8 @@
+/** What a listing says of its metadata document, so that nobody can change the one without the other. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+
+/** Lower-case hex SHA-256 of a document's bytes: the listing's metadata_hash. */
+export function hashMetadata(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
+}

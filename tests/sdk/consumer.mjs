@@ -1,0 +1,57 @@
+/**
+ * What package.test.ts runs in Node and in a browser's place, and type-checks, outside of the repository: every entry point
+ * that a browser may load does something whose outcome is known.
+ */
+import { createClient } from '@agent-marketplace/sdk/client';
+import * as program from '@agent-marketplace/sdk/program';
+import * as receipt from '@agent-marketplace/sdk/receipt';
+import { formatUsdc, Health, parseUsdc } from '@agent-marketplace/sdk/wire';
+
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const filled = (length, byte) => new Uint8Array(length).fill(byte);
+const SECRET_KEY = Uint8Array.of(
+  ...filled(32, 0),
+  ...[59, 106, 39, 188, 206, 182, 164, 45, 98, 163, 168, 208, 42, 111, 13, 115],
+  ...[101, 50, 21, 119, 29, 226, 67, 166, 58, 192, 72, 161, 139, 89, 218, 41],
+);
+
+/** The same wherever it runs. */
+export async function run() {
+  const key = receipt.createApiKey('test');
+  const executionId = receipt.deriveExecutionId(filled(32, 1), filled(16, 2));
+  const signature = receipt.signMessage(SECRET_KEY, 'the work');
+  const wallet = program.findCollateral(program.PROGRAM_ID);
+  const open = program.openExecution({
+    caller: wallet,
+    payer: wallet,
+    listing: wallet,
+    source: wallet,
+    usdcMint: wallet,
+    nonce: filled(16, 2),
+    executionId,
+    maxPrice: 2n ** 64n - 1n,
+    listingVersion: 9,
+    timeoutSeconds: 60,
+    requestHash: receipt.requestHash('the work', { pages: 2 }),
+    openBefore: -2n,
+  });
+  const approve = program.approveSpender({ wallet, usdcMint: wallet, amount: 5n });
+  const health = { status: 'ok', environment: 'test', uptime_seconds: 1 };
+  const client = createClient({ baseUrl: 'http://x', fetch: async () => new Response(JSON.stringify(health)) });
+  const admin = program.idl.events.find(({ name }) => name === 'AdminChanged');
+  const event = program.decodeEvent(Uint8Array.of(...(admin?.discriminator ?? []), ...filled(64, 3)));
+  return JSON.stringify({
+    key: receipt.parseApiKey(key)?.environment,
+    id: receipt.formatUuid(executionId),
+    signature,
+    verified: receipt.verifyMessage(SECRET_KEY.subarray(32), 'the work', signature),
+    refused: receipt.verifyMessage(SECRET_KEY.subarray(32), 'other work', signature),
+    record: program.findExecution(executionId).toBase58(),
+    tokens: program.findTokenAccount(wallet, wallet).toBase58(),
+    open: hex(open.data),
+    approve: hex(approve.data),
+    event: event.name,
+    health: Health.parse(await client.health()).status,
+    amount: formatUsdc(parseUsdc(1.5)),
+  });
+}

@@ -1,0 +1,204 @@
+/**
+ * The SDK as others get it: packed, installed from the tarball into a folder that knows nothing of this repository, run by
+ * plain Node, type-checked, bundled for a browser and run without anything that only Node has.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { builtinModules, createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createContext, runInContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { build, transformSync } from 'esbuild';
+
+const exec = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+const SDK = join(ROOT, 'app', 'sdk');
+const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+/** The entry points that a browser may load. */
+const BROWSER_ENTRIES = ['wire', 'client', 'program', 'receipt'];
+/** Entry points that are not compiled yet, because their sources still import from outside of the package. */
+const LATER = ['wallet'];
+const isLater = (path: string) => LATER.some((entry) => path === entry || path.startsWith(`${entry}/`));
+
+/** README.md's examples by the entry point that they are for. */
+const EXAMPLES = new Map(
+  [...readFileSync(join(SDK, 'README.md'), 'utf8').matchAll(/^## `\.\/(\w+)`.*\n+```ts\n([\s\S]*?)```/gm)].map(
+    ([, entry, code]) => [entry!, code!],
+  ),
+);
+const CONSUMER = readFileSync(join(import.meta.dirname, 'consumer.mjs'), 'utf8');
+const TSCONFIG = {
+  compilerOptions: { strict: true, noEmit: true, target: 'es2023', module: 'nodenext', skipLibCheck: true },
+  include: ['*.ts'],
+};
+
+describe('sdk/package', function () {
+  this.timeout(300_000);
+  const folder = mkdtempSync(join(tmpdir(), 'sdk-package-'));
+  let packed: string[];
+  let marketplace: Server;
+  let url: string;
+
+  before(async () => {
+    const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', folder], { cwd: SDK });
+    const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
+      { filename: string; files: { path: string }[] },
+    ];
+    packed = files.map(({ path }) => path);
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+    await exec('npm', ['install', ...quiet, join(folder, filename)], { cwd: folder });
+    for (const [entry, code] of EXAMPLES) {
+      writeFileSync(join(folder, `${entry}.ts`), code);
+      writeFileSync(join(folder, `${entry}.mjs`), transformSync(code, { loader: 'ts', format: 'esm' }).code);
+    }
+    writeFileSync(join(folder, 'consumer.mjs'), CONSUMER);
+    writeFileSync(join(folder, 'run.mjs'), "import { run } from './consumer.mjs';\nconsole.log(await run());\n");
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+
+    marketplace = createServer((request, response) => {
+      const agents = { agents: [], total: 0, limit: 1, offset: 0 };
+      response.setHeader('content-type', 'application/json');
+      response.end(request.url === '/v1/agents?tags=writing&limit=1' ? JSON.stringify(agents) : '{}');
+    }).listen(0, '127.0.0.1');
+    await once(marketplace, 'listening');
+    url = `http://127.0.0.1:${(marketplace.address() as AddressInfo).port}`;
+  });
+  after(() => {
+    marketplace?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What a script prints. Plain Node: no loader, no flag. */
+  async function runNode(file: string): Promise<{ stdout: string; stderr: string }> {
+    const env = { PATH: process.env.PATH, MARKETPLACE_URL: url };
+    return exec(process.execPath, [file], { cwd: folder, env });
+  }
+
+  it('holds the sources, what is compiled of them with types and source maps, README and licence, and no more', () => {
+    expect(packed).to.include.members(['README.md', 'LICENSE', 'package.json', 'program/idl/marketplace.json']);
+    const sources = packed.filter((path) => /^(?!dist\/).*\.ts$/.test(path) && !isLater(path));
+    const compiled = sources.flatMap((path) =>
+      ['.js', '.js.map', '.d.ts'].map((ending) => `dist/${path.replace(/\.ts$/, ending)}`),
+    );
+    expect(packed.filter((path) => path.startsWith('dist/')).sort()).to.deep.equal(compiled.sort());
+    expect(packed.filter((path) => !isLater(path)).length).to.equal(sources.length * 4 + 4);
+  });
+
+  it('says in README.md how each entry point is used', () => {
+    const { exports } = JSON.parse(readFileSync(join(SDK, 'package.json'), 'utf8')) as { exports: object };
+    const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'));
+    const documented = entries.filter((entry) => !isLater(entry.slice(2)));
+    expect([...EXAMPLES.keys()].map((entry) => `./${entry}`).sort()).to.deep.equal(documented.sort());
+  });
+
+  for (const entry of [...EXAMPLES.keys()].filter((name) => name !== 'creator')) {
+    it(`runs README's example of ./${entry} without a warning`, async () => {
+      const { stdout, stderr } = await runNode(`${entry}.mjs`);
+      expect(stderr).to.equal('');
+      const expected = /\/\/ (1500000n.*|true)$/m.exec(EXAMPLES.get(entry)!)?.[1];
+      if (expected !== undefined) expect(stdout.trim()).to.equal(expected);
+    });
+  }
+
+  it("runs README's example of ./creator, which serves", async () => {
+    const env = { PATH: process.env.PATH, PORT: '0', NODE_OPTIONS: '' };
+    const tell = "\nserver.on('listening', () => console.log(server.address().port));\n";
+    writeFileSync(join(folder, 'serve.mjs'), readFileSync(join(folder, 'creator.mjs'), 'utf8') + tell);
+    const child = spawn(process.execPath, ['serve.mjs'], { cwd: folder, env });
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    try {
+      const [port] = (await once(child.stdout, 'data')) as [Buffer];
+      const health = (await (await fetch(`http://127.0.0.1:${String(port).trim()}/health`)).json()) as object;
+      expect(health).to.have.keys('status', 'signing_key');
+      expect(stderr).to.equal('');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('type-checks under --strict', async () => {
+    const { stdout } = await exec(process.execPath, [TSC, '-p', folder], { cwd: folder }).catch((error) => error);
+    expect(stdout).to.equal('');
+  });
+
+  for (const entry of BROWSER_ENTRIES) {
+    it(`bundles ./${entry} for a browser with nothing of Node's`, async () => {
+      const code = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
+      const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
+      console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
+    });
+
+    it(`compiles ./${entry} to modules that name nothing of Node's`, () => {
+      const dist = join(folder, 'node_modules/@agent-marketplace/sdk/dist');
+      for (const file of readdirSync(join(dist, entry), { recursive: true, encoding: 'utf8' })) {
+        if (!file.endsWith('.js')) continue;
+        const code = readFileSync(join(dist, entry, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm, '');
+        expect(code, file).not.to.match(/['"]node:|\bprocess\.|\brequire\(|\bglobal\./);
+        // web3.js wants one for an instruction's data; the package of that name is in its own bundle anyway.
+        if (/\bBuffer\b/.test(code)) expect(code, file).to.include("import { Buffer } from 'buffer';");
+      }
+    });
+  }
+
+  it('does the same where there are only web globals as it does in Node', async () => {
+    const code = await bundle("export { run } from './consumer.mjs';");
+    const WEB =
+      'AbortController AbortSignal Headers Request Response TextDecoder TextEncoder URL URLSearchParams Uint8Array';
+    const globals = Object.fromEntries(
+      [
+        ...WEB.split(' '),
+        ...'atob btoa clearTimeout crypto fetch performance setTimeout structuredClone'.split(' '),
+      ].map((name) => [name, globalThis[name as keyof typeof globalThis]]),
+    );
+    const context = createContext(globals);
+    runInContext('globalThis.self = globalThis;', context);
+    expect(runInContext('[typeof Buffer, typeof process, typeof require]', context).join()).to.equal(
+      'undefined,undefined,undefined',
+    );
+    const inBrowser = (await runInContext(`${code}\nsdk.run();`, context)) as string;
+    const { stdout, stderr } = await runNode('run.mjs');
+    expect(stderr).to.equal('');
+    expect(JSON.parse(inBrowser)).to.deep.equal(JSON.parse(stdout));
+    expect(JSON.parse(inBrowser)).to.include({
+      key: 'test',
+      id: 'c1dc756c-ff4d-8d5c-91a6-11ec2f4e3a8b',
+      verified: true,
+      refused: false,
+      approve: '040500000000000000',
+      event: 'AdminChanged',
+      health: 'ok',
+      amount: '1.5',
+    });
+  });
+
+  /** One script with all that it needs, minified: esbuild fails where a module of Node's would be left. */
+  async function bundle(contents: string): Promise<string> {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents, resolveDir: folder },
+      bundle: true,
+      platform: 'browser',
+      format: 'iife',
+      globalName: 'sdk',
+      minify: true,
+      metafile: true,
+      write: false,
+      logLevel: 'silent',
+    });
+    const left = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter(({ external }) => external));
+    expect(left.map(({ path }) => path)).to.deep.equal([]);
+    const code = outputFiles[0]!.text;
+    expect(code).not.to.match(/["']node:/);
+    for (const name of builtinModules) expect(code).not.to.include(`require("${name}")`);
+    return code;
+  }
+});

@@ -1,0 +1,38 @@
+/** The SDK's search for addresses, and the curve that it avoids, beside web3.js's. */
+import { randomBytes } from 'node:crypto';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findProgramAddress, isOnCurve } from '../../app/sdk/program/programAddress.ts';
+
+const CASES = 2_000;
+
+describe('sdk/programAddress', () => {
+  it(`finds web3.js's address and bump for ${CASES} random seeds and programs`, () => {
+    const bumps = new Set<number>();
+    for (let made = 0; made < CASES; made += 1) {
+      const programId = new PublicKey(randomBytes(32));
+      const seeds = [Buffer.from('execution'), randomBytes(16), randomBytes(made % 33)];
+      const [address, bump] = findProgramAddress(seeds, programId);
+      const [expected, expectedBump] = PublicKey.findProgramAddressSync(seeds, programId);
+      expect([address.toBase58(), bump]).to.deep.equal([expected.toBase58(), expectedBump]);
+      bumps.add(bump);
+    }
+    // Half of all trials miss: with this many, some have missed five times in a row.
+    expect(Math.min(...bumps)).to.be.below(251);
+  });
+
+  it(`agrees with web3.js on whether bytes are a point, for ${CASES} random ones and those next to 0 and the prime`, () => {
+    const P = 2n ** 255n - 19n;
+    const small = Array.from({ length: 40 }, (_, index) => BigInt(index));
+    // y below the prime only: web3.js refuses the few encodings beyond it, and no hash will ever be one.
+    const edges = [...small, ...small.map((y) => P - 1n - y), (P - 1n) / 2n, (P + 1n) / 2n];
+    const encoded = edges.map((y) => Buffer.from(y.toString(16).padStart(64, '0'), 'hex').reverse());
+    const random = Array.from({ length: CASES }, () => randomBytes(32));
+    let points = 0;
+    for (const bytes of [...encoded, ...random]) {
+      expect(isOnCurve(bytes), bytes.toString('hex')).to.equal(PublicKey.isOnCurve(bytes));
+      if (isOnCurve(bytes)) points += 1;
+    }
+    expect(points).to.be.within(CASES * 0.4, CASES * 0.6);
+  });
+});
