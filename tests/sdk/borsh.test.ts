@@ -1,0 +1,117 @@
+/** The SDK's Borsh beside Anchor's own coder, for every account and every instruction of the IDL; and what it refuses. */
+import { randomBytes } from 'node:crypto';
+import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { ByteReader, bytesOf, i64, listOf, optionOf, text, u8, u16, u32, u64 } from '../../app/sdk/program/borsh.ts';
+import { encodeInstruction } from '../../app/sdk/program/idlCodec.ts';
+import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
+import {
+  type Accounts,
+  approveSpender,
+  decodeAccount,
+  decodeInstruction,
+  findSpender,
+  findTokenAccount,
+  idl,
+} from '../../app/sdk/program/program.ts';
+import { coder, toBorsh } from '../harness/vm/anchorCoder.ts';
+
+const ROUNDS = 20;
+const BITS = { u8: 8, u16: 16, u32: 32, u64: 64, i64: 64 };
+const toCamel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** A random value as the SDK has it, and the same for Anchor. */
+function random(type: IdlType): [sdk: unknown, anchor: unknown] {
+  if (typeof type === 'object' && 'defined' in type) return randomDefined(type.defined.name);
+  if (typeof type === 'object' && 'option' in type) return Math.random() < 0.5 ? [null, null] : random(type.option);
+  if (typeof type === 'object') {
+    const [item, length] = 'array' in type ? type.array : [type.vec, Math.floor(Math.random() * 5)];
+    if (item === 'u8') return both(new Uint8Array(randomBytes(length)));
+    const values = Array.from({ length }, () => random(item));
+    return [values.map(([value]) => value), values.map(([, value]) => value)];
+  }
+  if (type === 'bool') return both(Math.random() < 0.5);
+  if (type === 'pubkey') return both(new PublicKey(randomBytes(32)));
+  if (type === 'string') return both('aü世🌍'.repeat(Math.floor(Math.random() * 5)));
+  const bits = BITS[type];
+  if (bits < 64) return both(randomBytes(4).readUInt32LE() >>> (32 - bits));
+  return both(type === 'i64' ? randomBytes(8).readBigInt64LE() : randomBytes(8).readBigUInt64LE());
+}
+
+const both = (value: unknown): [unknown, unknown] => [value, toBorsh(value)];
+
+function randomDefined(name: string): [unknown, unknown] {
+  const { type } = idl.types.find((candidate) => candidate.name === name)!;
+  if (type.kind === 'enum') {
+    const variant = type.variants[Math.floor(Math.random() * type.variants.length)]!.name;
+    return [variant.charAt(0).toLowerCase() + variant.slice(1), { [variant]: {} }];
+  }
+  const fields = type.fields.map((field) => [field.name, ...random(field.type)] as const);
+  return [
+    Object.fromEntries(fields.map(([key, value]) => [toCamel(key), value])),
+    Object.fromEntries(fields.map(([key, , value]) => [key, value])),
+  ];
+}
+
+describe('sdk/borsh', () => {
+  for (const { name } of idl.accounts) {
+    it(`reads a ${name} as Anchor writes it, and refuses it cut short`, async () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const [value, anchorValue] = randomDefined(name);
+        const bytes = await coder.accounts.encode(name, anchorValue);
+        expect(decodeAccount(name as keyof Accounts, bytes)).to.deep.equal(value);
+        expect(decodeAccount(name as keyof Accounts, Buffer.concat([bytes, Buffer.alloc(9)]))).to.deep.equal(value);
+        expect(() => decodeAccount(name as keyof Accounts, bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
+      }
+    });
+  }
+
+  for (const { name, args } of idl.instructions) {
+    it(`writes the data of ${name} as Anchor does, and reads them back`, () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const [value, anchorValue] = args[0] ? random(args[0].type) : [{}, {}];
+        const data = encodeInstruction(name, value as object);
+        expect(Buffer.from(data)).to.deep.equal(coder.instruction.encode(name, args[0] ? { args: anchorValue } : {}));
+        expect(decodeInstruction(data)).to.deep.equal({ name, args: value });
+      }
+    });
+  }
+
+  it('rejects: values that do not fit, instead of writing others', () => {
+    const wrong: (() => unknown)[] = [
+      () => u8.write(256),
+      () => u16.write(-1),
+      () => u32.write(2 ** 32),
+      () => u32.write(1.5),
+      () => u64.write(2n ** 64n),
+      () => u64.write(-1n),
+      () => u64.write(1 as unknown as bigint),
+      () => i64.write(2n ** 63n),
+      () => i64.write(-(2n ** 63n) - 1n),
+      () => bytesOf(16).write(new Uint8Array(15)),
+      () => bytesOf(2).write([1, 2] as unknown as Uint8Array),
+      () => text.write(1 as unknown as string),
+      () => listOf(u8).write('12' as unknown as number[]),
+      () => encodeInstruction('set_listing_status', { status: 'sleeping' }),
+      () => encodeInstruction('set_listing_status', {}),
+      () => encodeInstruction('no_instruction', {}),
+      () => optionOf(u8).read(new ByteReader(Uint8Array.of(2, 1))),
+    ];
+    for (const write of wrong) expect(write, String(write)).to.throw(RangeError);
+    expect(decodeInstruction(new Uint8Array(8))).to.equal(null);
+    expect(decodeInstruction(new Uint8Array(0))).to.equal(null);
+  });
+
+  it("makes the token program's Approve, and finds token accounts, as @solana/spl-token does", () => {
+    for (const amount of [0n, 1n, 2n ** 64n - 1n]) {
+      const [wallet, mint] = [new PublicKey(randomBytes(32)), new PublicKey(randomBytes(32))];
+      const account = getAssociatedTokenAddressSync(mint, wallet, true);
+      expect(findTokenAccount(wallet, mint).toBase58()).to.equal(account.toBase58());
+      const expected = createApproveInstruction(account, findSpender(wallet), wallet, amount);
+      const made = approveSpender({ wallet, usdcMint: mint, amount });
+      expect([made.data, made.programId.toBase58()]).to.deep.equal([expected.data, expected.programId.toBase58()]);
+      expect(JSON.stringify(made.keys)).to.equal(JSON.stringify(expected.keys));
+    }
+  });
+});
