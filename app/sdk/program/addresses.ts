@@ -51,8 +51,11 @@ function remember(name: string, derive: () => PublicKey): PublicKey {
 export const parseAddress = (text: string): PublicKey => remember(text, () => new PublicKey(text));
 
 /** Seeds are of fixed length after the first, so that joined bytes name them without doubt. */
-const find = (...seeds: Uint8Array[]): PublicKey =>
-  remember(seeds.map((seed) => String.fromCharCode(...seed)).join(''), () => findProgramAddress(seeds, PROGRAM_ID)[0]);
+function find(...seeds: Uint8Array[]): PublicKey {
+  let name = '';
+  for (const seed of seeds) name += String.fromCharCode.apply(null, seed as unknown as number[]);
+  return remember(name, () => findProgramAddress(seeds, PROGRAM_ID)[0]);
+}
 
 export const findConfig = (): PublicKey => find(SEEDS.config);
 export const findTreasury = (): PublicKey => find(SEEDS.treasury);
