@@ -11,7 +11,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { KeyGrant } from '../../sdk/program/program.ts';
 import { type Environment, hashApiKey, keyPrefix, parseApiKey } from '../../sdk/receipt/apiKey.ts';
-import type { KeyScope } from '../../sdk/wire/procedures.ts';
+import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
 import type { LedgerTables } from '../ledger/tables.ts';

@@ -3,7 +3,7 @@
  * should do. The relay answers by it, /openapi.json and /docs are written from it, clients read the answers with it.
  */
 import { z } from 'zod';
-import { KEY_SCOPES } from './procedures.ts';
+import { KEY_SCOPES } from './keyScopes.ts';
 
 const Nothing = z.null();
 const Usdc = z.number().min(0);

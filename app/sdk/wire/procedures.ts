@@ -3,10 +3,7 @@
  * router over these schemas and the typed client in client.ts reads answers with them.
  */
 import { z } from 'zod';
-
-/** What an API key may be used for: `execute` spends and starts executions, `read` reads them. */
-export const KEY_SCOPES = ['execute', 'read'] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
+import { KEY_SCOPES } from './keyScopes.ts';
 
 const Address = z
   .string('must be a base58 address')
