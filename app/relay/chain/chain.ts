@@ -22,7 +22,7 @@ import { errorFromCode, parseAddress } from '../../sdk/program/program.ts';
 import { readAccounts, sendTransaction, simulateTransaction } from '../../solana/calls.ts';
 import { createPatientFetch, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { subscribe } from '../../solana/subscription.ts';
-import type { NewTransaction, SignedTransaction } from '../ledger/journal.ts';
+import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 import type { Fees } from './fees.ts';
 import { networkFee } from './networkFee.ts';
 

@@ -8,8 +8,8 @@ import {
   type RefundReason,
 } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/chain.ts';
-import type { SignedTransaction } from '../ledger/journal.ts';
 import { type ExecutionRow, isWaiting, type ResultRow } from '../ledger/tables.ts';
+import type { SignedTransaction } from '../ledger/writing.ts';
 import {
   readSnapshot,
   readSnapshotPast,

@@ -13,7 +13,8 @@ import {
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { Chain } from '../chain/chain.ts';
-import type { ClaimedExecution, Journal } from '../ledger/journal.ts';
+import type { ClaimedExecution } from '../ledger/claims.ts';
+import type { Journal } from '../ledger/journal.ts';
 import type { Engine } from './engine.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */

@@ -19,8 +19,8 @@ import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Chain } from '../chain/chain.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import type { NewTransaction } from '../ledger/journal.ts';
 import type { ExecutionRow } from '../ledger/tables.ts';
+import type { NewTransaction } from '../ledger/writing.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;

@@ -15,8 +15,8 @@ import {
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { Chain } from '../chain/chain.ts';
-import type { NewTransaction } from '../ledger/journal.ts';
 import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import type { NewTransaction } from '../ledger/writing.ts';
 
 /** An execution as the chain has it at one moment; `record` is null where there is none. */
 export interface Snapshot {

@@ -8,13 +8,10 @@ import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
-import {
-  type ClaimedExecution,
-  createJournal,
-  JournalConflict,
-  OpenLimitReached,
-} from '../../../app/relay/ledger/journal.ts';
+import { type ClaimedExecution, OpenLimitReached } from '../../../app/relay/ledger/claims.ts';
+import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables, ResultRow } from '../../../app/relay/ledger/tables.ts';
+import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 
 const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };

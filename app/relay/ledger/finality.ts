@@ -1,0 +1,60 @@
+/** Rows that have ended, until the chain can no longer take their ends back. */
+import { sql } from 'kysely';
+import type { ExecutionRow } from './tables.ts';
+import type { Writing } from './writing.ts';
+
+/** The ends of one journal that are to be proven. */
+export function createFinality({ writes, db, owner }: Writing) {
+  return {
+    /**
+     * Rows that nobody has looked at since they ended, before this moment of the finalized chain, and whose own
+     * transactions cannot land any more at its height. `finalizedNow` is unix seconds.
+     */
+    unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
+      return (
+        db
+          .selectFrom('executions')
+          .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
+          .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
+          // An open that counts as never landed could still have done so until open_before.
+          .where(
+            sql<boolean>`CASE state WHEN 'void' THEN max(settled_at, ifnull(open_before, 0)) ELSE settled_at END < ${finalizedNow}`,
+          )
+          .where(
+            sql<boolean>`max(ifnull(open_last_valid_height, 0), ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
+          )
+          .orderBy('created_ms')
+          .limit(limit)
+          .execute()
+      );
+    },
+    /** The chain shows these ends for good. */
+    async proven(ids: string[]): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ is_final: 1n })
+        .where('execution_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+        .execute();
+    },
+    /** Intent: let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
+    async takeBack(row: Pick<ExecutionRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {
+      const isSettled = row.state === 'settled';
+      const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
+      const before = isSettled ? ('verified' as const) : ('refunding' as const);
+      await writes.intend(
+        db
+          .updateTable('executions')
+          .set({
+            state: isSigned ? before : 'parked',
+            lease_owner: owner,
+            ...(isSettled ? { creator_amount: null, platform_amount: null } : { refund_state: 'pending' as const }),
+            settled_at: null,
+          })
+          .where('execution_id', '=', row.execution_id)
+          .where('state', '=', row.state)
+          .where('is_final', '=', 0n)
+          .compile(),
+      );
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * The forward-only moves of an execution's row. Every move is one statement, so that no crash can fall between two halves
+ * of it.
+ */
+import type { Written } from '../../database/groupCommit.ts';
+import type { ExecutionRow, ExecutionState } from './tables.ts';
+import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
+
+/** States that may move to each state. Nothing moves back, but for an open and, by `takeBack`, an end that the chain rolled back. */
+const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
+  open_signed: ['accepted', 'open_confirmed', 'dispatched', 'verified'],
+  open_confirmed: ['open_signed'],
+  dispatched: ['open_confirmed', 'dispatched'],
+  verified: ['dispatched', 'verified'],
+  refunding: ['open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
+  settled: ['verified', 'refunding', 'open_confirmed', 'dispatched', 'parked'],
+  refunded: ['refunding', 'verified', 'open_confirmed', 'dispatched', 'parked'],
+  void: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
+  parked: ['open_signed', 'verified', 'refunding'],
+};
+
+type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state' | 'lease_owner'>>;
+type Moved = keyof typeof COMES_FROM;
+
+/** A row that is moved: it is given, and then is as the table has it. */
+export type Moving = Pick<ExecutionRow, 'execution_id' | 'fees'>;
+
+/** Both throw JournalConflict where the row is in no state that may move there, or is another relay's. */
+export interface Mover {
+  /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
+  intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void>;
+  /** A move that the chain could tell again: it is written, and reaches the disk with the next intent. */
+  note(row: Moving, state: Moved, changes: Changes): Promise<void>;
+}
+
+/** Moves rows of the process that `writing` is of. */
+export function createMover({ writes, db, owner, compile }: Writing): Mover {
+  function update({ execution_id: id }: Moving, state: Moved, changes: Changes, signed?: NewTransaction) {
+    const fee = signed?.fee;
+    const name = [state, signed ? 'signed' : 'unsigned', ...Object.keys(changes)].join();
+    const values = [
+      ...Object.values(changes),
+      state,
+      ...(fee === undefined ? [] : [fee]),
+      id,
+      ...COMES_FROM[state],
+      owner,
+    ];
+    return compile(name, values, () =>
+      db
+        .updateTable('executions')
+        .set((row) => ({ ...changes, state, ...(fee !== undefined && { fees: row('fees', '+', fee) }) }))
+        .where('execution_id', '=', id)
+        .where('state', 'in', COMES_FROM[state])
+        .where('lease_owner', '=', owner),
+    );
+  }
+
+  /** The row as it is in the table now. */
+  function follow(written: Written, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
+    if (written.changes !== 1) {
+      throw new JournalConflict(`execution ${row.execution_id} cannot become ${state} from where it is`);
+    }
+    Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });
+  }
+
+  return {
+    async intend(row, state, changes, signed) {
+      follow(await writes.intend(update(row, state, changes, signed)), row, state, changes, signed);
+    },
+    async note(row, state, changes) {
+      follow(await writes.note(update(row, state, changes)), row, state, changes);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** What the chain could tell again: noted when it is seen, and on the disk with the next intent. */
+import type { Mover, Moving } from './moves.ts';
+import type { ExecutionRow } from './tables.ts';
+import type { Writing } from './writing.ts';
+
+/** What a record says of its escrow from the open on; times are unix seconds. */
+export interface OpenedRecord {
+  openedAt: bigint;
+  deadline: bigint;
+  refundAt: bigint;
+  feeBps: number;
+}
+
+/** The notes of one journal. The moves among them throw JournalConflict where the row may not move there. */
+export function createNotes({ note }: Mover, { db }: Writing) {
+  return {
+    openConfirmed(row: Moving, record: OpenedRecord): Promise<void> {
+      return note(row, 'open_confirmed', {
+        opened_at: record.openedAt,
+        deadline: record.deadline,
+        refund_at: record.refundAt,
+        fee_bps: BigInt(record.feeBps),
+      });
+    },
+    /** The creator is about to be called; the first time stays. */
+    dispatched(row: Moving & Pick<ExecutionRow, 'dispatched_ms'>, nowMs: number): Promise<void> {
+      return note(row, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
+    },
+    /** Amounts are base units. */
+    settled(row: Moving, outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint }): Promise<void> {
+      return note(row, 'settled', {
+        settled_at: outcome.settledAt,
+        creator_amount: outcome.creatorAmount,
+        platform_amount: outcome.platformAmount,
+      });
+    },
+    refunded(row: Moving & Pick<ExecutionRow, 'error_code'>, settledAt: bigint): Promise<void> {
+      return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' });
+    },
+    /** Say that a certain refund waits for the caller's account. */
+    async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ refund_state: state })
+        .where('execution_id', '=', id)
+        .where('state', '=', 'refunding')
+        .execute();
+    },
+    /**
+     * The open never landed and never will: its caller paid nothing. `lost` is what the chain took for it, lamports.
+     * What was signed for it is proven at finality once more.
+     */
+    void(
+      row: Moving & Pick<ExecutionRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
+      code: string,
+      message: string,
+      lost = 0n,
+    ): Promise<void> {
+      // No record tells when; and the chain's clock may be ahead of ours.
+      const now = BigInt(Math.floor(Date.now() / 1_000));
+      return note(row, 'void', {
+        settled_at: now > row.accepted_at ? now : row.accepted_at,
+        error_code: code,
+        error_message: message,
+        lost_fees: row.lost_fees + lost,
+        is_final: row.open_transaction ? 0n : 1n,
+      });
+    },
+  };
+}
