@@ -6,12 +6,18 @@ import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, r
 import { basename, dirname, join, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
-import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
 
 /** Copied between two reports of progress: 4 MiB. */
 const PAGES_PER_STEP = 1_024;
 /** Callers' tasks and results are in it: for its owner only. */
 const PRIVATE = 0o600;
+
+/** Where the relay's own files are, and where relative paths begin. All absolute. */
+export interface BackupPlaces {
+  ledger: string;
+  index: string;
+  workingFolder: string;
+}
 
 export interface BackupResult {
   /** Absolute. */
@@ -24,7 +30,7 @@ export interface BackupResult {
 }
 
 /**
- * Copies `ledger` to `file`, which is replaced if it exists. `report` hears the pages copied so far and their number.
+ * Copies `ledger` to `file`, which is replaced if it exists. `report` is given the pages copied so far and their number.
  * Throws, and leaves nothing behind, where the copy cannot be made or is not sound.
  */
 export async function backUp(
@@ -40,7 +46,7 @@ export async function backUp(
     await source.backup(partial, {
       progress({ totalPages, remainingPages }) {
         report(totalPages - remainingPages, totalPages);
-        // Whenever the relay writes between two steps SQLite begins anew; the rest at once cannot be overtaken.
+        // Whenever the relay writes between two steps, SQLite starts over; taking all the rest at once ends that.
         if (remainingPages > least) return totalPages;
         least = remainingPages;
         return PAGES_PER_STEP;
@@ -83,31 +89,31 @@ function sync(path: string): void {
   closeSync(descriptor);
 }
 
-/** Throws where a backup cannot stand at `file`, or would take the place of what it is made from. */
-export function checkTarget(file: string, dataDir: string): void {
+/** Throws where a backup cannot be written to `file`, or would replace one of the relay's own files. */
+export function checkTarget(file: string, own: Pick<BackupPlaces, 'ledger' | 'index'>): void {
   if (!existsSync(dirname(file))) throw new Error(`There is no folder ${dirname(file)}`);
   if (existsSync(file) && statSync(file).isDirectory()) throw new Error(`${file} is a folder; name a file in it`);
   const target = join(realpathSync(dirname(file)), basename(file));
-  for (const own of [ledgerPath(dataDir), indexPath(dataDir)].filter(existsSync)) {
+  for (const path of [own.ledger, own.index].filter(existsSync)) {
     for (const suffix of ['', '-wal', '-shm']) {
-      if (target === realpathSync(own) + suffix) throw new Error(`${file} is the relay's own file; choose another`);
+      if (target === realpathSync(path) + suffix) throw new Error(`${file} is the relay's own file; choose another`);
     }
   }
 }
 
-/** `readSettings` says where the ledger is; it is asked when the command runs. */
-export function addBackupCommand(program: Command, readSettings: () => ToolConfig): void {
+/** `readPlaces` says where the files are; it is called when the command runs. */
+export function addBackupCommand(program: Command, readPlaces: () => BackupPlaces): void {
   program
     .command('backup')
     .description("Copies the ledger to a file, also while the relay runs. DATA_DIR is the ledger's folder.")
     .argument('<file>', 'the copy; one that exists is replaced once the new one is whole and checked')
     .option('--json', 'print one JSON object and no progress')
     .action(async (name: string, { json }: { json?: true }) => {
-      const { dataDir, workingFolder } = readSettings();
-      const ledger = ledgerPath(dataDir);
+      const places = readPlaces();
+      const { ledger } = places;
       if (!existsSync(ledger)) throw new Error(`There is no ledger at ${ledger}; DATA_DIR names its folder`);
-      const file = resolve(workingFolder, name);
-      checkTarget(file, dataDir);
+      const file = resolve(places.workingFolder, name);
+      checkTarget(file, places);
       const shows = !json && process.stderr.isTTY;
       const made = await backUp(ledger, file, (done, total) => {
         if (shows) process.stderr.write(`\r${done} of ${total} pages`);

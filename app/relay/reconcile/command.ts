@@ -4,7 +4,6 @@ import { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { openDatabase } from '../../database/open.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import { indexPath, ledgerPath, type ToolConfig } from '../config.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { DIFFERENCES, type DifferenceKind } from './compare.ts';
 import { type Reconciliation, reconcile } from './sweep.ts';
@@ -13,8 +12,15 @@ const EXIT_AGREES = 0;
 const EXIT_DIFFERS = 1;
 const EXIT_UNKNOWN = 2;
 
-/** `readSettings` says where files and node are; it is asked when the command runs. */
-export function addReconcileCommand(program: Command, readSettings: () => ToolConfig): void {
+/** The two files by their paths, and the node by its URL. */
+export interface ReconcilePlaces {
+  ledger: string;
+  index: string;
+  rpcUrl: string;
+}
+
+/** `readPlaces` says where files and node are; it is called when the command runs. */
+export function addReconcileCommand(program: Command, readPlaces: () => ReconcilePlaces): void {
   program
     .command('reconcile')
     .description('Compares every escrow, the journal and the index. Reads only, also while the relay runs.')
@@ -29,7 +35,7 @@ ${Object.entries(DIFFERENCES)
     )
     .action(async ({ json }: { json?: true }) => {
       try {
-        const found = await run(readSettings());
+        const found = await run(readPlaces());
         console.log(json ? JSON.stringify(toJson(found)) : toText(found));
         process.exitCode = found.agrees ? EXIT_AGREES : EXIT_DIFFERS;
       } catch (error) {
@@ -39,8 +45,7 @@ ${Object.entries(DIFFERENCES)
     });
 }
 
-async function run({ dataDir, rpcUrl }: ToolConfig): Promise<Reconciliation> {
-  const [ledger, index] = [ledgerPath(dataDir), indexPath(dataDir)];
+async function run({ ledger, index, rpcUrl }: ReconcilePlaces): Promise<Reconciliation> {
   for (const file of [ledger, index]) {
     if (!existsSync(file)) throw new Error(`There is no ${file}; DATA_DIR names its folder`);
   }

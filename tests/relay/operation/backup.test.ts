@@ -94,7 +94,9 @@ describe('a backup of the ledger', function () {
       [folder, /is a folder/],
       [join(folder, 'nowhere', 'x.db'), /no folder/],
     ] as const) {
-      expect(() => checkTarget(target, market.dataDir)).to.throw(message);
+      expect(() =>
+        checkTarget(target, { ledger: ledgerPath(market.dataDir), index: indexPath(market.dataDir) }),
+      ).to.throw(message);
     }
     const refused = await runRelayCommand(market, ['backup', ledgerPath(market.dataDir)]);
     expect([refused.status, refused.stdout]).to.deep.equal([1, '']);
