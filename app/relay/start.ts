@@ -20,9 +20,11 @@ import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents } from './agents/documents.ts';
 import { startProber } from './agents/prober.ts';
-import { type Chain, createChain, type Observe } from './chain/chain.ts';
-import { createChainAccounts, readMarketplace, watchStanding } from './chain/cluster.ts';
+import { createChainAccounts } from './chain/accounts.ts';
+import { readMarketplace, watchStanding } from './chain/cluster.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
+import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
+import type { Observe } from './chain/stages.ts';
 import { indexPath, ledgerPath, type RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createEngine } from './execution/engine.ts';
@@ -51,7 +53,7 @@ export interface RelayOptions {
   /** Lets a test stand between the engine and its journal, to end the process at a chosen step. */
   wrapJournal?: (journal: Journal) => Journal;
   /** The same between the engine and the chain. */
-  wrapChain?: (chain: Chain) => Chain;
+  wrapChain?: (chain: RelayChain) => RelayChain;
   /** Is told how long each stage of a call takes. */
   observe?: Observe;
 }
@@ -171,9 +173,9 @@ function openFiles(dataDir: string) {
   return { path, ledger, views };
 }
 
-function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: Metrics['rpcFailed']): Chain {
+function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: Metrics['rpcFailed']): RelayChain {
   const { rpcUrl, wsUrl } = config;
-  return createChain({
+  return createRelayChain({
     rpcUrl,
     wsUrl,
     authority: config.authority,
@@ -191,14 +193,14 @@ function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: 
   });
 }
 
-function requireAuthority({ relayAuthority: named }: Config, chain: Chain): void {
+function requireAuthority({ relayAuthority: named }: Config, chain: RelayChain): void {
   if (named.equals(chain.authority)) return;
   throw new Error(`The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`);
 }
 
 interface EngineParts {
   files: ReturnType<typeof openFiles>;
-  chain: Chain;
+  chain: RelayChain;
   /** The marketplace's, as it was when the relay started. */
   config: Config;
   creators: CreatorPool;
@@ -248,7 +250,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   return { engine, leases, commits: groupCommit.commits, endStanding: standing.end };
 }
 
-async function startRunway(config: RelayConfig, chain: Chain, gate: Gate, log: Logger): Promise<Runway> {
+async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(chain.authority),
     limits: config.runway,

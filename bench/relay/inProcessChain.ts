@@ -5,7 +5,7 @@
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { AccountInfo } from '@solana/web3.js';
-import type { Chain } from '../../app/relay/chain/chain.ts';
+import type { RelayChain } from '../../app/relay/chain/relayChain.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../app/sdk/program/program.ts';
 
@@ -25,7 +25,7 @@ function shapeOf(name: string): { discriminator: Buffer; recordAt: number } {
 const OPEN = shapeOf('open_execution_with_grant');
 const SETTLE = shapeOf('settle_execution');
 
-export function inProcess(chain: Chain, latencyMs: number): Chain {
+export function inProcess(chain: RelayChain, latencyMs: number): RelayChain {
   /** What a transaction does, by its signature. */
   const effects = new Map<string, () => void>();
   /** Records of later calls by address, and all other accounts as they were read once. */

@@ -7,7 +7,7 @@ import {
   REFUND_REASONS,
   type RefundReason,
 } from '../../sdk/program/program.ts';
-import type { Fate } from '../chain/chain.ts';
+import type { Fate } from '../chain/confirmations.ts';
 import { type ExecutionRow, isWaiting, type ResultRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import {

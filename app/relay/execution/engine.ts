@@ -10,7 +10,7 @@ import { findEscrow, findExecution, parseAddress } from '../../sdk/program/progr
 import { deriveExecutionId, formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
-import { timed } from '../chain/chain.ts';
+import { timed } from '../chain/stages.ts';
 import { ApiError } from '../errors.ts';
 import { OpenLimitReached } from '../ledger/claims.ts';
 import type { Journal } from '../ledger/journal.ts';

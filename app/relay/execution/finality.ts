@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import { decodeAccount, findExecution, RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { Chain } from '../chain/chain.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { ExecutionRow } from '../ledger/tables.ts';
 import { toRow } from './recover.ts';
@@ -14,7 +14,7 @@ const BATCH = 99;
 const ANY = 2n ** 63n - 1n;
 
 /** Looks at what has ended since the last look. Throws where the node does not answer; nothing is changed then. */
-export async function proveEnds(chain: Chain, journal: Journal, log: Logger): Promise<void> {
+export async function proveEnds(chain: RelayChain, journal: Journal, log: Logger): Promise<void> {
   if ((await journal.unproven(ANY, ANY, 1)).length === 0) return;
   const { slot, blockHeight } = await chain.finalized();
   const { now } = await chain.readFinalized([], slot);

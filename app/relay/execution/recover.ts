@@ -12,7 +12,7 @@ import {
   RECORD_STATUS_BYTE,
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
-import type { Chain } from '../chain/chain.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
 import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Engine } from './engine.ts';
@@ -49,7 +49,7 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
  * Find all open records whose rent we paid and whose row is missing, or says that they were never opened, and give each
  * a parked row: it is refunded once its deadline has passed. Returns how many there were.
  */
-export async function adoptOrphans(chain: Chain, journal: Journal, log: Logger): Promise<number> {
+export async function adoptOrphans(chain: RelayChain, journal: Journal, log: Logger): Promise<number> {
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
   const found = await chain.connection.getProgramAccounts(PROGRAM_ID, {
     commitment: 'confirmed',

@@ -17,7 +17,7 @@ import {
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import type { Chain } from '../chain/chain.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { ExecutionRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
@@ -144,7 +144,7 @@ function periodEnd(grant: KeyGrant, now: bigint): bigint {
 
 /** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
 async function readPayer(
-  chain: Chain,
+  chain: RelayChain,
   reservations: Reservations,
   payer: Payer,
   usdcMint: PublicKey,
@@ -194,7 +194,7 @@ function findShortage(
  * the record named exists already. Throws ApiError 402 naming the limit, or 401 where the grant is no longer live.
  */
 export async function reserveFunds(
-  chain: Chain,
+  chain: RelayChain,
   reservations: Reservations,
   payer: Payer,
   usdcMint: PublicKey,
@@ -221,7 +221,7 @@ export async function reserveFunds(
 
 /** Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. */
 export function signOpen(
-  chain: Chain,
+  chain: RelayChain,
   row: ExecutionRow,
   usdcMint: PublicKey,
   openBefore: bigint,

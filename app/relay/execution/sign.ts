@@ -14,7 +14,7 @@ import {
   settleExecution,
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { Chain } from '../chain/chain.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
 import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 
@@ -36,7 +36,7 @@ type Located = Pick<ExecutionRow, 'execution_id' | 'listing'>;
 
 const addressesOf = (row: Located) => [findExecution(idBytes(row.execution_id)), parseAddress(row.listing)];
 
-function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<Chain['read']>>): Snapshot {
+function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
   return {
     record: record ? decodeAccount('ExecutionRecord', record.data) : null,
     // Only a settle needs it.
@@ -48,12 +48,16 @@ function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<Cha
 }
 
 /** The chain's word on an execution. Money moves on this and never on an index row. */
-export async function readSnapshot(chain: Chain, row: Located): Promise<Snapshot> {
+export async function readSnapshot(chain: RelayChain, row: Located): Promise<Snapshot> {
   return toSnapshot(await chain.read(addressesOf(row)));
 }
 
 /** Its word for good on bytes with this last valid height: what they have not done here they never will. */
-export async function readSnapshotPast(chain: Chain, row: Located, lastValidHeight: bigint): Promise<Snapshot | null> {
+export async function readSnapshotPast(
+  chain: RelayChain,
+  row: Located,
+  lastValidHeight: bigint,
+): Promise<Snapshot | null> {
   const read = await chain.readPast(addressesOf(row), lastValidHeight);
   return read && toSnapshot(read);
 }
@@ -69,7 +73,7 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
  * those that were found dead before, as in `signRefund`.
  */
 export function signSettle(
-  chain: Chain,
+  chain: RelayChain,
   record: ExecutionRecord,
   listing: AgentListing,
   result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
@@ -100,7 +104,7 @@ export function signSettle(
 
 /** Sign the refund of a record to its caller's associated token account. */
 export function signRefund(
-  chain: Chain,
+  chain: RelayChain,
   record: ExecutionRecord,
   usdcMint: PublicKey,
   reason: RefundReason,
@@ -124,7 +128,7 @@ export function signRefund(
 
 /** Why a refund cannot arrive: `claimable` where the caller's account is missing, `blocked` where it is unusable. */
 export async function refundObstacle(
-  chain: Chain,
+  chain: RelayChain,
   record: ExecutionRecord,
   usdcMint: PublicKey,
 ): Promise<'claimable' | 'blocked'> {

@@ -5,7 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type Chain, type Fate, type Observe, timed } from '../chain/chain.ts';
+import type { Fate } from '../chain/confirmations.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
+import { type Observe, timed } from '../chain/stages.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
@@ -20,7 +22,7 @@ import { readSnapshot, readSnapshotPast, type Snapshot } from './sign.ts';
 import { reused } from './standing.ts';
 
 export interface EngineDeps {
-  chain: Chain;
+  chain: RelayChain;
   journal: Journal;
   /** Which other relays work on this ledger. */
   leases: Pick<Leases, 'alive'>;

@@ -5,7 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { attachedIndex, readProgress } from '../../../indexer/read.ts';
-import type { Observe } from '../chain/chain.ts';
+import type { Observe } from '../chain/stages.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { IS_UNFINISHED, type LedgerDatabase } from '../ledger/tables.ts';
 import type { RunwayStatus } from './runway.ts';

@@ -4,7 +4,7 @@
  * `stop at verified:before`: before or after a move of the journal, or before, during (`sent`) or after the sending of
  * one of its transactions.
  */
-import type { Chain } from '../../../app/relay/chain/chain.ts';
+import type { RelayChain } from '../../../app/relay/chain/relayChain.ts';
 import type { Journal } from '../../../app/relay/ledger/journal.ts';
 
 type Method = (...args: unknown[]) => Promise<unknown>;
@@ -56,7 +56,7 @@ export function createStandstill(report: (task: string) => void) {
         },
       });
     },
-    wrapChain(chain: Chain): Chain {
+    wrapChain(chain: RelayChain): RelayChain {
       return {
         ...chain,
         async submit(signed, hasHappened, stop) {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import pino from 'pino';
-import { createChain } from '../../../app/relay/chain/chain.ts';
+import { createRelayChain } from '../../../app/relay/chain/relayChain.ts';
 import { createReservations, reserveFunds } from '../../../app/relay/execution/reserve.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -20,7 +20,12 @@ describe('reservations', function () {
 
   it('what is given back wakes the calls of its own wallet, and they read its accounts once', async () => {
     const { node, authority, usdcMint, callers } = market;
-    const chain = createChain({ rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, authority, log: pino({ level: 'silent' }) });
+    const chain = createRelayChain({
+      rpcUrl: node.rpcUrl,
+      wsUrl: node.wsUrl,
+      authority,
+      log: pino({ level: 'silent' }),
+    });
     let readings = 0;
     const counted = {
       ...chain,

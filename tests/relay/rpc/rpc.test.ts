@@ -8,7 +8,7 @@ import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
-import { createChain } from '../../../app/relay/chain/chain.ts';
+import { createRelayChain } from '../../../app/relay/chain/relayChain.ts';
 import { findExecution, findTreasury } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -290,7 +290,7 @@ describe('a node with faults', function () {
   }
 
   it('what many want to read in the same moment is one call for each 33, and each has its own accounts', async () => {
-    const chain = createChain({ ...proxy, authority: market.authority, log: pino({ level: 'silent' }) });
+    const chain = createRelayChain({ ...proxy, authority: market.authority, log: pino({ level: 'silent' }) });
     try {
       const sizes: number[] = [];
       proxy.onCall(({ method, params }) => {

@@ -1,0 +1,63 @@
+/** The marketplace's accounts as the rooms above read them, and the one that they change: a key's grant. */
+import { PublicKey } from '@solana/web3.js';
+import {
+  type Config,
+  decodeAccount,
+  type ExecutionRecord,
+  findConfig,
+  findExecution,
+  findGrant,
+  type KeyGrant,
+  revokeGrant,
+} from '../../sdk/program/program.ts';
+import type { RelayChain } from './relayChain.ts';
+
+/** The chain as the edge sees it; ids are base58 and hex. Methods reject where the node does not answer. */
+export interface ChainAccounts {
+  /** The account, and the chain's clock in unix seconds at that moment. */
+  readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  /** The record, and the chain's clock at that moment. */
+  readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+  readConfig(): Promise<Config>;
+  /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
+  revokeGrant(wallet: string, keyId: string): Promise<string>;
+  isReachable(): Promise<boolean>;
+}
+
+/** `stop` ends the waiting for a revocation. */
+export function createChainAccounts(chain: RelayChain, stop: AbortSignal): ChainAccounts {
+  return {
+    async readGrant(wallet, keyId) {
+      const read = await chain.read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))]);
+      const account = read.accounts[0];
+      return { grant: account ? decodeAccount('KeyGrant', account.data) : null, now: read.now };
+    },
+    async readExecution(executionId) {
+      const read = await chain.read([findExecution(executionId)]);
+      const account = read.accounts[0];
+      return { record: account ? decodeAccount('ExecutionRecord', account.data) : null, now: read.now };
+    },
+    async readConfig() {
+      const { accounts } = await chain.read([findConfig()]);
+      return decodeAccount('Config', accounts[0]!.data);
+    },
+    async revokeGrant(wallet, keyId) {
+      const instruction = revokeGrant({
+        authority: chain.authority,
+        wallet: new PublicKey(wallet),
+        keyId: Buffer.from(keyId, 'hex'),
+      });
+      const signed = await chain.sign([instruction]);
+      const isRevoked = async () => (await this.readGrant(wallet, keyId)).grant?.revoked ?? false;
+      const fate = await chain.submit(signed, isRevoked, stop);
+      if (fate.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${fate.kind}`);
+      return signed.signature;
+    },
+    async isReachable() {
+      return chain.connection.getSlot('confirmed').then(
+        () => true,
+        () => false,
+      );
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** Why a transaction has failed, or would. */
+import { ComputeBudgetProgram, type TransactionError, VersionedTransaction } from '@solana/web3.js';
+import { errorFromCode } from '../../sdk/program/program.ts';
+
+/** Why a simulation or a landed transaction failed, by the program's own name where it has one. */
+export interface TransactionFailure {
+  /** Name from the IDL, e.g. `PayoutUnusable`; null for any other failure. */
+  error: string | null;
+  message: string;
+  /** Index of the instruction that failed; null where the whole transaction was refused. */
+  instruction: number | null;
+}
+
+/** Names a transaction error as the IDL does. */
+export function describeFailure(failure: TransactionError): TransactionFailure {
+  if (typeof failure === 'object' && 'InstructionError' in failure) {
+    const [index, detail] = failure.InstructionError as [number, string | { Custom?: number }];
+    const code = typeof detail === 'object' ? detail.Custom : undefined;
+    const known = code === undefined ? null : errorFromCode(code);
+    if (known) return { error: known.name, message: known.msg, instruction: index };
+    return { error: null, message: `instruction ${index}: ${JSON.stringify(detail)}`, instruction: index };
+  }
+  return { error: null, message: typeof failure === 'string' ? failure : JSON.stringify(failure), instruction: null };
+}
+
+/** The failure of these bytes, its instruction counted as by whoever built them: without those that set a price. */
+export function describeFailureOf(bytes: Uint8Array, error: TransactionError): TransactionFailure {
+  const failure = describeFailure(error);
+  return failure.instruction === null
+    ? failure
+    : { ...failure, instruction: failure.instruction - countPriority(VersionedTransaction.deserialize(bytes)) };
+}
+
+/** How many instructions in front only say what is paid for the rest. */
+function countPriority({ message }: VersionedTransaction): number {
+  const isPriority = ({ programIdIndex }: { programIdIndex: number }) =>
+    message.staticAccountKeys[programIdIndex]?.equals(ComputeBudgetProgram.programId);
+  const first = message.compiledInstructions.findIndex((instruction) => !isPriority(instruction));
+  return Math.max(0, first);
+}
