@@ -1,20 +1,25 @@
-// A confirmed transaction can be taken back by the chain until it is finalized. Executions that have ended are therefore
-// looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
-
+/**
+ * A confirmed transaction can be taken back by the chain until it is finalized. Executions that have ended are therefore
+ * looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
+ */
 import type { Logger } from 'pino';
 import { decodeAccount, findExecution, RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { ExecutionRow } from '../ledger/tables.ts';
-import { toRow } from './recover.ts';
+import { toRow } from './orphans.ts';
 
 /** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
 const BATCH = 99;
 const ANY = 2n ** 63n - 1n;
 
 /** Looks at what has ended since the last look. Throws where the node does not answer; nothing is changed then. */
-export async function proveEnds(chain: RelayChain, journal: Journal, log: Logger): Promise<void> {
+export async function proveEnds(
+  chain: Pick<RelayChain, 'authority' | 'finalized' | 'readFinalized'>,
+  journal: Journal,
+  log: Logger,
+): Promise<void> {
   if ((await journal.unproven(ANY, ANY, 1)).length === 0) return;
   const { slot, blockHeight } = await chain.finalized();
   const { now } = await chain.readFinalized([], slot);

@@ -1,6 +1,7 @@
-// A result that comes after its deadline. The caller has its money back and the creator is not paid; that it came, and
-// when, is kept for whoever asks why.
-
+/**
+ * A result that comes after its deadline. The caller has its money back and the creator is not paid; that it came, and
+ * when, is kept for whoever asks why.
+ */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { ExecutionRow, LedgerTables } from '../ledger/tables.ts';

@@ -1,6 +1,7 @@
-// What one wallet may cost the fee payer. Rent comes back and paid use pays; what is lost are the network fees of
-// executions that end without pay, so only those are bounded, and how many escrows a wallet may have open at once.
-
+/**
+ * What one wallet may cost the fee payer. Rent comes back and paid use pays; what is lost are the network fees of
+ * executions that end without pay, so only those are bounded, and how many escrows a wallet may have open at once.
+ */
 import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 

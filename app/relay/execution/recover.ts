@@ -1,77 +1,49 @@
-// After a crash or a lost disk: the journal's unfinished rows are carried on by the engine itself; here are the
-// records that the chain holds and the journal does not know.
-
-import bs58 from 'bs58';
+/**
+ * Recovery: the journal's unfinished rows that nobody works on are carried on like any other, again and again, and those
+ * that have ended are proven.
+ */
 import type { Logger } from 'pino';
-import {
-  accountDiscriminator,
-  decodeAccount,
-  type ExecutionRecord,
-  PROGRAM_ID,
-  RECORD_OFFSETS,
-  RECORD_STATUS_BYTE,
-} from '../../sdk/program/program.ts';
-import { formatUuid } from '../../sdk/receipt/receipt.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
-import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { Journal } from '../ledger/journal.ts';
-import type { Engine } from './engine.ts';
+import type { Beginning } from './begin.ts';
+import type { Reservations } from './reservations.ts';
+import { type EngineDeps, newLive } from './step.ts';
+import type { Work } from './work.ts';
 
 /** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
 const RECOVERY_INTERVAL_MS = 500;
 /** How often ended rows are proven: a few calls to the node for up to 99 of them. */
 const PROVING_INTERVAL_MS = 10_000;
+/** Rows of one look for what is unfinished. */
+const RECOVERED_AT_ONCE = 500;
 
-/** The row of a record whose request is lost. */
-export function toRow(record: ExecutionRecord): ClaimedExecution {
-  return {
-    execution_id: formatUuid(record.executionId),
-    wallet: record.caller.toBase58(),
-    key_id: Buffer.from(record.keyId).toString('hex'),
-    listing: record.listing.toBase58(),
-    listing_version: BigInt(record.listingVersion),
-    // What was asked is lost; only its hash is on the chain.
-    metadata_hash: '',
-    nonce: '',
-    fingerprint: null,
-    price: record.price,
-    max_cost: record.price,
-    timeout_seconds: record.deadline - record.openedAt,
-    listing_timeout_seconds: null,
-    task: '',
-    parameters: '{}',
-    accepted_at: record.openedAt,
-    request_hash: Buffer.from(record.requestHash).toString('hex'),
-  };
-}
+type UnfinishedRow = Awaited<ReturnType<Journal['unfinished']>>[number];
 
-/**
- * Find all open records whose rent we paid and whose row is missing, or says that they were never opened, and give each
- * a parked row: it is refunded once its deadline has passed. Returns how many there were.
- */
-export async function adoptOrphans(chain: RelayChain, journal: Journal, log: Logger): Promise<number> {
-  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
-  const found = await chain.connection.getProgramAccounts(PROGRAM_ID, {
-    commitment: 'confirmed',
-    filters: [
-      equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
-      equal(RECORD_OFFSETS.rentSponsor, chain.authority.toBytes()),
-    ],
-  });
-  let adopted = 0;
-  for (const { account } of found) {
-    const record = decodeAccount('ExecutionRecord', account.data);
-    const row = toRow(record);
-    if (!(await journal.adopt(row, record, Date.now()))) continue;
-    log.warn({ execution_id: row.execution_id }, 'an open record without a row will be refunded after its deadline');
-    adopted += 1;
+/** Takes what dead relays have left, and carries on every unfinished row that nobody works on. */
+export async function recover(
+  { journal, leases }: Pick<EngineDeps, 'journal' | 'leases'>,
+  work: Pick<Work, 'on' | 'isOn'>,
+  beginning: Pick<Beginning, 'isBeginning'>,
+  reservations: Pick<Reservations, 'reserve'>,
+): Promise<void> {
+  const unfinished = (after?: UnfinishedRow) => journal.unfinished(Date.now(), RECOVERED_AT_ONCE, after);
+  await journal.takeRowsOfOthersThan(leases.alive(Date.now()));
+  for (let page = await unfinished(); page.length > 0; page = await unfinished(page.at(-1))) {
+    for (const row of page) {
+      const id = row.execution_id;
+      if (work.isOn(id) || beginning.isBeginning(id)) continue;
+      const payer = { wallet: row.wallet, keyId: row.key_id };
+      // Its open may still take the money that a new call would count on.
+      const release = row.state === 'open_signed' ? reservations.reserve(payer, row.price) : undefined;
+      work.on(id, newLive({ isFresh: false, opened: release }));
+    }
   }
-  return adopted;
 }
 
-/** Carry on unfinished rows and prove ended ones, now and again and again; the returned function ends it. */
-export function startRecovery(engine: Pick<Engine, 'recover' | 'proveEnds'>, log: Logger): () => void {
+/** Both now and regularly from then on; the returned function ends it. */
+export function startRecovery(
+  engine: { recover(): Promise<void>; proveEnds(): Promise<void> },
+  log: Logger,
+): () => void {
   const ends = [
     repeat(RECOVERY_INTERVAL_MS, engine.recover, (error) =>
       log.error({ error }, 'recovery failed; it will be tried again'),

@@ -1,110 +1,27 @@
-// Before money moves: can this key pay, and the signed transaction that makes it pay. Balance, allowance and
-// caps are reserved in memory from here until the open's fate is known, so that calls racing for the last USDC
-// are refused here and not by a transaction that costs a fee.
-
+/**
+ * Before money moves: can this key pay? By balance, allowance and caps as the accounts have them now, less what is
+ * reserved for earlier calls.
+ */
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
-import { LRUCache } from 'lru-cache';
 import {
   decodeAccount,
   findGrant,
   findSpender,
   findTokenAccount,
   type KeyGrant,
-  openExecutionWithGrant,
   parseAddress,
 } from '../../sdk/program/program.ts';
-import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
-import type { NewTransaction } from '../ledger/writing.ts';
+import type { Payer, PayerAccounts, Reservations } from './reservations.ts';
 
-/** How long after the check the escrow may still be funded, seconds of the chain's clock. */
-export const OPEN_WINDOW_SECONDS = 60n;
 /** How long a call waits for earlier ones whose opens decide whether its money is there. */
 const MAX_WAIT_MS = 5_000;
 /** How often the payer's accounts are read again because a reservation was given back meanwhile. */
 const MAX_READINGS = 3;
-
-interface Payer {
-  wallet: string;
-  keyId: string;
-}
-
-/** What is promised to opens whose fate is not known yet, in base units, by wallet and by key. */
-export interface Reservations {
-  /** Take `amount` now; the returned function gives it back, once. */
-  reserve(payer: Payer, amount: bigint): () => void;
-  ofWallet(payer: Payer): bigint;
-  ofKey(payer: Payer): bigint;
-  /** Moves with every give-back of the wallet: accounts read before it may show money that has been spent since. */
-  generation(payer: Payer): number;
-  /** Resolves at the wallet's next give-back, or after so many ms. */
-  nextGiveBack(payer: Payer, ms: number): Promise<void>;
-  /** The payer's accounts as read by all together that wait for the same give-back. */
-  readTogether(payer: Payer, read: () => Promise<PayerAccounts>): Promise<PayerAccounts>;
-}
-
-/** Wallets whose give-backs are remembered; by the time that one is forgotten nobody reads its accounts any more. */
-const MAX_WALLETS = 10_000;
-
-export function createReservations(): Reservations {
-  const amounts = new Map<string, bigint>();
-  const generations = new LRUCache<string, number>({ max: MAX_WALLETS });
-  const waiting = new Map<string, Set<() => void>>();
-  const readings = new Map<string, Promise<PayerAccounts>>();
-  let givenBack = 0;
-  const add = (name: string, amount: bigint) => {
-    const next = (amounts.get(name) ?? 0n) + amount;
-    if (next === 0n) amounts.delete(name);
-    else amounts.set(name, next);
-  };
-  const walletName = (payer: Payer) => `wallet:${payer.wallet}`;
-  const keyName = (payer: Payer) => `key:${payer.wallet}:${payer.keyId}`;
-  return {
-    reserve(payer, amount) {
-      add(walletName(payer), amount);
-      add(keyName(payer), amount);
-      let held = true;
-      return () => {
-        if (!held) return;
-        held = false;
-        givenBack += 1;
-        generations.set(payer.wallet, givenBack);
-        add(walletName(payer), -amount);
-        add(keyName(payer), -amount);
-        for (const wake of waiting.get(payer.wallet) ?? []) wake();
-      };
-    },
-    ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
-    ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
-    generation: (payer) => generations.get(payer.wallet) ?? 0,
-    nextGiveBack({ wallet }, ms) {
-      const present = waiting.get(wallet) ?? new Set();
-      waiting.set(wallet, present);
-      return new Promise((resolve) => {
-        const wake = () => {
-          clearTimeout(timer);
-          present.delete(wake);
-          if (present.size === 0) waiting.delete(wallet);
-          resolve();
-        };
-        const timer = setTimeout(wake, ms);
-        timer.unref();
-        present.add(wake);
-      });
-    },
-    readTogether(payer, read) {
-      const name = keyName(payer);
-      const underWay = readings.get(name) ?? read().finally(() => readings.delete(name));
-      readings.set(name, underWay);
-      return underWay;
-    },
-  };
-}
 
 const LIMIT_TEXT: Record<SpendingLimit, (wallet: string, have: string) => string> = {
   balance: (wallet, have) => `Wallet ${wallet} holds ${have} USDC`,
@@ -144,12 +61,12 @@ function periodEnd(grant: KeyGrant, now: bigint): bigint {
 
 /** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
 async function readPayer(
-  chain: RelayChain,
+  chain: Pick<RelayChain, 'read'>,
   reservations: Reservations,
   payer: Payer,
   usdcMint: PublicKey,
   record: PublicKey | null,
-) {
+): Promise<PayerAccounts> {
   const wallet = parseAddress(payer.wallet);
   const keys = [findTokenAccount(wallet, usdcMint), findGrant(wallet, Buffer.from(payer.keyId, 'hex'))];
   if (record) keys.push(record);
@@ -159,8 +76,6 @@ async function readPayer(
     if (reservations.generation(payer) === generation || reading === MAX_READINGS) return { wallet, ...read };
   }
 }
-
-type PayerAccounts = Awaited<ReturnType<typeof readPayer>>;
 
 /** The first limit that the price exceeds; `reserved` is what earlier calls may still take. */
 function findShortage(
@@ -194,7 +109,7 @@ function findShortage(
  * the record named exists already. Throws ApiError 402 naming the limit, or 401 where the grant is no longer live.
  */
 export async function reserveFunds(
-  chain: RelayChain,
+  chain: Pick<RelayChain, 'read'>,
   reservations: Reservations,
   payer: Payer,
   usdcMint: PublicKey,
@@ -217,31 +132,4 @@ export async function reserveFunds(
     await reservations.nextGiveBack(payer, leftMs);
     read = await reservations.readTogether(payer, () => readPayer(chain, reservations, payer, usdcMint, null));
   }
-}
-
-/** Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. */
-export function signOpen(
-  chain: RelayChain,
-  row: ExecutionRow,
-  usdcMint: PublicKey,
-  openBefore: bigint,
-): Promise<NewTransaction> {
-  const executionId = parseUuid(row.execution_id);
-  if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
-  const instruction = openExecutionWithGrant({
-    relayAuthority: chain.authority,
-    payer: chain.authority,
-    listing: parseAddress(row.listing),
-    wallet: parseAddress(row.wallet),
-    keyId: Buffer.from(row.key_id, 'hex'),
-    usdcMint,
-    nonce: Buffer.from(row.nonce, 'hex'),
-    executionId,
-    maxPrice: row.price,
-    listingVersion: Number(row.listing_version),
-    timeoutSeconds: Number(row.timeout_seconds),
-    requestHash: Buffer.from(row.request_hash, 'hex'),
-    openBefore,
-  });
-  return chain.sign([instruction]).catch(chainUnreadable);
 }

@@ -1,13 +1,11 @@
-// The two ways money leaves an escrow, as signed transactions, and the record account that says which was taken.
-
+/** The three transactions of an execution: the open, and the two ways in which its money leaves the escrow. */
 import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
-  decodeAccount,
   type ExecutionRecord,
   ed25519Instruction,
-  findExecution,
   findTokenAccount,
+  openExecutionWithGrant,
   parseAddress,
   type RefundReason,
   refundExecution,
@@ -15,57 +13,43 @@ import {
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
+import { chainUnreadable } from '../errors.ts';
 import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
-import type { NewTransaction } from '../ledger/writing.ts';
+import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 
-/** An execution as the chain has it at one moment; `record` is null where there is none. */
-export interface Snapshot {
-  record: ExecutionRecord | null;
-  listing: AgentListing | null;
-  /** Unix seconds of the chain's clock. */
-  now: bigint;
-}
+/** How long after the check the escrow may still be funded, seconds of the chain's clock. */
+export const OPEN_WINDOW_SECONDS = 60n;
 
-function idBytes(executionId: string): Uint8Array {
-  const bytes = parseUuid(executionId);
-  if (!bytes) throw new Error(`${executionId} is not an execution id`);
-  return bytes;
-}
+type Signing = Pick<RelayChain, 'sign' | 'authority'>;
 
-type Located = Pick<ExecutionRow, 'execution_id' | 'listing'>;
-
-const addressesOf = (row: Located) => [findExecution(idBytes(row.execution_id)), parseAddress(row.listing)];
-
-function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
-  return {
-    record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-    // Only a settle needs it.
-    get listing() {
-      return listing ? decodeAccount('AgentListing', listing.data) : null;
-    },
-    now,
-  };
-}
-
-/** The chain's word on an execution. Money moves on this and never on an index row. */
-export async function readSnapshot(chain: RelayChain, row: Located): Promise<Snapshot> {
-  return toSnapshot(await chain.read(addressesOf(row)));
-}
-
-/** Its word for good on bytes with this last valid height: what they have not done here they never will. */
-export async function readSnapshotPast(
-  chain: RelayChain,
-  row: Located,
-  lastValidHeight: bigint,
-): Promise<Snapshot | null> {
-  const read = await chain.readPast(addressesOf(row), lastValidHeight);
-  return read && toSnapshot(read);
-}
-
-/** What a settled record paid to each side, base units. */
-export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platformAmount: bigint } {
-  const platformAmount = (record.price * BigInt(record.feeBps)) / 10_000n;
-  return { creatorAmount: record.price - platformAmount, platformAmount };
+/**
+ * Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. Throws ApiError
+ * 503 where the node does not answer.
+ */
+export function signOpen(
+  chain: Signing,
+  row: ExecutionRow,
+  usdcMint: PublicKey,
+  openBefore: bigint,
+): Promise<NewTransaction> {
+  const executionId = parseUuid(row.execution_id);
+  if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
+  const instruction = openExecutionWithGrant({
+    relayAuthority: chain.authority,
+    payer: chain.authority,
+    listing: parseAddress(row.listing),
+    wallet: parseAddress(row.wallet),
+    keyId: Buffer.from(row.key_id, 'hex'),
+    usdcMint,
+    nonce: Buffer.from(row.nonce, 'hex'),
+    executionId,
+    maxPrice: row.price,
+    listingVersion: Number(row.listing_version),
+    timeoutSeconds: Number(row.timeout_seconds),
+    requestHash: Buffer.from(row.request_hash, 'hex'),
+    openBefore,
+  });
+  return chain.sign([instruction]).catch(chainUnreadable);
 }
 
 /**
@@ -73,7 +57,7 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
  * those that were found dead before, as in `signRefund`.
  */
 export function signSettle(
-  chain: RelayChain,
+  chain: Signing,
   record: ExecutionRecord,
   listing: AgentListing,
   result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
@@ -104,7 +88,7 @@ export function signSettle(
 
 /** Sign the refund of a record to its caller's associated token account. */
 export function signRefund(
-  chain: RelayChain,
+  chain: Signing,
   record: ExecutionRecord,
   usdcMint: PublicKey,
   reason: RefundReason,
@@ -126,13 +110,15 @@ export function signRefund(
   );
 }
 
-/** Why a refund cannot arrive: `claimable` where the caller's account is missing, `blocked` where it is unusable. */
-export async function refundObstacle(
-  chain: RelayChain,
-  record: ExecutionRecord,
-  usdcMint: PublicKey,
-): Promise<'claimable' | 'blocked'> {
-  const { accounts } = await chain.read([findTokenAccount(record.caller, usdcMint)]);
-  const account = accounts[0];
-  return account && account.data.length > 0 ? 'blocked' : 'claimable';
+function stored(bytes: Buffer | null, signature: string | null, height: bigint | null): SignedTransaction {
+  if (!bytes || !signature || height === null) throw new Error('a journal row lacks its signed transaction');
+  return { bytes, signature, lastValidHeight: height };
 }
+
+/** The transactions that a row was stored with. Each throws where the row has none. */
+export const storedOpen = (row: ExecutionRow) =>
+  stored(row.open_transaction, row.open_signature, row.open_last_valid_height);
+export const storedSettle = (row: ExecutionRow) =>
+  stored(row.settle_transaction, row.settle_signature, row.settle_last_valid_height);
+export const storedRefund = (row: ExecutionRow) =>
+  stored(row.refund_transaction, row.refund_signature, row.refund_last_valid_height);

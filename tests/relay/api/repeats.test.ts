@@ -14,7 +14,7 @@ import { openDatabase } from '../../../app/database/open.ts';
 import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
-import type { EngineDeps } from '../../../app/relay/execution/steps.ts';
+import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { ExecutionRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';

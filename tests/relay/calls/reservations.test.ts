@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import pino from 'pino';
 import { createRelayChain } from '../../../app/relay/chain/relayChain.ts';
-import { createReservations, reserveFunds } from '../../../app/relay/execution/reserve.ts';
+import { createReservations } from '../../../app/relay/execution/reservations.ts';
+import { reserveFunds } from '../../../app/relay/execution/reserve.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { until } from '../../harness/edge/until.ts';
 import { PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';

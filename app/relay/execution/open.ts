@@ -1,0 +1,98 @@
+/** Funding an execution's escrow: sending the stored open until its fate is known, and what follows where it is undone. */
+import type { Fate } from '../chain/confirmations.ts';
+import { type ApiError, openRefused } from '../errors.ts';
+import type { ExecutionRow } from '../ledger/tables.ts';
+import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
+import { readSnapshot, readSnapshotPast } from './snapshot.ts';
+import { reused } from './standing.ts';
+import type { EngineDeps, Live, Step } from './step.ts';
+
+/** The steps that open. */
+export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
+  const { chain, journal, usdcMint } = deps;
+
+  async function open(row: ExecutionRow, live: Live): Promise<Step> {
+    if (!row.open_transaction) {
+      await journal.void(row, 'service_unavailable', 'The call was interrupted before anything was paid');
+      return 'ended';
+    }
+    if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
+    live.isFresh = false;
+    const signed = storedOpen(row);
+    const fate = await chain.submit(signed, () => isOpened(row), stopping);
+    switch (fate.kind) {
+      case 'unknown':
+        return 'wait';
+      case 'failed':
+        // Earlier bytes of the same open may have landed; only the record says whether the money moved.
+        if (await isOpened(row)) return openConfirmed(row, live);
+        return refuseOpen(row, live, fate);
+      // What is confirmed and not to be seen is on another fork, or the node errs: only the finalized record can tell.
+      case 'confirmed':
+      case 'expired': {
+        if (fate.kind === 'confirmed') {
+          const left = await openConfirmed(row, live);
+          if (left !== 'wait') return left;
+        }
+        const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
+        if (final?.record) return openConfirmed(row, live);
+        if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
+        return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
+      }
+    }
+  }
+
+  async function isOpened(row: ExecutionRow): Promise<boolean> {
+    return (await readSnapshot(chain, row)).record !== null;
+  }
+
+  async function openConfirmed(row: ExecutionRow, live: Live): Promise<Step> {
+    live.snapshot = await readSnapshot(chain, row);
+    const { record } = live.snapshot;
+    if (!record) return 'wait';
+    // Where an older ledger was lost, a repeated Idempotency-Key can meet the record of another request.
+    const isOurs =
+      record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
+    if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
+    await journal.openConfirmed(row, record);
+    live.opened();
+    return 'next';
+  }
+
+  async function voidOpen(row: ExecutionRow, live: Live, error: ApiError, lost = 0n): Promise<Step> {
+    live.refused = error;
+    await journal.void(row, error.code, error.message, lost);
+    return 'ended';
+  }
+
+  /** The chain took the fee of an open that it refused: the next ones that it would refuse alike are not sent. */
+  function refuseOpen(row: ExecutionRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
+    const { error, instruction, message } = fate;
+    deps.openFailed(error, row.listing);
+    // Without an instruction nothing ran; and that opens are paused is not the caller's fault.
+    const isCharged = instruction !== null && error !== 'OpensPaused';
+    return voidOpen(row, live, openRefused(error, message, row), isCharged ? row.fees : 0n);
+  }
+
+  /**
+   * The record of an execution that was open is gone. Until the chain is final about it the same bytes are sent again;
+   * then they are signed once more, for whoever has worked on it meanwhile. Past refund_at others may have closed the
+   * record, and an open of that time would charge the caller for what has long ended.
+   */
+  async function withoutRecord(row: ExecutionRow): Promise<Step> {
+    if (row.open_transaction) await chain.send(row.open_transaction);
+    const final = await readSnapshotPast(chain, row, row.open_last_valid_height ?? 0n);
+    if (!final || final.record || final.now <= (row.open_before ?? 0n)) return 'wait';
+    const isUndecided = row.state !== 'refunding' && row.state !== 'parked';
+    if (row.open_transaction && isUndecided && row.reopens === 0n && final.now < (row.refund_at ?? 0n)) {
+      const openBefore = final.now + OPEN_WINDOW_SECONDS;
+      await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore, 1n);
+      return 'next';
+    }
+    const message = row.error_message ?? 'The escrow was rolled back by the chain; nothing was paid';
+    await journal.void(row, row.error_code ?? 'service_unavailable', message);
+    return 'ended';
+  }
+
+  return { open, withoutRecord };
+}

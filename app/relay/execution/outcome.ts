@@ -1,0 +1,49 @@
+/** What a caller is answered for an execution, by its row. */
+import { ApiError } from '../errors.ts';
+import type { Journal } from '../ledger/journal.ts';
+import type { ExecuteOutcome } from './contract.ts';
+import { lostResult, standingOf } from './standing.ts';
+import type { Live } from './step.ts';
+
+/** When a call that the marketplace could not serve may come again. */
+const RETRY_SECONDS = 5;
+
+/** The answer for a row as it is now. Throws ApiError: the error that it ended with. */
+export async function outcomeOf(
+  journal: Pick<Journal, 'get' | 'result'>,
+  executionId: string,
+  live: Live,
+): Promise<ExecuteOutcome> {
+  const row = live.ended ?? (await journal.get(executionId))!;
+  if (row.state === 'settled') {
+    const result = live.result ?? (await journal.result(executionId));
+    if (!result || row.settle_signature === null) throw lostResult(executionId);
+    return {
+      kind: 'completed',
+      executionId,
+      result: result.result,
+      resultHash: result.result_hash,
+      price: row.price,
+      tokensUsed: result.tokens_used === null ? null : Number(result.tokens_used),
+      executionTimeMs: Number(result.execution_time_ms),
+      settleSignature: row.settle_signature,
+      resultToken: result.token,
+    };
+  }
+  if (live.refused) throw live.refused;
+  // While its refund is on its way it has not ended.
+  if (row.state === 'void' || standingOf(row) === 'ended') {
+    const code = (row.error_code ?? 'execution_failed') as 'execution_failed';
+    throw new ApiError(code, refundText(code, row.error_message ?? 'The execution failed', row.refund_state), {
+      executionId,
+      retryAfterSeconds: row.error_code === 'service_unavailable' ? RETRY_SECONDS : undefined,
+    });
+  }
+  return { kind: 'running', executionId };
+}
+
+function refundText(code: string, message: string, state: string | null): string {
+  const why = state === 'claimable' ? 'your USDC account is missing' : 'your USDC account cannot receive';
+  if (state === 'claimable' || state === 'blocked') return `${message}. The refund waits because ${why}`;
+  return code === 'service_unavailable' ? message : `${message}. Escrow refunded`;
+}

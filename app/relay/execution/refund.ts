@@ -1,0 +1,88 @@
+/** Giving an execution's money back to its caller. */
+import { REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
+import { type ExecutionRow, isWaiting } from '../ledger/tables.ts';
+import type { Ending } from './ending.ts';
+import { signRefund, storedRefund } from './sign.ts';
+import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
+import type { EngineDeps, Step } from './step.ts';
+
+export type Refunding = ReturnType<typeof createRefunding>;
+
+/** What the caller is told for each reason; all others are `execution_failed`. */
+const CODES: Partial<Record<RefundReason, string>> = {
+  creatorTimeout: 'execution_timeout',
+  unserved: 'service_unavailable',
+};
+
+/** The steps that refund. */
+export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending) {
+  const { chain, journal, usdcMint } = deps;
+
+  /** Sign and store a refund; from there on nothing settles. `message` is for the caller. */
+  async function refundIntent(
+    row: ExecutionRow,
+    snapshot: Snapshot,
+    reason: RefundReason,
+    message: string,
+  ): Promise<Step> {
+    if (!snapshot.record) return 'wait';
+    const signed = await signRefund(chain, snapshot.record, usdcMint, reason);
+    await journal.refunding(row, signed, {
+      reason: REFUND_REASONS.indexOf(reason),
+      code: CODES[reason] ?? 'execution_failed',
+      message,
+      rebuilds: row.rebuilds,
+    });
+    return 'next';
+  }
+
+  async function refund(row: ExecutionRow): Promise<Step> {
+    const signed = storedRefund(row);
+    const fate = await submit(row, signed);
+    if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') return waitForAccount(row);
+    return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
+  }
+
+  async function waitForAccount(row: ExecutionRow): Promise<Step> {
+    const { record } = await readSnapshot(chain, row);
+    if (record) await journal.refundWaits(row.execution_id, await refundObstacle(chain, record, usdcMint));
+    return 'rest';
+  }
+
+  async function resignRefund(row: ExecutionRow, fresh: Snapshot, rebuilds: bigint): Promise<void> {
+    if (!fresh.record) throw new Error('a refund has lost its record');
+    const reason = REFUND_REASONS[Number(row.refund_reason ?? 4n)] ?? 'unserved';
+    const signed = await signRefund(chain, fresh.record, usdcMint, reason, Number(rebuilds));
+    await journal.refunding(row, signed, {
+      reason: REFUND_REASONS.indexOf(reason),
+      code: row.error_code ?? 'service_unavailable',
+      message: row.error_message ?? '',
+      rebuilds,
+    });
+  }
+
+  /**
+   * Refunds whose account was unusable are tried again only when it has become usable. Until then, and until the money is
+   * back, they stay what they were shown as.
+   */
+  async function retryRefund(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
+    if (isWaiting(row)) {
+      const signed = await signRefund(chain, snapshot.record!, usdcMint, 'unserved');
+      const problem = await chain.simulate(signed.bytes);
+      if (problem?.error === 'RefundDestinationUnusable') return waitForAccount(row);
+      await resignRefund(row, snapshot, row.rebuilds);
+    }
+    return refund(row);
+  }
+
+  /** A row that a person should look at goes back to its caller when nothing else can happen to it any more. */
+  async function unpark(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
+    if (!snapshot.record) return 'rest';
+    // A settle that was signed once could still land before refund_at.
+    const over = row.settle_transaction ? snapshot.record.refundAt : snapshot.record.deadline;
+    if (snapshot.now < over) return 'rest';
+    return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
+  }
+
+  return { refundIntent, retryRefund, unpark };
+}

@@ -1,0 +1,89 @@
+/** Calling the creator for a funded execution, and judging its answer. */
+import { randomBytes } from 'node:crypto';
+import { timed } from '../chain/stages.ts';
+import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import { type CreatorAnswer, type CreatorCall, callCreator } from '../outbound/dispatch.ts';
+import { verifyAnswer } from '../outbound/verify.ts';
+import type { Refunding } from './refund.ts';
+import type { Settling } from './settle.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { EngineDeps, Live, Step } from './step.ts';
+
+/** The step that serves; `stopping` ends the waiting for the creator. */
+export function createServing(
+  deps: EngineDeps,
+  { refundIntent }: Refunding,
+  { settleIntent }: Settling,
+  stopping: AbortSignal,
+) {
+  const { journal } = deps;
+
+  /** Call the creator, judge its answer and sign what follows from it. */
+  async function dispatch(row: ExecutionRow, snapshot: Snapshot, live: Live): Promise<Step> {
+    const stored = await journal.result(row.execution_id);
+    if (stored) return settleIntent(row, snapshot, stored);
+    const timeoutMs = Number(row.timeout_seconds) * 1_000;
+    const spentMs = Date.now() - Number(row.dispatched_ms);
+    live.deadlineMs ??= performance.now() + timeoutMs - Math.max(0, spentMs);
+    const endpoint = await deps.endpointOf(row.metadata_hash);
+    if (!endpoint) return refundIntent(row, snapshot, 'unserved', "The agent's metadata is missing");
+    const { signingKey } = snapshot.record!;
+    const call: CreatorCall = {
+      endpoint,
+      request: toRequest(row),
+      purpose: 'execution',
+      signingKey: signingKey.toBase58(),
+      deadlineMs: live.deadlineMs,
+      stop: stopping,
+      late: (json) => void deps.keepLate(row, signingKey.toBytes(), json),
+    };
+    // An answer is not asked for again because the node could not be asked what it is worth.
+    live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
+    const { answer } = live;
+    return timed(deps.observe, 'verify', () => judge(row, snapshot, live, answer));
+  }
+
+  async function judge(row: ExecutionRow, snapshot: Snapshot, live: Live, answer: CreatorAnswer): Promise<Step> {
+    const record = snapshot.record!;
+    if (answer.kind === 'timeout') return refundIntent(row, snapshot, 'creatorTimeout', answer.message);
+    if (answer.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', answer.message);
+    if (answer.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', answer.message);
+    const verdict = verifyAnswer(answer.json, {
+      executionId: row.execution_id,
+      signingKey: record.signingKey.toBytes(),
+      requestHash: row.request_hash,
+    });
+    if (verdict.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', verdict.message);
+    if (verdict.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', verdict.message);
+    const result: ResultRow = {
+      execution_id: row.execution_id,
+      result: verdict.result,
+      result_hash: verdict.resultHash,
+      signature: verdict.signature,
+      execution_signature: verdict.executionSignature,
+      tokens_used: verdict.tokensUsed === null ? null : BigInt(verdict.tokensUsed),
+      steps: verdict.steps,
+      execution_time_ms: BigInt(Math.max(0, Date.now() - Number(row.dispatched_ms))),
+      token: randomBytes(24).toString('base64url'),
+      verified_ms: BigInt(Date.now()),
+    };
+    const storing = journal.storeResult(result).then((stored) => {
+      live.result = stored;
+      return stored;
+    });
+    return settleIntent(row, snapshot, result, storing);
+  }
+
+  return { dispatch };
+}
+
+/** What the creator is asked. */
+function toRequest(row: ExecutionRow): CreatorCall['request'] {
+  return {
+    execution_id: row.execution_id,
+    task: row.task,
+    parameters: JSON.parse(row.parameters),
+    user_pubkey: row.wallet,
+    timeout_seconds: Number(row.timeout_seconds),
+  };
+}

@@ -1,0 +1,83 @@
+/** Paying a verified result: the settle is signed and stored, then sent until its fate is known. */
+import type { AgentListing, ExecutionRecord } from '../../sdk/program/program.ts';
+import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import type { Ending } from './ending.ts';
+import type { Refunding } from './refund.ts';
+import { signSettle, storedSettle } from './sign.ts';
+import { readSnapshot, type Snapshot } from './snapshot.ts';
+import type { EngineDeps, Step } from './step.ts';
+
+/** The relay stops settling this long before refund_at, seconds. */
+const SETTLE_MARGIN_SECONDS = 60n;
+
+export type Settling = ReturnType<typeof createSettling>;
+
+/** Whether an agent that begins now could still be paid when it takes all of its time. */
+export function hasTimeToServe(row: ExecutionRow, { now }: Snapshot): boolean {
+  return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
+}
+
+/** The steps that settle. */
+export function createSettling(deps: EngineDeps, { submit, followFate }: Ending, { refundIntent }: Refunding) {
+  const { chain, journal, log } = deps;
+
+  /** A settle, and what the chain would say to it. */
+  async function trySettle(row: ExecutionRow, record: ExecutionRecord, listing: AgentListing, result: ResultRow) {
+    const signed = await signSettle(chain, record, listing, result);
+    const problem = await chain.simulate(signed.bytes);
+    if (problem?.error !== 'WrongPayout') return { signed, problem };
+    // The creator moved its payout account since the open.
+    const fresh = await readSnapshot(chain, row);
+    const again = fresh.listing ? await signSettle(chain, record, fresh.listing, result) : signed;
+    return { signed: again, problem: await chain.simulate(again.bytes) };
+  }
+
+  /**
+   * The result counts as verified only if the chain would take its settle. While the node says so it is stored; where
+   * another one of this execution was stored before, it is that one which is settled.
+   */
+  async function settleIntent(
+    row: ExecutionRow,
+    snapshot: Snapshot,
+    result: ResultRow,
+    storing = Promise.resolve(result),
+  ): Promise<Step> {
+    const { record, listing } = snapshot;
+    if (!record || !listing) {
+      await storing;
+      return 'wait';
+    }
+    const [{ signed, problem }, stored] = await Promise.all([trySettle(row, record, listing, result), storing]);
+    if (stored.result_hash !== result.result_hash || stored.signature !== result.signature) {
+      return settleIntent(row, snapshot, stored);
+    }
+    if (problem?.error === 'PayoutUnusable') {
+      return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive");
+    }
+    if (problem && (problem.instruction === 0 || problem.error?.startsWith('Signature'))) {
+      return refundIntent(row, snapshot, 'invalidAnswer', "The creator's signature is not accepted on-chain");
+    }
+    if (problem)
+      log.warn({ execution_id: row.execution_id, program_error: problem.error }, 'settle would not succeed now');
+    await journal.verified(row, signed, result.execution_time_ms, row.rebuilds);
+    return 'next';
+  }
+
+  async function settle(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
+    if (snapshot.now >= (row.refund_at ?? 0n)) {
+      return refundIntent(row, snapshot, 'unserved', 'The result could not be settled in time');
+    }
+    if (snapshot.now >= (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS) return 'rest';
+    const signed = storedSettle(row);
+    const fate = await submit(row, signed);
+    return followFate(row, fate, signed, async (fresh) => {
+      const result = await journal.result(row.execution_id);
+      if (!result || !fresh.record || !fresh.listing) throw new Error('a verified execution has lost its result');
+      const attempt = Number(row.rebuilds) + 1;
+      const again = await signSettle(chain, fresh.record, fresh.listing, result, attempt);
+      await journal.verified(row, again, result.execution_time_ms, row.rebuilds + 1n);
+    });
+  }
+
+  return { settleIntent, settle };
+}

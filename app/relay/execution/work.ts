@@ -1,0 +1,106 @@
+/** Working on rows: step after step until each has ended, rests, or belongs to another relay. One at a time for a row. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { timed } from '../chain/stages.ts';
+import type { ExecutionRow } from '../ledger/tables.ts';
+import { JournalConflict } from '../ledger/writing.ts';
+import { within } from '../waiting.ts';
+import { standingOf } from './standing.ts';
+import type { EngineDeps, Live } from './step.ts';
+import { createSteps } from './steps.ts';
+
+/** How long after a step without an outcome the row is looked at again; doubled each time. */
+const WAIT_FIRST_MS = 250;
+const WAIT_MAX_MS = 2_000;
+/** The same for a row that waits for a person or for its time to be over. */
+const REST_FIRST_MS = 1_000;
+const REST_MAX_MS = 60_000;
+
+/** What working on a row in each state is called when it is timed. */
+const STAGES: Partial<Record<ExecutionRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
+  accepted: 'open',
+  open_signed: 'open',
+  open_confirmed: 'dispatch',
+  dispatched: 'dispatch',
+  refunding: 'refund',
+};
+
+export type Work = ReturnType<typeof createWork>;
+
+/** What this process works on; `stopping` ends all waiting, and the journal keeps what is unfinished. */
+export function createWork(deps: EngineDeps, stopping: AbortSignal) {
+  const { journal, log } = deps;
+  const { step } = createSteps(deps, stopping);
+  const working = new Map<string, Promise<void>>();
+  // How long each row that rests was left alone the last time, ms.
+  const resting = new Map<string, number>();
+
+  const pauseFor = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
+
+  /** `known` is the row as it is now. */
+  async function carryOn(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
+    let next = known;
+    for (let pause = WAIT_FIRST_MS; !stopping.aborted; ) {
+      const row = next ?? (await journal.get(executionId));
+      if (row?.lease_owner !== journal.owner) return;
+      const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
+        if (error instanceof JournalConflict) throw error;
+        if (!stopping.aborted)
+          log.warn({ execution_id: executionId, error: String(error) }, 'a step failed; it will be tried again');
+        return 'wait' as const;
+      });
+      if (left === 'ended') {
+        resting.delete(executionId);
+        live.ended = row;
+      }
+      if (left === 'rest') await rest(executionId);
+      if (left === 'ended' || left === 'rest') return;
+      next = left === 'next' ? row : undefined;
+      if (left === 'next') pause = WAIT_FIRST_MS;
+      else {
+        await pauseFor(pause);
+        pause = Math.min(pause * 2, WAIT_MAX_MS);
+      }
+    }
+  }
+
+  /** Leave a row alone, each time for longer: only a person, or the end of its time, can change anything. */
+  async function rest(executionId: string): Promise<void> {
+    const ms = Math.min((resting.get(executionId) ?? REST_FIRST_MS / 2) * 2, REST_MAX_MS);
+    resting.set(executionId, ms);
+    await journal.restUntil(executionId, Date.now() + ms);
+  }
+
+  return {
+    /** Work on a row unless this process already does; a fault is logged and the row looked at again later. */
+    on(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
+      const present = working.get(executionId);
+      if (present) return present;
+      const promise = carryOn(executionId, live, known)
+        .catch((error) => {
+          if (!stopping.aborted)
+            log.error({ execution_id: executionId, error: String(error) }, 'an execution was left to recovery');
+        })
+        .finally(() => {
+          working.delete(executionId);
+          live.opened();
+        });
+      working.set(executionId, promise);
+      return promise;
+    },
+    /** Wait for the end of an execution, for so many ms: also where another relay has taken it over meanwhile. */
+    async awaitEnd(executionId: string, live: Live, ended: Promise<void>, ms: number): Promise<void> {
+      const until = performance.now() + ms;
+      await within(ended, ms);
+      while (live.ended === null && performance.now() < until && !stopping.aborted) {
+        const row = await journal.get(executionId);
+        const isOver = row && ['ended', 'unpaid'].includes(standingOf(row));
+        if (!row || row.lease_owner === journal.owner || isOver) return;
+        await pauseFor(WAIT_FIRST_MS);
+      }
+    },
+    isOn: (executionId: string) => working.has(executionId),
+    count: () => working.size,
+    /** Resolves when nothing of what is being worked on now is any more. */
+    idle: () => Promise.allSettled(working.values()),
+  };
+}
