@@ -21,8 +21,7 @@ export type Beginning = ReturnType<typeof createBeginning>;
 
 /** The two ways in which an execution begins. */
 export function createBeginning(deps: EngineDeps, reservations: Reservations) {
-  const { chain, journal, usdcMint } = deps;
-  const openLimit = deps.walletLimits.openExecutions;
+  const { chain, journal, usdcMint, walletLimits } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
 
@@ -44,7 +43,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<ExecutionRow> {
     requirePrice(agent, call);
     deps.requireServing(agent.listing);
-    await requireWithinWalletLimits(journal, deps.walletLimits, principal.wallet, Date.now());
+    await requireWithinWalletLimits(journal, walletLimits, principal.wallet, Date.now());
     const nonce = call.repeatable?.nonce ?? randomBytes(16);
     const executionId = formatUuid(deriveExecutionId(parseAddress(principal.wallet).toBytes(), nonce));
     const reserving = reserveOnce(principal, agent, call, executionId);
@@ -59,14 +58,14 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     starting.add(executionId);
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: now });
-      const row = await journal.claim(claimed, Date.now(), openLimit);
+      const row = await journal.claim(claimed, Date.now(), walletLimits.openExecutions);
       const openBefore = now + OPEN_WINDOW_SECONDS;
       await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore);
       return row;
     } catch (error) {
       release();
       if (error instanceof JournalConflict && call.repeatable) throw inProgress(executionId);
-      if (error instanceof OpenLimitReached) throw tooManyOpen(openLimit);
+      if (error instanceof OpenLimitReached) throw tooManyOpen(walletLimits.openExecutions);
       throw error;
     } finally {
       starting.delete(executionId);
@@ -77,13 +76,13 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   async function beginOpened(agent: Agent, call: OpenedCall): Promise<string> {
     const { record } = call;
     const wallet = record.caller.toBase58();
-    await requireWithinWalletLimits(journal, deps.walletLimits, wallet, Date.now());
+    await requireWithinWalletLimits(journal, walletLimits, wallet, Date.now());
     const executionId = formatUuid(record.executionId);
     try {
-      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), openLimit);
+      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), walletLimits.openExecutions);
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
-      if (error instanceof OpenLimitReached) throw tooManyOpen(openLimit);
+      if (error instanceof OpenLimitReached) throw tooManyOpen(walletLimits.openExecutions);
       throw error;
     }
     return executionId;
