@@ -15,7 +15,7 @@ import { type Config, findTreasury, PROGRAM_ID, parseAddress } from '../sdk/prog
 import { watchRpc } from '../solana/failure.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
-import { createKeyReader, createKeyUse } from './access/auth.ts';
+import { createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents } from './agents/documents.ts';
@@ -34,6 +34,7 @@ import { startRecovery } from './execution/recover.ts';
 import { explorerQuery } from './explorer.ts';
 import { watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
+import { createKeyReader } from './ledger/apiKeys.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeases } from './ledger/leases.ts';
 import type { LedgerDatabase, LedgerTables } from './ledger/tables.ts';

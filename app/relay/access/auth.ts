@@ -6,14 +6,14 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Database } from 'better-sqlite3';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { KeyGrant } from '../../sdk/program/program.ts';
 import { type Environment, hashApiKey, keyPrefix, parseApiKey } from '../../sdk/receipt/apiKey.ts';
 import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
+import { type KeyRow, writeKeyUse } from '../ledger/apiKeys.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import type { Sessions } from './sessions.ts';
@@ -51,30 +51,6 @@ const FLUSH_MS = 1_000;
 
 /** One text for every key that is not good: it must not tell whether the key ever was. */
 const INVALID = 'The API key is not valid';
-
-/** A registered key with what the index knows of its grant: null where it knows none. */
-export interface KeyRow {
-  key_hash: string;
-  key_id: string;
-  wallet: string;
-  revoked_ms: bigint | null;
-  scopes: string;
-  expires_ms: bigint | null;
-  allowed_ips: string | null;
-  grant_revoked: bigint | null;
-  /** Unix seconds. */
-  grant_expires_at: bigint | null;
-}
-
-/** The row of a key's SHA-256, by its primary key; `views` has the index attached as `chain`. */
-export function createKeyReader(views: Database): (keyHash: string) => KeyRow | undefined {
-  const statement = views.prepare<[string], KeyRow>(`
-    SELECT k.key_hash, k.key_id, k.wallet, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
-      g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
-    FROM api_keys AS k LEFT JOIN chain.grants AS g ON g.wallet = k.wallet AND g.key_id = k.key_id
-    WHERE k.key_hash = ?`);
-  return (keyHash) => statement.get(keyHash);
-}
 
 /**
  * The principal of a request's Authorization header, if its key may do what `scope` names. Throws ApiError: 401
@@ -179,10 +155,7 @@ export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse 
     if (used.size === 0) return;
     const batch = used;
     used = new Map();
-    // One statement: a transaction over several turns of the event loop would hold up every other write meanwhile.
-    await sql`UPDATE api_keys SET last_used_ms = used.value ->> 1
-      FROM json_each(${JSON.stringify([...batch])}) AS used
-      WHERE api_keys.key_hash = used.value ->> 0`.execute(ledger);
+    await writeKeyUse(ledger, batch);
   }
 
   const timer = setInterval(() => {

@@ -10,6 +10,15 @@ import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
+import {
+  dropKeys,
+  insertKey,
+  markRevoked,
+  readKey,
+  readKeysOf,
+  readUnusedHashes,
+  restrictKey,
+} from '../ledger/apiKeys.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
@@ -61,29 +70,25 @@ export async function registerKey(
   if (bs58.decodeUnsafe(input.wallet)?.length !== 32) {
     throw new ApiError('invalid_request', 'The field "wallet" must be a base58 address of 32 bytes');
   }
-  const known = await readKey(deps, input.key_hash);
+  const known = await readKey(deps.ledger, input.key_hash);
   const belongs = known === undefined || (known.wallet === input.wallet && known.revoked_ms === null);
   if (!belongs || !(await isGrantLive(deps, input.wallet, keyId))) {
     throw new ApiError('invalid_request', `The wallet ${input.wallet} has no live grant on-chain for this key`);
   }
   if (known) return { key_id: keyId, name: known.name };
   await makeRoom(deps, input.wallet, keyId);
-  await deps.ledger
-    .insertInto('api_keys')
-    .values({
-      key_hash: input.key_hash,
-      key_id: keyId,
-      wallet: input.wallet,
-      name: input.name,
-      created_ms: BigInt(deps.now()),
-      last_used_ms: null,
-      revoked_ms: null,
-      expires_ms: null,
-      allowed_ips: null,
-      ...restrictions,
-    })
-    .onConflict((conflict) => conflict.column('key_hash').doNothing())
-    .execute();
+  await insertKey(deps.ledger, {
+    key_hash: input.key_hash,
+    key_id: keyId,
+    wallet: input.wallet,
+    name: input.name,
+    created_ms: BigInt(deps.now()),
+    last_used_ms: null,
+    revoked_ms: null,
+    expires_ms: null,
+    allowed_ips: null,
+    ...restrictions,
+  });
   return { key_id: keyId, name: input.name };
 }
 
@@ -97,14 +102,7 @@ export async function updateKey(
   { key_id: keyId, ...input }: { key_id: string } & Restrictions,
 ): Promise<KeySummary> {
   const restrictions = toColumns(input);
-  if (Object.keys(restrictions).length > 0) {
-    await deps.ledger
-      .updateTable('api_keys')
-      .set(restrictions)
-      .where('wallet', '=', wallet)
-      .where('key_id', '=', keyId)
-      .execute();
-  }
+  if (Object.keys(restrictions).length > 0) await restrictKey(deps.ledger, { wallet, keyId }, restrictions);
   const { keys } = await listKeys(deps, wallet);
   const key = keys.find((one) => one.key_id === keyId);
   if (!key) throw new ApiError('not_found', 'This wallet has no such key');
@@ -123,18 +121,7 @@ function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: R
 /** The wallet's keys, newest first, with what the chain says of their grants. */
 export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();
-  const rows = await deps.views
-    .selectFrom('api_keys')
-    .leftJoin('chain.grants as grants', (join) =>
-      join.onRef('grants.wallet', '=', 'api_keys.wallet').onRef('grants.key_id', '=', 'api_keys.key_id'),
-    )
-    .select(['api_keys.key_id', 'api_keys.name', 'api_keys.created_ms', 'api_keys.last_used_ms', 'api_keys.revoked_ms'])
-    .select(['api_keys.scopes', 'api_keys.expires_ms', 'api_keys.allowed_ips'])
-    .select(['grants.expires_at', 'grants.execution_count', 'grants.total_spent', 'grants.revoked'])
-    .where('api_keys.wallet', '=', wallet)
-    .orderBy('api_keys.created_ms', 'desc')
-    .orderBy('api_keys.key_hash')
-    .execute();
+  const rows = await readKeysOf(deps.views, wallet);
   return {
     keys: rows.map((row) => ({
       key_id: row.key_id,
@@ -160,15 +147,10 @@ export async function revokeKey(
   wallet: string,
   keyId: string,
 ): Promise<{ key_id: string; on_chain: { signature: string | null; error: string | null } }> {
-  const revoked = await deps.ledger
-    .updateTable('api_keys')
-    .set((row) => ({ revoked_ms: row.fn.coalesce('revoked_ms', row.val(BigInt(deps.now()))) }))
-    .where('wallet', '=', wallet)
-    .where('key_id', '=', keyId)
-    .executeTakeFirst();
+  const isKnown = await markRevoked(deps.ledger, { wallet, keyId }, deps.now());
   try {
     const { grant } = await deps.accounts.readGrant(wallet, keyId);
-    if (!grant && revoked.numUpdatedRows === 0n) throw new ApiError('not_found', 'This wallet has no such key');
+    if (!grant && !isKnown) throw new ApiError('not_found', 'This wallet has no such key');
     if (!grant || grant.revoked) return { key_id: keyId, on_chain: { signature: null, error: null } };
     const signature = await deps.accounts.revokeGrant(wallet, keyId);
     return { key_id: keyId, on_chain: { signature, error: null } };
@@ -181,31 +163,11 @@ export async function revokeKey(
   }
 }
 
-function readKey(deps: KeysDeps, keyHash: string) {
-  return deps.ledger
-    .selectFrom('api_keys')
-    .select(['wallet', 'name', 'revoked_ms'])
-    .where('key_hash', '=', keyHash)
-    .executeTakeFirst();
-}
-
 async function makeRoom(deps: KeysDeps, wallet: string, keyId: string): Promise<void> {
   await deps.keyUse.flush();
-  const unused = await deps.ledger
-    .selectFrom('api_keys')
-    .select('key_hash')
-    .where('wallet', '=', wallet)
-    .where('key_id', '=', keyId)
-    .where('last_used_ms', 'is', null)
-    .where('revoked_ms', 'is', null)
-    // A restricted row was made by the wallet itself, and without it the key could be registered again, unrestricted.
-    .where('scopes', '=', ALL_SCOPES)
-    .where('expires_ms', 'is', null)
-    .where('allowed_ips', 'is', null)
-    .orderBy('created_ms', 'desc')
-    .execute();
-  const dropped = unused.slice(MAX_HASHES_PER_GRANT - 1).map((row) => row.key_hash);
-  if (dropped.length > 0) await deps.ledger.deleteFrom('api_keys').where('key_hash', 'in', dropped).execute();
+  const unused = await readUnusedHashes(deps.ledger, { wallet, keyId, scopes: ALL_SCOPES });
+  const dropped = unused.slice(MAX_HASHES_PER_GRANT - 1);
+  if (dropped.length > 0) await dropKeys(deps.ledger, dropped);
 }
 
 function earlier(one: bigint | null, other: bigint | null): string | null {

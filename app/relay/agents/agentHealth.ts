@@ -12,6 +12,8 @@ import type { Database } from 'better-sqlite3';
 import { REFUND_REASONS } from '../../sdk/program/program.ts';
 import type { AgentHealth } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
+import { createOutcomeReader } from '../ledger/executions.ts';
+import { createPassedReader } from '../ledger/probes.ts';
 
 const RECENT = 50;
 const MIN_RECENT = 5;
@@ -37,20 +39,14 @@ export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
  * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
  */
 export function createAgentHealth(ledger: Database, refuseAfter: number, retryAfterSeconds: number) {
-  const selectOutcomes = ledger.prepare(`
-    SELECT wallet, state, created_ms, execution_time_ms FROM executions
-    WHERE listing = ? AND state IN ('settled', 'refunding', 'refunded')
-      AND (state = 'settled' OR (refund_reason < ${FIRST_REASON_OF_OURS}
-        AND NOT (refund_reason = ${TIMEOUT} AND timeout_seconds < ifnull(listing_timeout_seconds, 0))))
-    ORDER BY created_ms DESC LIMIT ?`);
-  const selectPassed = ledger.prepare('SELECT passed_ms FROM probes WHERE listing = ?');
+  const readLast = createOutcomeReader(ledger, { firstOther: FIRST_REASON_OF_OURS, timeout: TIMEOUT });
+  const readPassedMs = createPassedReader(ledger);
   const refused = new Set<string>();
 
   /** Newest first. */
   function readOutcomes(listing: string, limit: number): Outcome[] {
-    const rows = selectOutcomes.all(listing, limit) as Record<string, string | bigint | null>[];
-    return rows.map((row) => ({
-      wallet: String(row.wallet),
+    return readLast(listing, limit).map((row) => ({
+      wallet: row.wallet,
       success: row.state === 'settled',
       createdMs: Number(row.created_ms),
       durationMs: row.execution_time_ms === null ? null : Number(row.execution_time_ms),
@@ -58,8 +54,7 @@ export function createAgentHealth(ledger: Database, refuseAfter: number, retryAf
   }
 
   function isRefused(listing: string, outcomes: Outcome[]): boolean {
-    const { passed_ms } = (selectPassed.get(listing) ?? { passed_ms: null }) as { passed_ms: bigint | null };
-    const failures = failuresInARow(outcomes, Number(passed_ms ?? 0n));
+    const failures = failuresInARow(outcomes, readPassedMs(listing));
     const is = refuseAfter > 0 && failures.length >= refuseAfter && walletsOf(failures).size >= MIN_WALLETS;
     if (is) refused.add(listing);
     else refused.delete(listing);

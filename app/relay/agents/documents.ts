@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
+import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { compileParameterCheck, type ParameterCheck } from './parameters.ts';
 
@@ -23,24 +24,21 @@ export interface Documents {
 
 export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
   const kept = new LRUCache<string, Document>({ max: MAX_KEPT });
-  const find = (table: 'metadata' | 'pending_metadata', metadataHash: string) =>
-    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
 
   return {
     async get(metadataHash) {
       const known = kept.get(metadataHash);
       if (known) return known;
-      // What still waits for its listing is as good: it may have been listed a moment ago.
-      const row = (await find('metadata', metadataHash)) ?? (await find('pending_metadata', metadataHash));
-      if (!row) return null;
-      const document = readDocument(row.document);
+      const text = await readDocument(views, metadataHash);
+      if (text === undefined) return null;
+      const document = parseDocument(text);
       kept.set(metadataHash, document);
       return document;
     },
   };
 }
 
-function readDocument(text: string): Document {
+function parseDocument(text: string): Document {
   const metadata = JSON.parse(text) as AgentMetadata;
   let compiled: ParameterCheck | undefined;
   return {

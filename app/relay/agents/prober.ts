@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { writeProbe } from '../ledger/probes.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
@@ -48,14 +49,9 @@ export function startProber(deps: ProberDeps, health: AgentHealthReader, everySe
 
 /** One probe; its outcome is written down. */
 export async function probeListing(deps: ProberDeps, listing: string): Promise<boolean> {
-  const begunMs = BigInt(deps.now());
+  const begunMs = deps.now();
   const problem = await findProblem(deps, listing);
-  const passed = problem === null ? { passed_ms: begunMs } : {};
-  await deps.ledger
-    .insertInto('probes')
-    .values({ listing, probed_ms: begunMs, passed_ms: null, ...passed })
-    .onConflict((conflict) => conflict.column('listing').doUpdateSet({ probed_ms: begunMs, ...passed }))
-    .execute();
+  await writeProbe(deps.ledger, { listing, begunMs, isPassed: problem === null });
   deps.log.info({ listing, passed: problem === null }, 'probed an agent that kept failing');
   return problem === null;
 }

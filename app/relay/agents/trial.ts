@@ -10,11 +10,12 @@ import { hashResult, verifyResultSignature } from '../../sdk/creator/nativeRecei
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import { isPendingOf } from '../ledger/metadata.ts';
 import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
 import type { Documents } from './documents.ts';
-import { isPendingOf, type PendingDeps } from './pendingMetadata.ts';
+import type { PendingDeps } from './pendingMetadata.ts';
 
 /** Of a document that no listing carries, unless the request says otherwise. */
 const TIMEOUT_SECONDS = 30;
@@ -157,7 +158,9 @@ async function findOwn(
     .where('creator', '=', wallet)
     .executeTakeFirst();
   if (listing) return { timeoutSeconds: Number(listing.timeout_seconds), isListed: true };
-  return (await isPendingOf(deps, metadataHash, wallet)) ? { timeoutSeconds: TIMEOUT_SECONDS, isListed: false } : null;
+  return (await isPendingOf(deps.views, metadataHash, wallet))
+    ? { timeoutSeconds: TIMEOUT_SECONDS, isListed: false }
+    : null;
 }
 
 async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<number> {

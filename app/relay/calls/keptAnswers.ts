@@ -4,6 +4,8 @@
  */
 import type { Kysely } from 'kysely';
 import { standingOf } from '../execution/standing.ts';
+import { dropAnswers, insertAnswer, readAnswer } from '../ledger/answers.ts';
+import { readStanding } from '../ledger/executions.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 
 /** How long an answer is kept as it was given. */
@@ -30,11 +32,7 @@ export async function keepIfEnded<Answer extends KeptAnswer>(
   executionId: string,
   answer: Answer,
 ): Promise<Answer | KeptAnswer> {
-  const row = await deps.ledger
-    .selectFrom('executions')
-    .select(['state', 'refund_state'])
-    .where('execution_id', '=', executionId)
-    .executeTakeFirst();
+  const row = await readStanding(deps.ledger, executionId);
   return row && standingOf(row) === 'ended' ? keepAnswer(deps, executionId, answer) : answer;
 }
 
@@ -44,30 +42,18 @@ async function keepAnswer<Answer extends KeptAnswer>(
   answer: Answer,
 ): Promise<Answer | KeptAnswer> {
   const now = deps.now();
-  await deps.ledger
-    .deleteFrom('answers')
-    .where('answered_ms', '<', BigInt(now - KEPT_MS))
-    .execute();
-  const kept = await deps.ledger
-    .insertInto('answers')
-    .values({
-      execution_id: executionId,
-      status: BigInt(answer.status),
-      body: answer.body,
-      answered_ms: BigInt(now),
-    })
-    .onConflict((conflict) => conflict.column('execution_id').doNothing())
-    .executeTakeFirst();
-  return kept.numInsertedOrUpdatedRows === 1n ? answer : ((await readKept(deps, executionId)) ?? answer);
+  await dropAnswers(deps.ledger, now - KEPT_MS);
+  const isFirst = await insertAnswer(deps.ledger, {
+    executionId,
+    status: answer.status,
+    body: answer.body,
+    answeredMs: now,
+  });
+  return isFirst ? answer : ((await readKept(deps, executionId)) ?? answer);
 }
 
 /** The answer that was kept for an execution; null where there is none of the last day. */
 export async function readKept(deps: KeptAnswersDeps, executionId: string): Promise<KeptAnswer | null> {
-  const row = await deps.ledger
-    .selectFrom('answers')
-    .select(['status', 'body'])
-    .where('execution_id', '=', executionId)
-    .where('answered_ms', '>=', BigInt(deps.now() - KEPT_MS))
-    .executeTakeFirst();
+  const row = await readAnswer(deps.ledger, executionId, deps.now() - KEPT_MS);
   return row ? { status: Number(row.status), body: row.body } : null;
 }

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../errors.ts';
 import { inProgress, lostResult, reused, type Standing, standingOf } from '../execution/standing.ts';
+import { readStanding } from '../ledger/executions.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import type { Repeatable } from './idempotency.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
@@ -36,11 +37,7 @@ export async function decideRepeat(
   request: Repeatable,
 ): Promise<Exclude<RepeatAnswer, 'wait'>> {
   const { executionId } = request;
-  const row = await ledger
-    .selectFrom('executions')
-    .select(['state', 'refund_state', 'fingerprint', 'listing', 'request_hash'])
-    .where('execution_id', '=', executionId)
-    .executeTakeFirst();
+  const row = await readStanding(ledger, executionId);
   const answer = row ? REPEATS[standingOf(row)][request.async ? 'async' : 'sync'] : 'run';
   if (!row || answer === 'run') return 'run';
   const isSame =

@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { dropLateAnswers, insertLateAnswer } from '../ledger/lateAnswers.ts';
 import type { ExecutionRow, LedgerTables } from '../ledger/tables.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 
@@ -24,22 +25,15 @@ export function createKeepLate(ledger: Kysely<LedgerTables>, log: Logger): KeepL
     log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'creator answered late');
     const now = Date.now();
     try {
-      await ledger
-        .insertInto('late_answers')
-        .values({
-          execution_id,
-          result: verdict.result,
-          result_hash: verdict.resultHash,
-          signature: verdict.signature,
-          execution_signature: verdict.executionSignature,
-          received_ms: BigInt(now),
-        })
-        .onConflict((conflict) => conflict.column('execution_id').doNothing())
-        .execute();
-      await ledger
-        .deleteFrom('late_answers')
-        .where('received_ms', '<', BigInt(now - KEPT_MS))
-        .execute();
+      await insertLateAnswer(ledger, {
+        execution_id,
+        result: verdict.result,
+        result_hash: verdict.resultHash,
+        signature: verdict.signature,
+        execution_signature: verdict.executionSignature,
+        received_ms: BigInt(now),
+      });
+      await dropLateAnswers(ledger, now - KEPT_MS);
     } catch (error) {
       log.error({ execution_id, error: String(error) }, 'a late answer could not be kept');
     }

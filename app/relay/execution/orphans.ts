@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import {
   accountDiscriminator,
   decodeAccount,
-  EXECUTION_STATUS_BYTE,
   type ExecutionRecord,
   PROGRAM_ID,
   RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
@@ -52,7 +52,7 @@ export async function adoptOrphans(
     commitment: 'confirmed',
     filters: [
       equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(EXECUTION_STATUS_BYTE.open)),
+      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
       equal(RECORD_OFFSETS.rentSponsor, chain.authority.toBytes()),
     ],
   });

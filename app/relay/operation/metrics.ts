@@ -6,8 +6,9 @@ import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { attachedIndex, readProgress } from '../../../indexer/read.ts';
 import type { Observe } from '../chain/stages.ts';
+import { countUnfinished } from '../ledger/executions.ts';
 import type { Journal } from '../ledger/journal.ts';
-import { IS_UNFINISHED, type LedgerDatabase } from '../ledger/tables.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -68,16 +69,7 @@ export function createMetrics(sources: {
 
   async function look(): Promise<void> {
     const { views } = sources;
-    // One condition each, with its states written out as the partial indexes have them.
-    const waiting = await views
-      .selectFrom('executions')
-      .select((select) => [
-        select.fn.countAll<bigint>().as('rows'),
-        select.fn.min('created_ms').as('oldest_ms'),
-        select.fn.countAll<bigint>().filterWhere('state', '=', 'parked').as('parked'),
-      ])
-      .where(IS_UNFINISHED)
-      .executeTakeFirstOrThrow();
+    const waiting = await countUnfinished(views);
     const held = await views
       .selectFrom('chain.executions')
       .select((select) => select.fn.sum<bigint | null>('price').as('total'))

@@ -9,7 +9,7 @@ import type { Difference, DifferenceKind } from './compare.ts';
 /** As many accounts as one request may ask for. */
 const PAGE = 100;
 
-interface KeyRow {
+interface GrantRow {
   grant_address: string;
   wallet: string;
   key_id: string;
@@ -45,8 +45,8 @@ export async function checkKeys(deps: {
 }
 
 /** Grants with their sums, of one moment: the index writes what belongs together at once. */
-async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<KeyRow[]> {
-  const { rows } = await sql<KeyRow>`
+async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<GrantRow[]> {
+  const { rows } = await sql<GrantRow>`
     SELECT grant_address, wallet, grants.key_id, revoked, total_spent, execution_count,
       coalesce(sum(price) FILTER (WHERE status <> 'refunded'), 0) AS kept,
       coalesce(sum(price) FILTER (WHERE status = 'refunded'), 0) AS refunded,
@@ -61,7 +61,7 @@ async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<K
 }
 
 /** Keys that were used while their accounts were read: whatever they seem to lack may just have come. */
-async function readMoved(views: Kysely<LedgerDatabase>, rows: KeyRow[]): Promise<Set<string>> {
+async function readMoved(views: Kysely<LedgerDatabase>, rows: GrantRow[]): Promise<Set<string>> {
   const addresses = rows.map((row) => row.grant_address);
   const now = await views
     .selectFrom('chain.grants')
@@ -69,11 +69,11 @@ async function readMoved(views: Kysely<LedgerDatabase>, rows: KeyRow[]): Promise
     .where('grant_address', 'in', addresses)
     .execute();
   const figures = new Map(now.map((row) => [row.grant_address, `${row.total_spent} ${row.execution_count}`]));
-  const isMoved = (row: KeyRow) => figures.get(row.grant_address) !== `${row.total_spent} ${row.execution_count}`;
+  const isMoved = (row: GrantRow) => figures.get(row.grant_address) !== `${row.total_spent} ${row.execution_count}`;
   return new Set(rows.filter(isMoved).map((row) => row.grant_address));
 }
 
-function compareKey(row: KeyRow, data: Uint8Array | null): Difference[] {
+function compareKey(row: GrantRow, data: Uint8Array | null): Difference[] {
   const subject = `${row.wallet} ${row.key_id}`;
   const found: Difference[] = [];
   const differ = (kind: DifferenceKind, detail: string) => void found.push({ kind, subject, detail });

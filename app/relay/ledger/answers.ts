@@ -1,0 +1,40 @@
+/** The table of answers: what calls that may be repeated were answered at their end, in bytes. */
+import type { Kysely, Selectable } from 'kysely';
+import type { AnswersTable, LedgerTables } from './tables.ts';
+
+/** The answer of an execution, given at this moment or later, unix ms. */
+export function readAnswer(
+  ledger: Kysely<LedgerTables>,
+  executionId: string,
+  sinceMs: number,
+): Promise<Pick<Selectable<AnswersTable>, 'status' | 'body'> | undefined> {
+  return ledger
+    .selectFrom('answers')
+    .select(['status', 'body'])
+    .where('execution_id', '=', executionId)
+    .where('answered_ms', '>=', BigInt(sinceMs))
+    .executeTakeFirst();
+}
+
+/** Keeps an answer unless its execution has one; returns whether it was kept. */
+export async function insertAnswer(
+  ledger: Kysely<LedgerTables>,
+  answer: { executionId: string; status: number; body: Buffer; answeredMs: number },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows: inserted } = await ledger
+    .insertInto('answers')
+    .values({
+      execution_id: answer.executionId,
+      status: BigInt(answer.status),
+      body: answer.body,
+      answered_ms: BigInt(answer.answeredMs),
+    })
+    .onConflict((conflict) => conflict.column('execution_id').doNothing())
+    .executeTakeFirst();
+  return inserted === 1n;
+}
+
+/** Drops the answers that were given before, unix ms. */
+export async function dropAnswers(ledger: Kysely<LedgerTables>, beforeMs: number): Promise<void> {
+  await ledger.deleteFrom('answers').where('answered_ms', '<', BigInt(beforeMs)).execute();
+}

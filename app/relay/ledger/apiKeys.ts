@@ -1,0 +1,125 @@
+/**
+ * The table of API keys, and what the index knows of their grants: one statement reads both, because they decide together
+ * whether a key is good.
+ */
+import type { Database } from 'better-sqlite3';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { ApiKeysTable, LedgerDatabase, LedgerTables } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+
+/** A registered key with what the index knows of its grant: null where it knows none. */
+export interface KeyRow {
+  key_hash: string;
+  key_id: string;
+  wallet: string;
+  revoked_ms: bigint | null;
+  scopes: string;
+  expires_ms: bigint | null;
+  allowed_ips: string | null;
+  grant_revoked: bigint | null;
+  /** Unix seconds. */
+  grant_expires_at: bigint | null;
+}
+
+/** The row of a key's SHA-256, by its primary key; `views` has the index attached as `chain`. */
+export function createKeyReader(views: Database): (keyHash: string) => KeyRow | undefined {
+  const statement = views.prepare<[string], KeyRow>(`
+    SELECT k.key_hash, k.key_id, k.wallet, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
+      g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
+    FROM api_keys AS k LEFT JOIN chain.grants AS g ON g.wallet = k.wallet AND g.key_id = k.key_id
+    WHERE k.key_hash = ?`);
+  return (keyHash) => statement.get(keyHash);
+}
+
+/** The wallet's keys with what the index knows of their grants, newest first. */
+export function readKeysOf(views: Kysely<LedgerDatabase>, wallet: string) {
+  return views
+    .selectFrom('api_keys')
+    .leftJoin('chain.grants as grants', (join) =>
+      join.onRef('grants.wallet', '=', 'api_keys.wallet').onRef('grants.key_id', '=', 'api_keys.key_id'),
+    )
+    .select(['api_keys.key_id', 'api_keys.name', 'api_keys.created_ms', 'api_keys.last_used_ms', 'api_keys.revoked_ms'])
+    .select(['api_keys.scopes', 'api_keys.expires_ms', 'api_keys.allowed_ips'])
+    .select(['grants.expires_at', 'grants.execution_count', 'grants.total_spent', 'grants.revoked'])
+    .where('api_keys.wallet', '=', wallet)
+    .orderBy('api_keys.created_ms', 'desc')
+    .orderBy('api_keys.key_hash')
+    .execute();
+}
+
+/** Whose key has this hash. */
+export function readKey(ledger: Ledger, keyHash: string) {
+  return ledger
+    .selectFrom('api_keys')
+    .select(['wallet', 'name', 'revoked_ms'])
+    .where('key_hash', '=', keyHash)
+    .executeTakeFirst();
+}
+
+/** Registers a key unless its hash is known. */
+export async function insertKey(ledger: Ledger, key: Insertable<ApiKeysTable>): Promise<void> {
+  await ledger
+    .insertInto('api_keys')
+    .values(key)
+    .onConflict((conflict) => conflict.column('key_hash').doNothing())
+    .execute();
+}
+
+/** Sets what the wallet's rows of this key may do; there is at least one column. */
+export async function restrictKey(
+  ledger: Ledger,
+  { wallet, keyId }: { wallet: string; keyId: string },
+  columns: Partial<Pick<Selectable<ApiKeysTable>, 'scopes' | 'expires_ms' | 'allowed_ips'>>,
+): Promise<void> {
+  await ledger.updateTable('api_keys').set(columns).where('wallet', '=', wallet).where('key_id', '=', keyId).execute();
+}
+
+/** Marks the wallet's rows of this key as revoked at `nowMs`, or when they were before. Returns whether there are any. */
+export async function markRevoked(
+  ledger: Ledger,
+  { wallet, keyId }: { wallet: string; keyId: string },
+  nowMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows: updated } = await ledger
+    .updateTable('api_keys')
+    .set((row) => ({ revoked_ms: row.fn.coalesce('revoked_ms', row.val(BigInt(nowMs))) }))
+    .where('wallet', '=', wallet)
+    .where('key_id', '=', keyId)
+    .executeTakeFirst();
+  return updated > 0n;
+}
+
+/** Hashes of a grant that were never used, are not revoked and not restricted (`scopes` are all), newest first. */
+export async function readUnusedHashes(
+  ledger: Ledger,
+  { wallet, keyId, scopes }: { wallet: string; keyId: string; scopes: string },
+): Promise<string[]> {
+  const unused = await ledger
+    .selectFrom('api_keys')
+    .select('key_hash')
+    .where('wallet', '=', wallet)
+    .where('key_id', '=', keyId)
+    .where('last_used_ms', 'is', null)
+    .where('revoked_ms', 'is', null)
+    // A restricted row was made by the wallet itself; without it the key could be registered again, unrestricted.
+    .where('scopes', '=', scopes)
+    .where('expires_ms', 'is', null)
+    .where('allowed_ips', 'is', null)
+    .orderBy('created_ms', 'desc')
+    .execute();
+  return unused.map((row) => row.key_hash);
+}
+
+/** Drops the keys of these hashes. */
+export async function dropKeys(ledger: Ledger, hashes: string[]): Promise<void> {
+  await ledger.deleteFrom('api_keys').where('key_hash', 'in', hashes).execute();
+}
+
+/** Writes down when keys were last used: pairs of hash and unix ms. */
+export async function writeKeyUse(ledger: Ledger, used: Iterable<[string, number]>): Promise<void> {
+  // One statement: a transaction over several turns of the event loop would hold up every other write meanwhile.
+  await sql`UPDATE api_keys SET last_used_ms = used.value ->> 1
+    FROM json_each(${JSON.stringify([...used])}) AS used
+    WHERE api_keys.key_hash = used.value ->> 0`.execute(ledger);
+}

@@ -1,0 +1,137 @@
+/** The tables of metadata documents: those that are shown, and those that wait for their listing. */
+import { type Kysely, sql } from 'kysely';
+import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+type Views = Kysely<LedgerDatabase>;
+
+/** How many documents may wait. Of each, the oldest make room. */
+export interface PendingLimits {
+  /** For the wallet that has just posted, or for nobody. */
+  own: number;
+  /** For all wallets together. */
+  ofWallets: number;
+}
+
+/** The text of a document that is shown, or that waits: it may have been listed a moment ago. */
+export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
+  const find = (table: 'metadata' | 'pending_metadata') =>
+    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
+  return ((await find('metadata')) ?? (await find('pending_metadata')))?.document;
+}
+
+/** Whether a listing or an unfinished execution needs the document. */
+export async function isNeeded(views: Views, metadataHash: string): Promise<boolean> {
+  const listing = await views
+    .selectFrom('chain.listings')
+    .select('listing')
+    .where('metadata_hash', '=', metadataHash)
+    .executeTakeFirst();
+  if (listing) return true;
+  const execution = await views
+    .selectFrom('executions')
+    .select('execution_id')
+    .where('metadata_hash', '=', metadataHash)
+    .where(IS_UNFINISHED)
+    .executeTakeFirst();
+  return execution !== undefined;
+}
+
+/** Keeps a document that is needed; one that is there already counts as received now, unix ms. */
+export async function insertMetadata(
+  ledger: Ledger,
+  { metadataHash: metadata_hash, document, receivedMs }: { metadataHash: string; document: string; receivedMs: number },
+): Promise<void> {
+  const received_ms = BigInt(receivedMs);
+  await ledger
+    .insertInto('metadata')
+    .values({ metadata_hash, document, received_ms })
+    .onConflict((conflict) => conflict.column('metadata_hash').doUpdateSet({ received_ms }))
+    .execute();
+}
+
+/** Keeps a document that waits for its listing; `wallet` is empty where nobody's session posted it. */
+export async function insertPending(
+  ledger: Ledger,
+  posted: { metadataHash: string; wallet: string; document: string; receivedMs: number },
+): Promise<void> {
+  const { metadataHash: metadata_hash, wallet, document } = posted;
+  const received_ms = BigInt(posted.receivedMs);
+  await ledger
+    .insertInto('pending_metadata')
+    .values({ metadata_hash, wallet, received_ms, document })
+    .onConflict((conflict) => conflict.columns(['metadata_hash', 'wallet']).doUpdateSet({ received_ms }))
+    .execute();
+}
+
+/** Whether this wallet's session posted the document, and it still waits. */
+export async function isPendingOf(views: Views, metadataHash: string, wallet: string): Promise<boolean> {
+  const row = await views
+    .selectFrom('pending_metadata')
+    .select('wallet')
+    .where('metadata_hash', '=', metadataHash)
+    .where('wallet', '=', wallet)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Hashes of documents that wait and that a listing carries by now. */
+export async function readListedPending(views: Views): Promise<string[]> {
+  const listed = await views
+    .selectFrom('pending_metadata as p')
+    .select('p.metadata_hash')
+    .where(sql<boolean>`EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = p.metadata_hash)`)
+    .execute();
+  return [...new Set(listed.map((row) => row.metadata_hash))];
+}
+
+/** Moves documents from those that wait to those that are shown. */
+export async function movePending(ledger: Ledger, hashes: string[]): Promise<void> {
+  await ledger
+    .insertInto('metadata')
+    .columns(['metadata_hash', 'document', 'received_ms'])
+    .expression((from) =>
+      from
+        .selectFrom('pending_metadata')
+        .select(['metadata_hash', 'document', 'received_ms'])
+        .where('metadata_hash', 'in', hashes),
+    )
+    .onConflict((conflict) => conflict.column('metadata_hash').doNothing())
+    .execute();
+  await ledger.deleteFrom('pending_metadata').where('metadata_hash', 'in', hashes).execute();
+}
+
+/** Drops what has waited since before `oldestMs`, unix ms, and the oldest of too many. Returns how many were dropped. */
+export async function dropPending(
+  ledger: Ledger,
+  wallet: string,
+  oldestMs: number,
+  limits: PendingLimits,
+): Promise<number> {
+  const { numAffectedRows: dropped = 0n } = await sql`
+    DELETE FROM pending_metadata WHERE rowid IN (
+      SELECT rowid FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)}
+      UNION ALL SELECT rowid FROM (
+        SELECT rowid FROM pending_metadata WHERE wallet = ${wallet}
+        ORDER BY received_ms DESC LIMIT -1 OFFSET ${limits.own})
+      UNION ALL SELECT rowid FROM (
+        SELECT rowid FROM pending_metadata WHERE wallet <> ''
+        ORDER BY received_ms DESC LIMIT -1 OFFSET ${limits.ofWallets}))`.execute(ledger);
+  return Number(dropped);
+}
+
+/** So many documents in the order of their hashes, from `start` on. */
+export function readMetadataFrom(views: Views, start: string, limit: number) {
+  return views
+    .selectFrom('metadata')
+    .select(['metadata_hash', 'received_ms'])
+    .where('metadata_hash', '>=', start)
+    .orderBy('metadata_hash')
+    .limit(limit)
+    .execute();
+}
+
+/** Drops documents that nothing needs any more. */
+export async function dropMetadata(ledger: Ledger, hashes: string[]): Promise<void> {
+  await ledger.deleteFrom('metadata').where('metadata_hash', 'in', hashes).execute();
+}
