@@ -23,7 +23,7 @@ export function describeFailure(failure: TransactionError): TransactionFailure {
   return { error: null, message: typeof failure === 'string' ? failure : JSON.stringify(failure), instruction: null };
 }
 
-/** The failure of these bytes, its instruction counted as by whoever built them: without those that set a price. */
+/** The failure of these bytes, its instruction counted as their author counts: without those that set a price. */
 export function describeFailureOf(bytes: Uint8Array, error: TransactionError): TransactionFailure {
   const failure = describeFailure(error);
   return failure.instruction === null

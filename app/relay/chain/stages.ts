@@ -1,4 +1,4 @@
-/** How long the stages of a call take, for whoever measures them. */
+/** How long the stages of a call take, for what measures them. */
 
 /** Is told how long a stage took, milliseconds; `chain` and `creator` are waiting for others. */
 export type Observe = (

@@ -1,6 +1,6 @@
 /**
  * A result that comes after its deadline. The caller has its money back and the creator is not paid; that it came, and
- * when, is kept for whoever asks why.
+ * when, is kept for those who ask why.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';

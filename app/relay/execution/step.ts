@@ -46,7 +46,7 @@ export interface Live {
   /** The row as it has ended. */
   ended: ExecutionRow | null;
   refused: ApiError | null;
-  /** Called once its open needs no reservation any longer, and whoever waits for the escrow may go on. */
+  /** Called once its open needs no reservation any longer, and those who wait for the escrow may go on. */
   opened: () => void;
 }
 

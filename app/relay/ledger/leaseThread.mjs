@@ -1,4 +1,4 @@
-// The thread that renews a relay's lease, whatever its event loop is busy with, as long as that has turned lately.
+/** The thread that renews a relay's lease, whatever its event loop is busy with, as long as that has turned lately. */
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 

@@ -1,5 +1,4 @@
-// The HTTP call to the creator's server, and nothing else: it says what came back, `verify.ts` what it is worth.
-
+/** The HTTP call to the creator's server, and nothing else: it says what came back, `verify.ts` what it is worth. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
@@ -53,7 +52,7 @@ export interface CreatorCall {
   /** Gives up at the first connection error. */
   once?: boolean;
   stop?: AbortSignal;
-  /** Hears a JSON value that comes within a minute after the deadline; it changes nothing. */
+  /** Is given a JSON value that comes within a minute after the deadline; it changes nothing. */
   late?: (json: unknown) => void;
 }
 

@@ -1,6 +1,7 @@
-// Where the relay may connect when it calls a creator: public addresses only, over TLS. A name is resolved once, all of
-// its addresses are checked, and the connection goes to one of those, so that no second answer of a name server counts.
-
+/**
+ * Where the relay may connect when it calls a creator: public addresses only, over TLS. A name is resolved once, all of
+ * its addresses are checked, and the connection goes to one of those, so that no second answer of a name server counts.
+ */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';

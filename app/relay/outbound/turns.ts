@@ -1,4 +1,4 @@
-// A few at a time, for each server by itself: who keeps its turn for long holds up only its own.
+/** A few at a time, for each server by itself: a server that keeps its turns for long holds up only its own calls. */
 
 /** Gives a turn when one is free, in the order in which it was asked for; what it gives hands the turn back. */
 export interface Turns {

@@ -1,5 +1,4 @@
-// What a creator's answer is worth: a signed result, an honest failure, or neither.
-
+/** What a creator's answer is worth: a signed result, an honest failure, or neither. */
 import { z } from 'zod';
 import { hashResult, verifyMessage, verifyResultSignature } from '../../sdk/creator/nativeReceipt.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
