@@ -1,8 +1,9 @@
 /** How an execution begins here: its id is taken, its money checked, its open signed and stored. Nothing is sent yet. */
 import { randomBytes } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { requestHash } from '../../sdk/creator/nativeReceipt.ts';
 import { findEscrow, findExecution, parseAddress } from '../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../sdk/receipt/receipt.ts';
+import { deriveExecutionId, formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
