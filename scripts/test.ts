@@ -63,6 +63,7 @@ const SUITES: Suite[] = [
   { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos' },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
   { name: 'cli', about: 'the command line', folder: 'cli' },
+  { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
   { name: 'local', about: 'npm start', folder: 'local' },
   { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey' },
 ];

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { createProgram } from '../../app/cli/run.ts';
+import { pagePaths, readPage } from '../docs/markdown.ts';
 import { ROOT } from '../local/start.ts';
 import { runHere } from './run.ts';
 
@@ -15,7 +16,7 @@ function leavesOf(command: Command, words: string[] = []): string[][] {
   return command.commands.flatMap((child) => leavesOf(child, [...words, child.name()]));
 }
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const COMMANDS = readPage('docs/commands.md');
 
 const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 
@@ -66,16 +67,17 @@ describe('the command line before a command runs', function () {
     }
   });
 
-  it('the README names every command, and in its examples only options that exist', () => {
+  it('docs/commands.md names every command, and the examples of all pages only options that exist', () => {
     const program = createProgram();
-    const start = README.indexOf('| `npm run cli --` |');
-    const table = README.slice(start, README.indexOf('\n\n', start));
+    const start = COMMANDS.indexOf('| `npm run cli --` |');
+    const table = COMMANDS.slice(start, COMMANDS.indexOf('\n\n', start));
     for (const [group, name] of leavesOf(program)) {
       // A group's rows begin with its name; the ones after it have an empty first cell.
       const rows = new RegExp(`\\| \`${group}\` \\|.*\\n(?:\\| \\|.*\\n?)*`).exec(table)?.[0] ?? '';
       expect(rows, `${group} ${name}`).to.match(new RegExp(`\`${name}[ \`]`));
     }
-    const examples = [...README.matchAll(/^npm run cli -- (.+)$/gm)].map((match) => match[1]!.split(/\s+/));
+    const pages = pagePaths().map(readPage).join('\n');
+    const examples = [...pages.matchAll(/^npm run cli -- (.+)$/gm)].map((match) => match[1]!.split(/\s+/));
     expect(examples.length).to.be.greaterThan(5);
     for (const words of examples) {
       const group = program.commands.find((command) => command.name() === words[0]);

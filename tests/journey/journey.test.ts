@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { findExecution } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { blocksOf } from '../docs/markdown.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
 import { tellOfDisputes } from './disputes.ts';
@@ -245,9 +246,9 @@ describe('journey', function () {
     });
 
     it('the commands of the README work as they are written', () => {
-      const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-      const section = readme.slice(readme.indexOf('### One call'), readme.indexOf('## Sandbox'));
-      const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]!);
+      const marked = blocksOf('README.md').filter(({ mark }) => mark === 'run by tests/journey/journey.test.ts');
+      const textOf = (kind: string) => marked.filter(({ language }) => language === kind).map(({ text }) => text);
+      const blocks = textOf('sh');
       expect(blocks).to.have.length(2);
       // A folder that looks like the repository after `npm start`, and has nothing else in it.
       const folder = join(newDirectory(), 'clone');
@@ -260,7 +261,7 @@ describe('journey', function () {
       expect(body.status).to.equal('completed');
       expect(body.result_hash).to.equal(hash);
       expect(`sha256:${digest}`).to.equal(hash);
-      const printed = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)![1]!);
+      const [printed] = textOf('json').map((text) => JSON.parse(text));
       expect(Object.keys(printed)).to.deep.equal(Object.keys(body));
       expect(printed.result).to.equal(body.result);
     });

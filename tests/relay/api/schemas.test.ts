@@ -10,6 +10,7 @@ import { RULES } from '../../../app/relay/agents/schemas/rules.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
+import { readPage } from '../../docs/markdown.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
 import { accept, EMITTED, faultsOf, type Json, ofA } from './schemas/accept.ts';
@@ -113,8 +114,8 @@ describe('schemas', () => {
     expect(Object.values(SCHEMA_KEYWORDS).flat()).to.have.members(Object.keys(RULES));
     const text = describeSchemaRules().join('\n');
     for (const word of [...Object.keys(RULES), ...CHECKED_FORMATS]) expect(text).to.include(`\`${word}\``);
-    const readme = readFileSync(join(import.meta.dirname, '..', '..', '..', 'README.md'), 'utf8');
-    for (const line of describeSchemaRules()) expect(readme).to.include(`${line}\n`);
+    const page = readPage('docs/creators.md');
+    for (const line of describeSchemaRules()) expect(page).to.include(`${line}\n`);
   });
 
   describe('of a hostile writer', () => {

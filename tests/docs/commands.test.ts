@@ -1,0 +1,156 @@
+/** The commands of README.md and docs/, pasted by a reader in the order of a first day, while `npm start` runs. */
+import { once } from 'node:events';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { AccountLayout } from '@solana/spl-token';
+import { Connection, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { installPython } from '../harness/edge/tools.ts';
+import { until } from '../harness/edge/until.ts';
+import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
+import { pagePaths, ROOT } from './markdown.ts';
+import { createTerminal } from './terminal.ts';
+
+describe('the commands of README.md and docs/', function () {
+  this.timeout(400_000);
+  // Each step stands on the one before it.
+  this.bail(true);
+  const [dataDir, folder] = [newDirectory(), newDirectory()];
+  let demo: DemoFile;
+  let terminal: ReturnType<typeof createTerminal>;
+  let port: string;
+  /** The words that a page has for what is another's here. */
+  let api: { 'http://127.0.0.1:8787': string };
+  let [creator, agentId, executionId] = ['', '', ''];
+  /** What stands in the way of Python's packages. */
+  let python: string | null = null;
+
+  before(async () => {
+    demo = await startNetwork(dataDir).ready;
+    terminal = createTerminal(folder, dataDir, 'tests/docs/commands.test.ts');
+    port = await freePort();
+    api = { 'http://127.0.0.1:8787': demo.base_url };
+    const file = join(folder, 'examples', 'agent.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(':8080/', `:${port}/`));
+  });
+  after(() => {
+    terminal?.close();
+    cleanUp();
+  });
+
+  const tokensOf = async (wallet: string): Promise<bigint> => {
+    const account = findTokenAccount(new PublicKey(wallet), new PublicKey(demo.usdc_mint));
+    const info = await new Connection(demo.rpc_url, 'confirmed').getAccountInfo(account);
+    return info ? AccountLayout.decode(info.data).amount : 0n;
+  };
+  /** USDC of the first caller and of the creator, base units. */
+  const held = async () => [await tokensOf(demo.callers[0]!.wallet), await tokensOf(creator)] as const;
+
+  it('docs/callers.md: examples/caller.ts pays for a call', async () => {
+    const before = await tokensOf(demo.callers[0]!.wallet);
+    expect(await terminal.paste('docs/callers.md')).to.equal('Say hello\n');
+    expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before - 10_000n);
+  });
+
+  it('docs/callers.md: a key of one’s own', async () => {
+    expect(await terminal.paste('docs/callers.md')).to.match(/crtx_test_\w+/);
+  });
+
+  it('docs/creators.md: two key files', async () => {
+    const output = await terminal.paste('docs/creators.md');
+    const [, address] = output.match(/[1-9A-HJ-NP-Za-km-z]{43,44}/g) ?? [];
+    creator = address!;
+  });
+
+  it('docs/creators.md: examples/creator.ts is listed by examples/agent.json', async () => {
+    await terminal.paste('docs/creators.md', { ...api, ADDRESS: creator, 8080: port });
+    const health = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok);
+    await until('examples/creator.ts listens', () => health().catch(() => false));
+    const output = await terminal.paste('docs/creators.md');
+    const paged = async () => (await fetch(`${demo.base_url}/v1/agents?tags=word-count`)).json() as Promise<AgentPage>;
+    const { agents } = await paged();
+    expect(agents).to.have.length(1);
+    agentId = agents[0]!.agent_id;
+    expect(output).to.include(agentId);
+  });
+
+  it('docs/creators.md: it is called by examples/caller.ts, and paid', async () => {
+    const [caller, earned] = await held();
+    const output = await terminal.paste('docs/creators.md', { ...api, AGENT_ID: agentId });
+    expect(JSON.parse(output).words.slice(0, 2)).to.deep.equal([
+      { word: 'to', count: 2 },
+      { word: 'be', count: 2 },
+    ]);
+    expect(await held()).to.deep.equal([caller - 50_000n, earned + 49_500n]);
+  });
+
+  it('docs/creators.md: its failure is refunded, and examples/caller.ts says why', async () => {
+    const before = await held();
+    const output = await terminal.type(`! npx tsx examples/caller.ts ${agentId} x '{"text": "!?"}' 2>&1`);
+    expect(output).to.include('the text has no words');
+    expect(await held()).to.deep.equal(before);
+  });
+
+  it('docs/disputes.md: the call is disputed, and the creator’s collateral pays', async () => {
+    const headers = { authorization: `Bearer ${demo.callers[0]!.api_key}` };
+    const path = `${demo.base_url}/v1/executions?agent_id=${agentId}&status=completed`;
+    const { executions } = (await (await fetch(path, { headers })).json()) as ExecutionPage;
+    executionId = executions[0]!.execution_id;
+    const before = await tokensOf(demo.callers[0]!.wallet);
+    await terminal.paste('docs/disputes.md', { EXECUTION_ID: executionId });
+    await terminal.paste('docs/disputes.md', { EXECUTION_ID: executionId });
+    // 0.1 was asked for; the price is the most.
+    expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before + 50_000n);
+  });
+
+  it('docs/creators.md: examples/creator.py in its place', async function () {
+    const tools = await installPython('examples', join(ROOT, 'examples', 'requirements.txt'));
+    python = tools.obstacle;
+    if (python !== null && process.env.CI) throw new Error(python);
+    if (python !== null) {
+      console.log(`      skipped: ${python}`);
+      this.skip();
+    }
+    // Where pip has installed it all before, it asks nobody.
+    symlinkSync(tools.folder, join(dataDir, 'python'));
+    const other = await freePort();
+    await terminal.paste('docs/creators.md', { ...api, 8080: other });
+    const unsigned = () =>
+      fetch(`http://127.0.0.1:${other}/execute`, { method: 'POST', body: '{}' }).then(({ status }) => status);
+    await until('examples/creator.py refuses what is not signed', () =>
+      unsigned().then(
+        (status) => status === 401,
+        () => false,
+      ),
+    );
+  });
+
+  it('README.md: money out of nothing, and time that passes', async () => {
+    const before = await tokensOf(creator);
+    await terminal.paste('README.md', { WALLET: creator });
+    expect(await tokensOf(creator)).to.equal(before + 100_000_000n);
+  });
+
+  it('and no block that says it is run here is left', () => {
+    expect(terminal.left(pagePaths())).to.have.length(python === null ? 0 : 1);
+  });
+});
+
+interface AgentPage {
+  agents: { agent_id: string }[];
+}
+
+interface ExecutionPage {
+  executions: { execution_id: string }[];
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
+}

@@ -1,0 +1,118 @@
+/**
+ * What the pages of the project owe their readers: every command and every piece of code in them is run by a test or says
+ * why not, every link leads somewhere, every file, script and suite that they name exists.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { expect } from 'chai';
+import { anchorsOf, type Block, blocksOf, linksOf, pagePaths, proseOf, ROOT, readPage } from './markdown.ts';
+
+/** Pages whose blocks are all run by one test, which reads them itself. */
+const RUN_WHOLE: Record<string, string> = { 'app/sdk/README.md': 'tests/sdk/package.test.ts' };
+/** What no machine can run. */
+const DRAWING = 'text';
+/** Where a short path of a page may begin. */
+const SHORT_FOR = ['', 'app/relay/', 'app/sdk/', 'programs/marketplace/src/', 'programs/marketplace/'];
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+/** Lines without their indentation, which an excerpt need not share with its file. */
+const flat = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .trim();
+
+/** What is wrong with a block; null where nothing is. */
+function faultOf({ page, language, text, mark }: Block): string | null {
+  if (language === '') return 'has no language';
+  if (language === DRAWING || /^not run: \S/.test(mark)) return null;
+  const said = page in RUN_WHOLE ? `run by ${RUN_WHOLE[page]}` : mark;
+  const [, excerpted, test] = /^(?:from (\S+), )?run by (\S+)$/.exec(said) ?? [];
+  if (!test)
+    return 'is neither run by a test nor says why not: put <!-- run by TEST --> or <!-- not run: WHY --> before it';
+  if (!existsSync(join(ROOT, test))) return `is run by ${test}, which does not exist`;
+  const name = excerpted ?? (page in RUN_WHOLE ? basename(page) : page);
+  if (!read(test).includes(name)) return `is run by ${test}, which does not name ${name}`;
+  if (excerpted && !flat(read(excerpted)).includes(flat(text))) return `is not a piece of ${excerpted}`;
+  return null;
+}
+
+/** What is wrong with a link; null where it leads somewhere. Other sites are not asked. */
+function deadEnd(page: string, link: string): string | null {
+  if (/^[a-z]+:/.test(link)) return null;
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? page : normalize(join(dirname(page), path));
+  if (!existsSync(join(ROOT, target))) return `${link}: there is no ${target}`;
+  if (anchor !== undefined && !anchorsOf(target).includes(anchor)) return `${link}: ${target} has no such heading`;
+  return null;
+}
+
+/** Words in code style. */
+const codeOf = (page: string): string[] => [...proseOf(page).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
+
+/** The tree's own folders, and the files of the root. */
+const PATH =
+  /^(?:(?:app|bench|docs|examples|indexer|migrations|programs|scripts|tests)\/[\w./-]*|[\w/-]+\.(?:ts|rs|mjs|sql|toml)|[a-z]+\/)$/;
+
+describe('the pages', () => {
+  const pages = pagePaths();
+
+  it('are all of them', () => {
+    expect(pages).to.include.members([
+      'README.md',
+      'ARCHITECTURE.md',
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'CHANGELOG.md',
+    ]);
+    expect(pages.filter((page) => page.startsWith('docs/'))).to.have.length.greaterThan(6);
+  });
+
+  for (const page of pages) {
+    it(`${page}: every block is run by a test, or says why not`, () => {
+      const faults = blocksOf(page).flatMap((block) => {
+        const fault = faultOf(block);
+        return fault === null ? [] : [`${page}:${block.line} ${fault}`];
+      });
+      expect(faults).to.deep.equal([]);
+    });
+
+    it(`${page}: every link leads somewhere`, () => {
+      expect(linksOf(page).flatMap((link) => deadEnd(page, link) ?? [])).to.deep.equal([]);
+    });
+
+    // A changelog tells of what was.
+    if (page === 'CHANGELOG.md') continue;
+    it(`${page}: every file that it names exists`, () => {
+      const named = codeOf(page).filter((word) => PATH.test(word));
+      const missing = named.filter((path) => !SHORT_FOR.some((folder) => existsSync(join(ROOT, folder, path))));
+      expect(missing).to.deep.equal([]);
+    });
+  }
+
+  it('README.md is short, and leads to every page', () => {
+    expect(readPage('README.md').split('\n').length).to.be.lessThan(165);
+    const links = linksOf('README.md');
+    for (const page of pages.filter((path) => path.startsWith('docs/') || !path.includes('/'))) {
+      if (page !== 'README.md') expect(links).to.include(page);
+    }
+  });
+
+  it('name only scripts and suites that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const suites = execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/test.ts', '--help'], { cwd: ROOT });
+    const names = [...String(suites).matchAll(/^ {2}(\S+)/gm)].map((match) => match[1]!);
+    for (const page of pages.filter((path) => path !== 'CHANGELOG.md')) {
+      const text = readPage(page);
+      for (const [, script] of text.matchAll(/npm run ([a-z][a-z:]*)/g))
+        expect(scripts, page).to.have.property(script!);
+      for (const [, suite] of text.matchAll(/npm test -- ([a-z-]+)/g)) {
+        if (suite!.startsWith('--')) continue;
+        const isFolder = existsSync(join(ROOT, 'tests', suite!));
+        expect(isFolder || names.includes(suite!), `${page}: npm test -- ${suite}`).to.equal(true);
+      }
+    }
+  });
+});

@@ -1,0 +1,87 @@
+/**
+ * A reader's terminal: the blocks of the pages are pasted into it, one after the other, in a folder that looks like the
+ * repository while `npm start` runs. Variables last from block to block, what is put behind with `&` until the end.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Block, blocksOf, ROOT } from './markdown.ts';
+
+const PATIENCE_MS = 120_000;
+
+/** What the reader writes in the place of a word, such as ADDRESS. */
+export type Fillings = Record<string, string>;
+
+/**
+ * `folder` is empty and outlives the terminal, `dataDir` the network's, and `test` the file whose blocks are pasted:
+ * those that are marked as run by it.
+ */
+export function createTerminal(folder: string, dataDir: string, test: string) {
+  const pasted = new Set<string>();
+  const shells: ChildProcess[] = [];
+  for (const name of ['app', 'scripts', 'node_modules', 'package.json', 'tsconfig.json']) {
+    symlinkSync(join(ROOT, name), join(folder, name));
+  }
+  symlinkSync(dataDir, join(folder, '.local'));
+  cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
+  mkdirSync(join(folder, 'shell'));
+  writeFileSync(join(folder, 'shell', 'variables'), '');
+
+  const nameOf = ({ page, line }: Block): string => `${page}:${line}`;
+  const ours = (page: string): Block[] =>
+    blocksOf(page).filter(({ mark, language }) => mark === `run by ${test}` && language === 'sh');
+
+  /** Runs a command as a person's shell does, and returns what it printed. Throws with all of it where it fails. */
+  async function type(text: string): Promise<string> {
+    const file = (name: string): string => join(folder, 'shell', name);
+    writeFileSync(file('block'), `set -a\n. shell/variables\nset -e\n${text}\nexport -p > shell/variables\n`);
+    // Into files: what stays behind would keep a pipe open.
+    const script = 'exec > shell/stdout 2> shell/stderr; . shell/block';
+    const { DATA_DIR, MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_WS_URL, SOLANA_KEYPAIR, INIT_CWD, ...env } = process.env;
+    const shell = spawn('sh', ['-c', script], { cwd: folder, env, detached: true, stdio: 'ignore' });
+    shells.push(shell);
+    const code = await new Promise<number | null>((resolve) => {
+      const timer = setTimeout(() => resolve(null), PATIENCE_MS);
+      shell.once('exit', (status) => {
+        clearTimeout(timer);
+        resolve(status);
+      });
+    });
+    const [stdout, stderr] = [readFileSync(file('stdout'), 'utf8'), readFileSync(file('stderr'), 'utf8')];
+    expect(code, `${text}\n${stdout}\n${stderr}`).to.equal(0);
+    return stdout;
+  }
+
+  return {
+    type,
+    /** Pastes the next block of the page that this test runs. Every word to be filled in must be there. */
+    paste(page: string, fillings: Fillings = {}): Promise<string> {
+      const block = ours(page).find((candidate) => !pasted.has(nameOf(candidate)));
+      if (!block) throw new Error(`${page} has no other block that ${test} runs`);
+      pasted.add(nameOf(block));
+      let { text } = block;
+      for (const [word, value] of Object.entries(fillings)) {
+        expect(text, nameOf(block)).to.include(word);
+        text = text.replaceAll(word, value);
+      }
+      return type(text);
+    },
+    /** Blocks of these pages that say they are run here, and were not. */
+    left: (pages: string[]): string[] =>
+      pages
+        .flatMap(ours)
+        .map(nameOf)
+        .filter((name) => !pasted.has(name)),
+    /** Ends what was put behind. */
+    close(): void {
+      for (const { pid } of shells) {
+        try {
+          process.kill(-pid!, 'SIGKILL');
+        } catch {
+          // Nothing of it runs any more.
+        }
+      }
+    },
+  };
+}
