@@ -1,4 +1,4 @@
-/** The program's figures as Markdown, for the terminal and the README. */
+/** The program's figures as Markdown, for the terminal and docs/measured.md. */
 import type { InstructionCost, ProgramFigures } from './figures.ts';
 import type { Goal } from './goals.ts';
 import { toTable } from './table.ts';

@@ -1,4 +1,4 @@
-/** Migration, indexer and relay as processes of their own against a cluster, as the README has it for devnet. */
+/** Migration, indexer and relay as processes of their own against a cluster, as docs/devnet.md has it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ export async function readMarketplace(
   const genesis = await chain.connection.getGenesisHash();
   const { accounts } = await chain.read([findConfig()]);
   const account = accounts[0];
-  if (!account) throw new Error('The program has no Config on this cluster; create it first (see README, "Devnet")');
+  if (!account) throw new Error('The program has no Config on this cluster; create it first (see docs/devnet.md)');
   const config = decodeAccount('Config', account.data);
   const isMainnet = genesis === MAINNET_GENESIS;
   if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === MAINNET_USDC)) {

@@ -1,6 +1,3 @@
-/** Input schemas: whatever is wrong is told at once, and no schema costs more than the house can bear. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
