@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { standingOf } from '../../app/relay/calls/repeats.ts';
+import { standingOf } from '../../app/relay/execution/standing.ts';
 import type { ExecutionState } from '../../app/relay/ledger/tables.ts';
 import { blocksOf, proseOf, ROOT } from './markdown.ts';
 
