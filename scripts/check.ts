@@ -1,5 +1,7 @@
-// `npm run check`: everything that can be said about the code without running it. Runs all checks, then names those
-// that failed; `--fix` lets the formatters and the linters' safe fixes rewrite files first.
+/**
+ * `npm run check`: everything that can be said about the code without running it. Runs all checks, then names those that
+ * failed; `--fix` lets the formatters and the linters' safe fixes rewrite files first.
+ */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +10,8 @@ import { parseArgs } from 'node:util';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const HELP = `Usage: npm run check -- [options]
 
-Runs cargo fmt, clippy, Biome and the TypeScript compiler; the exit code is 1 if any of them finds fault.
+Runs cargo fmt, clippy, Biome, the TypeScript compiler and dependency-cruiser (who may import whom, and no circle); the
+exit code is 1 if any of them finds fault.
   --fix    let cargo fmt and Biome rewrite what they can
   --help   print this text`;
 
@@ -23,6 +26,7 @@ interface Check {
 
 const RUST = 'Rust is needed: https://rustup.rs, then rustup component add rustfmt clippy';
 const NPM = 'run npm ci';
+const SOURCES = ['app', 'indexer', 'migrations', 'bench', 'scripts', 'tests', 'examples'];
 const COLORS = process.stderr.isTTY ? '--colors=force' : '--colors=off';
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 
@@ -48,6 +52,12 @@ const CHECKS: Check[] = [
     missing: NPM,
   },
   { name: 'tsc', command: bin('tsc'), args: ['--noEmit', '-p', ROOT], missing: NPM },
+  {
+    name: 'arrows',
+    command: bin('depcruise'),
+    args: ['--config', '.dependency-cruiser.mjs', ...SOURCES],
+    missing: NPM,
+  },
 ];
 
 /** Runs one check with its output passed through; true when it found nothing. */
