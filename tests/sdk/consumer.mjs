@@ -5,7 +5,9 @@
 import { createClient } from '@agent-marketplace/sdk/client';
 import * as program from '@agent-marketplace/sdk/program';
 import * as receipt from '@agent-marketplace/sdk/receipt';
+import { keypairSigner } from '@agent-marketplace/sdk/wallet';
 import { formatUsdc, Health, parseUsdc } from '@agent-marketplace/sdk/wire';
+import { Keypair } from '@solana/web3.js';
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const filled = (length, byte) => new Uint8Array(length).fill(byte);
@@ -40,6 +42,8 @@ export async function run() {
   const client = createClient({ baseUrl: 'http://x', fetch: async () => new Response(JSON.stringify(health)) });
   const admin = program.idl.events.find(({ name }) => name === 'AdminChanged');
   const event = program.decodeEvent(Uint8Array.of(...(admin?.discriminator ?? []), ...filled(64, 3)));
+  const signer = keypairSigner(Keypair.fromSecretKey(SECRET_KEY));
+  const word = new TextEncoder().encode('the work');
   return JSON.stringify({
     key: receipt.parseApiKey(key)?.environment,
     id: receipt.formatUuid(executionId),
@@ -53,5 +57,6 @@ export async function run() {
     event: event.name,
     health: Health.parse(await client.health()).status,
     amount: formatUsdc(parseUsdc(1.5)),
+    signed: receipt.formatSignature(await signer.signMessage(word)) === signature,
   });
 }
