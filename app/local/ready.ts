@@ -1,6 +1,7 @@
 /** Waits until the API itself shows what was set up, as its callers will see it. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, MarketplaceError } from '../sdk/client/client.ts';
+import { MarketplaceError } from '../sdk/client/answer.ts';
+import { createClient } from '../sdk/client/client.ts';
 
 /** Long, because a busy computer is no fault; only what never comes must end. */
 const PATIENCE_MS = 120_000;

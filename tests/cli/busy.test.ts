@@ -7,7 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { MarketplaceError, repeat } from '../../app/sdk/client/client.ts';
+import { MarketplaceError } from '../../app/sdk/client/answer.ts';
+import { repeat } from '../../app/sdk/client/repeat.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';

@@ -1,2 +1,5 @@
 /** `@agent-marketplace/sdk/client`: typed clients of the REST API and of the procedures that manage keys and listings. */
+export { MarketplaceError } from './answer.ts';
 export * from './client.ts';
+export * from './management.ts';
+export * from './repeat.ts';

@@ -3,7 +3,10 @@
  * where it must know who asks.
  */
 import bs58 from 'bs58';
-import { createClient, createManagementClient, MarketplaceError, type Patience, repeat } from '../client/client.ts';
+import { MarketplaceError } from '../client/answer.ts';
+import { createClient } from '../client/client.ts';
+import { createManagementClient } from '../client/management.ts';
+import { type Patience, repeat } from '../client/repeat.ts';
 import type { Progress } from './format.ts';
 import { Refusal } from './refusal.ts';
 import { signText } from './send.ts';

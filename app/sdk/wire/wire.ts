@@ -6,96 +6,11 @@
 import { z } from 'zod';
 import { ERROR_CODES } from './errorCodes.ts';
 import { AgentMetadata } from './metadata.ts';
+import { EXECUTION_STATUSES } from './queries.ts';
 import { parseUsdc } from './usdc.ts';
 
 /** Largest request body, bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
-
-export const EXECUTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'disputed'] as const;
-export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
-
-export const AGENT_SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
-
-// Queries: text in, typed values out; every parameter is optional and none is clamped. What `.meta()` says of them is for
-// the published document, where a number is a number.
-
-/** `what` and its range stand in the message, because whoever reads it sees only that. */
-function integerText(minimum: number, maximum: number) {
-  const rule = `must be an integer from ${minimum} to ${maximum}`;
-  return z
-    .string()
-    .regex(/^(0|[1-9][0-9]{0,15})$/, rule)
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, rule)
-    .meta({ type: 'integer', minimum, maximum });
-}
-
-const Page = {
-  limit: integerText(1, 100).default(20),
-  offset: integerText(0, Number.MAX_SAFE_INTEGER).default(0),
-};
-
-const RATE_RULE = 'must be a decimal number from 0 to 1, such as 0.95';
-const TAGS_RULE = 'must be tags separated by commas, such as data,sql';
-const TIME_RULE =
-  'must be an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z (in a URL the + of an offset is written %2B)';
-
-/** A time as what unix seconds can be compared with: the whole second before it and the one after it. */
-export interface Instant {
-  floorSeconds: number;
-  ceilSeconds: number;
-}
-
-const InstantText = z
-  .string()
-  // ISO 8601 lets seconds be left out.
-  .transform((text) => text.replace(/^([0-9-]{10}T[0-9]{2}:[0-9]{2})(?=[Z+-])/, '$1:00'))
-  .pipe(z.iso.datetime({ offset: true, error: TIME_RULE }))
-  .transform((text): Instant => {
-    const fraction = /\.[0-9]+/.exec(text)?.[0] ?? '';
-    const floorSeconds = Date.parse(text.replace(fraction, '')) / 1000;
-    return { floorSeconds, ceilSeconds: /[1-9]/.test(fraction) ? floorSeconds + 1 : floorSeconds };
-  })
-  .meta({ format: 'date-time' });
-
-/** GET /v1/agents */
-export const AgentsQuery = z.strictObject({
-  ...Page,
-  tags: z
-    .string()
-    .transform((text) => text.split(',').map((tag) => tag.trim()))
-    .refine((tags) => tags.every((tag) => tag !== ''), TAGS_RULE)
-    .transform((tags) => [...new Set(tags)])
-    .meta({ pattern: '^[^,\\s][^,]*(,[^,\\s][^,]*)*$' })
-    .optional(),
-  min_success_rate: z
-    .string()
-    .regex(/^(0|1|0\.[0-9]{1,15}|1\.0{1,15})$/, RATE_RULE)
-    .transform(Number)
-    .meta({ type: 'number', minimum: 0, maximum: 1 })
-    .optional(),
-  min_executions: integerText(0, Number.MAX_SAFE_INTEGER).optional(),
-  verified_only: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .transform((text) => text === 'true')
-    .meta({ type: 'boolean', enum: [true, false] })
-    .default(false),
-  sort: z.enum(AGENT_SORTS, { error: `must be one of ${AGENT_SORTS.join(', ')}` }).default('total_executions'),
-});
-export type AgentsQuery = z.output<typeof AgentsQuery>;
-
-/** GET /v1/executions */
-export const ExecutionsQuery = z.strictObject({
-  ...Page,
-  status: z.enum(EXECUTION_STATUSES, { error: `must be one of ${EXECUTION_STATUSES.join(', ')}` }).optional(),
-  agent_id: z
-    .string()
-    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be an agent's id, a base58 address of 32 to 44 characters")
-    .optional(),
-  from: InstantText.optional(),
-  to: InstantText.optional(),
-});
-export type ExecutionsQuery = z.output<typeof ExecutionsQuery>;
 
 // Agents
 
@@ -265,6 +180,7 @@ export type ExecutionFull = z.infer<typeof ExecutionFull>;
 export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
 export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
+export * from './queries.ts';
 export { AgentMetadata };
 
 /** GET /.well-known/http-message-signatures-directory: the keys that calls to creators are signed with, as RFC 8037 has them. */

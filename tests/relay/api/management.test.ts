@@ -1,7 +1,8 @@
 /** /trpc through the SDK's own client: sessions of wallets, keys, the deployment's facts and the Test Execution tool. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createClient, createManagementClient } from '../../../app/sdk/client/client.ts';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';

@@ -2,7 +2,8 @@
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import { createManagementClient, MarketplaceError } from '../../../app/sdk/client/client.ts';
+import { MarketplaceError } from '../../../app/sdk/client/answer.ts';
+import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import type { World } from '../../harness/edge/api.ts';
 
 export async function refusal(call: Promise<unknown>): Promise<MarketplaceError> {

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createManagementClient } from '../../../app/sdk/client/client.ts';
+import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { createApiKey, keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import {
   formatUuid,

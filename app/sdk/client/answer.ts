@@ -1,0 +1,62 @@
+/** Reading answers: by their schemas, and what is no success as a MarketplaceError. */
+import { z } from 'zod';
+import { ErrorBody } from '../wire/wire.ts';
+
+/** An answer that is an error. `code` and `message` are the marketplace's own. */
+export class MarketplaceError extends Error {
+  override name = 'MarketplaceError';
+  constructor(
+    /** HTTP status. */
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly executionId: string | null,
+    /** X-Request-Id, for whoever looks into the logs. */
+    readonly requestId: string | null,
+    /** What the code's entry in errorCodes.ts says; null where there are none. */
+    readonly details: Record<string, unknown> | null = null,
+    /** When the service says that it is worth trying again. */
+    readonly retryAfterSeconds: number | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** The body of an error, also of one that this client does not know yet. */
+const ErrorAnswer = z.object({ error: z.object({ ...ErrorBody.shape.error.shape, code: z.string() }) });
+
+/** An answer without the fields that its schema does not know. Throws ZodError where it lacks one, or has another kind. */
+export function read<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const { error, data } = schema.safeParse(answer);
+  if (!error) return data as T;
+  const known = structuredClone(answer);
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys') throw error;
+    // biome-ignore lint/suspicious/noExplicitAny: the path leads to an object, or there would be another issue
+    const object = issue.path.reduce((value: any, key) => value[key], known);
+    for (const key of issue.keys) delete object[key];
+  }
+  return schema.parse(known);
+}
+
+/** Seconds of `Retry-After`; null where it does not say. */
+export function retryAfterOf(response: Response): number | null {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+/** An answer that is no error of the marketplace's, such as one of a balancer. */
+export function unknownAnswer(response: Response): MarketplaceError {
+  const message = `${response.url} answered with status ${response.status} and no error that this client knows`;
+  const requestId = response.headers.get('x-request-id');
+  return new MarketplaceError(response.status, 'unknown', message, null, requestId, null, retryAfterOf(response));
+}
+
+/** The error of an answer by its body. */
+export function toError(response: Response, body: unknown): MarketplaceError {
+  const parsed = ErrorAnswer.safeParse(body);
+  if (!parsed.success) return unknownAnswer(response);
+  const { code, message, execution_id, details } = parsed.data.error;
+  const requestId = response.headers.get('x-request-id');
+  return new MarketplaceError(response.status, code, message, execution_id, requestId, details, retryAfterOf(response));
+}
