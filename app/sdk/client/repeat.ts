@@ -13,7 +13,12 @@ export interface Patience {
   onRepeat: (error: unknown, pauseMs: number) => void;
 }
 
-export const PATIENCE: Patience = { repeats: 4, pauseMs: 10_000, totalMs: Number.POSITIVE_INFINITY, onRepeat: () => {} };
+export const PATIENCE: Patience = {
+  repeats: 4,
+  pauseMs: 10_000,
+  totalMs: Number.POSITIVE_INFINITY,
+  onRepeat: () => {},
+};
 /** Pauses double, unless the service asks for longer ones. */
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 8_000;
