@@ -11,7 +11,7 @@ import { configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow }
 import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
 
 /** The rows of a transaction's accounts, each as it is at its slot. */
-export interface Snapshot {
+export interface AccountRows {
   configs: ConfigRow[];
   creators: CreatorRow[];
   listings: ListingRow[];
@@ -53,15 +53,15 @@ const CLOSABLE: Record<string, 'grant' | 'record'> = {
  * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws where the
  * node has not reached its slot yet.
  */
-export async function readSnapshot(
+export async function readAccountRows(
   connection: Connection,
   programId: PublicKey,
   transaction: VersionedTransactionResponse,
   which: 'changed' | 'named' = 'changed',
-): Promise<Snapshot> {
+): Promise<AccountRows> {
   const signature = transaction.transaction.signatures[0]!;
   const invocations = readInvocations(transaction, programId);
-  const rows: Snapshot = {
+  const rows: AccountRows = {
     configs: [],
     creators: [],
     listings: [],
@@ -141,7 +141,7 @@ async function readGone(
   slot: number,
   invocations: Invocation[],
   found: Set<string>,
-): Promise<Snapshot['gone']> {
+): Promise<AccountRows['gone']> {
   const gone = invocations.flatMap(({ name, accounts }) => {
     const address = accounts[CLOSABLE[name] ?? ''];
     return address === undefined || found.has(address) ? [] : [{ instruction: name, address }];
@@ -162,7 +162,7 @@ function isAccount(name: keyof Accounts, data: Uint8Array): boolean {
   return accountDiscriminator(name).every((byte, at) => data[at] === byte);
 }
 
-function readRefunds(invocations: Invocation[]): Snapshot['refunds'] {
+function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
   return invocations.flatMap((invocation) => {
     if (invocation.name !== 'refund_execution') return [];
     const { record = '', authority = '' } = invocation.accounts;

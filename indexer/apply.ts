@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3';
 import type { Kysely, Transaction } from 'kysely';
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
-import type { Snapshot } from './accounts.ts';
+import type { AccountRows } from './accounts.ts';
 import type { Position } from './handlers/handler.ts';
 import { handleEvent } from './handlers.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -36,8 +36,8 @@ export interface ChainTransaction {
   content:
     | { kind: 'failed' }
     /** With the snapshot where the events are about accounts that no transaction before this one made. */
-    | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: Snapshot }
-    | { kind: 'accounts'; snapshot: Snapshot };
+    | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: AccountRows }
+    | { kind: 'accounts'; snapshot: AccountRows };
 }
 
 /** A transaction whose content this version cannot write: going on would lose it, so the indexer stops. */
@@ -144,7 +144,7 @@ async function passOverGone(db: Db, slot: bigint, write: () => Promise<void>): P
   }
 }
 
-async function writeSnapshot(db: Db, snapshot: Snapshot, at: Position): Promise<void> {
+async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position): Promise<void> {
   // The relay as it was known before this snapshot, which may be from a later time.
   const known = await db.selectFrom('configs').select('relay_authority').executeTakeFirst();
   const relay = known?.relay_authority ?? snapshot.configs[0]?.relay_authority;
@@ -171,7 +171,7 @@ async function writeSnapshot(db: Db, snapshot: Snapshot, at: Position): Promise<
     if (record) await writeDispute(db, { ...row, ...record });
     else await writeUnread(db, { address: row.dispute, slot: row.slot });
   }
-  const writeGone = async ({ instruction, address, time }: Snapshot['gone'][number]): Promise<void> => {
+  const writeGone = async ({ instruction, address, time }: AccountRows['gone'][number]): Promise<void> => {
     if (instruction === 'close_grant') await changeGrant(db, address, { revoked: 1n, closed: 1n, slot: at.slot });
     else if (instruction === 'close_execution') await changeExecution(db, address, { closed: 1n, slot: at.slot });
     else if (instruction === 'refund_execution') {

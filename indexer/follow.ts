@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type IngestDeps, pass } from './ingest.ts';
-import type { Patience } from './patience.ts';
+import type { Pauses } from './patience.ts';
 import { createGapSearch } from './rescan.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -17,7 +17,7 @@ const SOON_TIMES = 25;
 
 export interface FollowOptions {
   ingest: Omit<IngestDeps, 'onGap'>;
-  patience: Patience;
+  patience: Pauses;
   waiters: Waiters;
   stopping: AbortSignal;
   log: Logger;

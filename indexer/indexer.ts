@@ -16,7 +16,7 @@ import { follow } from './follow.ts';
 import { claimChain } from './identity.ts';
 import { createNotices } from './notices.ts';
 import { openIndex } from './open.ts';
-import { createPatience, type Patience } from './patience.ts';
+import { createPatience, type Pauses } from './patience.ts';
 import { type IndexStatus, readStatus } from './read.ts';
 import type { IndexDatabase } from './tables.ts';
 import { createWaiters } from './waiters.ts';
@@ -97,7 +97,7 @@ async function requireSameChain(
   { db }: OpenedDatabase<IndexDatabase>,
   connection: Connection,
   programId: PublicKey,
-  patience: Patience,
+  patience: Pauses,
 ): Promise<void> {
   const refusal = await patience.untilDone('reaching the node', async () => {
     const genesisHash = await connection.getGenesisHash();

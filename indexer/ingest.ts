@@ -6,7 +6,7 @@ import type { ConfirmedSignatureInfo, Connection, PublicKey } from '@solana/web3
 import type { Kysely } from 'kysely';
 import { readEvents } from '../app/sdk/program/events.ts';
 import type { History } from '../app/solana/helius.ts';
-import { readSnapshot } from './accounts.ts';
+import { readAccountRows } from './accounts.ts';
 import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from './apply.ts';
 import type { Notices } from './notices.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -82,7 +82,7 @@ export async function applyWithSnapshots(
       const item = transactions.find(({ signature }) => signature === error.signature);
       if (item?.content.kind !== 'events') throw error;
       const transaction = await fetchTransaction(deps, item.signature);
-      item.content.snapshot = await readSnapshot(deps.connection, deps.programId, transaction, 'named');
+      item.content.snapshot = await readAccountRows(deps.connection, deps.programId, transaction, 'named');
     }
   }
 }
@@ -164,7 +164,7 @@ async function readTransaction(
   const read = logs && readTrusted(signature, logs, deps.programId);
   if (read?.complete) return { ...position, content: { kind: 'events', events: read.events } };
 
-  const snapshot = await readSnapshot(deps.connection, deps.programId, transaction);
+  const snapshot = await readAccountRows(deps.connection, deps.programId, transaction);
   return { ...position, content: { kind: 'accounts', snapshot } };
 }
 

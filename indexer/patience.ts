@@ -5,7 +5,7 @@ import { ApplyError } from './apply.ts';
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
-export interface Patience {
+export interface Pauses {
   /** Something is to be done: ends the present pause, or the next, where they may be cut short. */
   request(): void;
   /** Whatever was requested before this is being done. */
@@ -18,7 +18,7 @@ export interface Patience {
   error(): string | null;
 }
 
-export function createPatience(stopping: AbortSignal, log: Logger): Patience {
+export function createPatience(stopping: AbortSignal, log: Logger): Pauses {
   let error: string | null = null;
   let wake = () => {};
   let wanted = false;

@@ -52,7 +52,7 @@ export function fromCaller(path: string): string {
 }
 
 /** What `npm start` writes about the network that it runs, as far as it is needed here. */
-export interface LocalNetwork {
+export interface LocalNetworkFile {
   base_url: string;
   rpc_url: string;
   usdc_mint: string;
@@ -65,7 +65,7 @@ export function localDirectory(): string {
 }
 
 /** The local network that runs on this computer; null where none does. */
-export function readLocalNetwork(): LocalNetwork | null {
+export function readLocalNetwork(): LocalNetworkFile | null {
   const path = join(localDirectory(), 'demo.json');
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
 }

@@ -4,7 +4,7 @@ import { hashApiKey, keyIdOf } from '../sdk/receipt/apiKey.ts';
 import { createKey, registerKey } from '../sdk/wallet/apiKeys.ts';
 import type { Marketplace } from '../sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
-import { type Caller, renewApiKey } from './identities.ts';
+import { type DemoCaller, renewApiKey } from './identities.ts';
 
 /** What each caller gets, base units: its balance, and as allowance and caps all of it. */
 export const CALLER_USDC = 1_000_000_000n;
@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
 
 /** The caller with a key that this chain and this marketplace know. */
-export async function provideKey(marketplace: Marketplace, caller: Caller): Promise<Caller> {
+export async function provideKey(marketplace: Marketplace, caller: DemoCaller): Promise<DemoCaller> {
   const wallet = keypairSigner(caller.wallet);
   const name = 'local network';
   const account = await marketplace.connection.getAccountInfo(findGrant(wallet.publicKey, keyIdOf(caller.apiKey)));

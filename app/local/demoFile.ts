@@ -3,7 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, findTreasury, PROGRAM_ID } from '../sdk/program/program.ts';
 import type { LocalChain } from './chain.ts';
-import type { Caller } from './identities.ts';
+import type { DemoCaller } from './identities.ts';
 
 /** A network that runs. */
 export interface LocalNetwork {
@@ -20,7 +20,7 @@ export interface LocalNetwork {
     price: bigint;
     isPaused: boolean;
   }[];
-  callers: Caller[];
+  callers: DemoCaller[];
 }
 
 export interface DemoFile {

@@ -8,7 +8,7 @@ import { Keypair } from '@solana/web3.js';
 import { generateSigningKey, loadSigningKey, saveSigningKey } from '../sdk/creator/signingKey.ts';
 import { createApiKey, parseApiKey } from '../sdk/receipt/apiKey.ts';
 
-export interface Caller {
+export interface DemoCaller {
   wallet: Keypair;
   keypairPath: string;
   apiKey: string;
@@ -25,7 +25,7 @@ export interface Identities {
   usdcMint: Keypair;
   /** `a` gets the verification badge. */
   creators: { a: Keypair; b: Keypair };
-  callers: Caller[];
+  callers: DemoCaller[];
 }
 
 /** Reads every key, and makes those that are missing. */
@@ -47,7 +47,7 @@ export function loadIdentities(demoDir: string): Identities {
 }
 
 /** Replaces a key whose grant has ended: a grant, once revoked or expired, never lives again. */
-export function renewApiKey(caller: Caller): Caller {
+export function renewApiKey(caller: DemoCaller): DemoCaller {
   const apiKey = createApiKey('test');
   writeFileSync(caller.apiKeyPath, `${apiKey}\n`, { mode: 0o600 });
   return { ...caller, apiKey };

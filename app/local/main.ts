@@ -18,7 +18,7 @@ import { claimForChain, lockDirectory } from './dataDirectory.ts';
 import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts';
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
 import { greet, writeExampleRequest } from './greeting.ts';
-import { type Caller, type Identities, loadIdentities } from './identities.ts';
+import { type DemoCaller, type Identities, loadIdentities } from './identities.ts';
 import { waitUntilReady } from './ready.ts';
 import { requireFreePort, startService } from './service.ts';
 import { setUpChain } from './setup.ts';
@@ -118,7 +118,7 @@ async function listen(
 async function publish(
   { identities, servers, demoDir }: Start,
   { baseUrl, rpcUrl, agents, ports }: { baseUrl: string; rpcUrl: string; agents: LocalAgent[]; ports: Ports },
-): Promise<Caller[]> {
+): Promise<DemoCaller[]> {
   const marketplace = await openMarketplace({ baseUrl, rpcUrl });
   const [callers] = await Promise.all([
     Promise.all(identities.callers.map((caller) => provideKey(marketplace, caller))),

@@ -30,16 +30,16 @@ export async function readMarketplace(
 }
 
 /** What Config says of us: whether our key is the relay authority, and whether opens are paused. */
-export interface Standing {
+export interface AuthorityStanding {
   isOurs: boolean;
   opensPaused: boolean;
 }
 
 /** Tells again and again what Config says of us, sooner while it keeps us from serving; `look` does so at once. */
-export function watchStanding(chain: RelayChain, log: Logger, onRead: (standing: Standing) => void) {
+export function watchStanding(chain: RelayChain, log: Logger, onRead: (standing: AuthorityStanding) => void) {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  const read = async (): Promise<Standing> => {
+  const read = async (): Promise<AuthorityStanding> => {
     const { accounts } = await chain.read([findConfig()]);
     const { relayAuthority, opensPaused } = decodeAccount('Config', accounts[0]!.data);
     const isOurs = relayAuthority.equals(chain.authority);

@@ -18,7 +18,7 @@ interface Reading {
 }
 
 /** Accounts in the order asked for, null where there is none, and the chain's clock in unix seconds. */
-export interface Accounts {
+export interface AccountsAt {
   accounts: (AccountInfo<Buffer> | null)[];
   now: bigint;
 }
@@ -26,14 +26,14 @@ export interface Accounts {
 /** Everything in it rejects where the node does not answer, or is behind what we were told before. */
 export interface Reader {
   /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
-  read(keys: PublicKey[]): Promise<Accounts>;
+  read(keys: PublicKey[]): Promise<AccountsAt>;
   /** Accounts as finalized at this slot or later. */
-  readFinalized(keys: PublicKey[], minSlot: number): Promise<Accounts>;
+  readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt>;
   /**
    * Accounts as finalized at or after the moment when bytes of this last valid height could no longer land, by one
    * node's word on both: what they do not show now, those bytes will never do. Null while there is no such moment.
    */
-  readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<Accounts | null>;
+  readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null>;
   /** What the node will never take back, as of now. */
   finalized(): Promise<{ slot: number; blockHeight: bigint }>;
   /** One of our transactions has landed in this slot: `read` takes nothing older from now on. */
@@ -54,7 +54,7 @@ export function createReader(options: {
   let readSlot = 0;
 
   /** Accounts and the Clock of one moment for each reading. Throws where the node is behind what we were told before. */
-  async function readAll(commitment: Commitment, readings: readonly Reading[]): Promise<Accounts[]> {
+  async function readAll(commitment: Commitment, readings: readonly Reading[]): Promise<AccountsAt[]> {
     const minContextSlot = Math.max(readSlot - MAX_LAG_SLOTS, ...readings.map(({ minSlot }) => minSlot));
     const addresses = [...new Set([CLOCK, ...readings.flatMap((reading) => reading.addresses)])];
     const { slot, accounts } = await timed(observe, 'chain', () =>
@@ -84,7 +84,7 @@ export function createReader(options: {
     return { slot: absoluteSlot, blockHeight: BigInt(blockHeight ?? 0) };
   }
 
-  async function readFinalized(keys: PublicKey[], minSlot: number): Promise<Accounts> {
+  async function readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt> {
     const [read] = await readAll('finalized', [{ addresses: keys.map(String), minSlot }]);
     return read!;
   }

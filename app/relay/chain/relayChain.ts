@@ -10,13 +10,13 @@ import { type Confirmations, createConfirmations } from './confirmations.ts';
 import { describeFailureOf, type TransactionFailure } from './failures.ts';
 import type { Fees } from './fees.ts';
 import { createReader, type Reader } from './reader.ts';
-import { createSigner, type Signer } from './signer.ts';
+import { createSigner, type RelaySigner } from './signer.ts';
 import { type Observe, timed } from './stages.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
 
 export interface RelayChain
-  extends Signer,
+  extends RelaySigner,
     Pick<Reader, 'read' | 'readFinalized' | 'readPast' | 'finalized'>,
     Pick<Confirmations, 'submit' | 'send'> {
   connection: Connection;

@@ -31,7 +31,7 @@ export interface SignerOptions {
   observe?: Observe | undefined;
 }
 
-export interface Signer {
+export interface RelaySigner {
   authority: PublicKey;
   /**
    * Build and sign; nothing is sent. `attempt` counts the bytes for the same end that were found dead before. Throws
@@ -41,7 +41,7 @@ export interface Signer {
 }
 
 /** Signs by the authority's key. */
-export function createSigner(options: SignerOptions): Signer {
+export function createSigner(options: SignerOptions): RelaySigner {
   const privateKey = toPrivateKey(options.authority);
   const authority = parseAddress(options.authority.publicKey.toBase58());
   const recentBlockhash = createBlockhashes(options);

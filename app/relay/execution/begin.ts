@@ -8,7 +8,7 @@ import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
 import { type ClaimedExecution, OpenLimitReached } from '../ledger/claims.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { requireWithinWalletLimits, tooManyOpen } from './protection.ts';
@@ -41,7 +41,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   }
 
   /** The row of a paid call with its open signed; `live.opened` gives its reservation back. Throws ApiError. */
-  async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<ExecutionRow> {
+  async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
     requirePrice(agent, call);
     deps.requireServing(agent.listing);
     await requireWithinWalletLimits(journal, walletLimits, principal.wallet, Date.now());

@@ -3,7 +3,7 @@
  * and signed again only where they are dead.
  */
 import type { Fate } from '../chain/confirmations.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
@@ -18,18 +18,18 @@ export function createEnding(deps: Pick<EngineDeps, 'chain' | 'journal' | 'log'>
   const { chain, journal, log } = deps;
 
   /** Send a settle or a refund, and wait for its fate. */
-  function submit(row: ExecutionRow, signed: SignedTransaction): Promise<Fate> {
+  function submit(row: JournalRow, signed: SignedTransaction): Promise<Fate> {
     return chain.submit(signed, () => hasEnded(row), stopping);
   }
 
   /** Whether the record shows that the money has gone, whichever way. */
-  async function hasEnded(row: ExecutionRow): Promise<boolean> {
+  async function hasEnded(row: JournalRow): Promise<boolean> {
     const { record } = await readSnapshot(chain, row);
     return record !== null && record.status !== 'open';
   }
 
   /** Where the record has ended, the row ends the same way, whatever was intended. */
-  async function followRecord(row: ExecutionRow, snapshot: Snapshot): Promise<boolean> {
+  async function followRecord(row: JournalRow, snapshot: Snapshot): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
     if (record.status === 'refunded') await journal.refunded(row, record.settledAt);
@@ -42,7 +42,7 @@ export function createEnding(deps: Pick<EngineDeps, 'chain' | 'journal' | 'log'>
    * block can take them any more, they are signed again, and not for ever.
    */
   async function followFate(
-    row: ExecutionRow,
+    row: JournalRow,
     fate: Fate,
     signed: SignedTransaction,
     signAgain: (fresh: Snapshot) => Promise<void>,

@@ -7,7 +7,7 @@ import { decodeAccount, findExecution, RECORD_OFFSETS, RECORD_STATUS_BYTE } from
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import { toRow } from './orphans.ts';
 
 /** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
@@ -50,7 +50,7 @@ export async function proveEnds(
  * `status` is the record's byte. Only refunded records are ever closed: one that is gone has cost nobody anything, as one
  * that never was. A record where none should be is another's, or was opened after all.
  */
-function isProven({ state }: Pick<ExecutionRow, 'state'>, status: number | undefined): boolean {
+function isProven({ state }: Pick<JournalRow, 'state'>, status: number | undefined): boolean {
   if (status === undefined) return state === 'refunded' || state === 'void';
   if (state === 'void') return false;
   if (status === RECORD_STATUS_BYTE.open) return false;

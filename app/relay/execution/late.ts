@@ -5,14 +5,14 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { dropLateAnswers, insertLateAnswer } from '../ledger/lateAnswers.ts';
-import type { ExecutionRow, LedgerTables } from '../ledger/tables.ts';
+import type { JournalRow, LedgerTables } from '../ledger/tables.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Keeps an answer where it is a valid result of this execution. Never throws: it changes nothing. */
 export type KeepLate = (
-  row: Pick<ExecutionRow, 'execution_id' | 'listing' | 'request_hash'>,
+  row: Pick<JournalRow, 'execution_id' | 'listing' | 'request_hash'>,
   signingKey: Uint8Array,
   json: unknown,
 ) => Promise<void>;

@@ -1,7 +1,7 @@
 /** Funding an execution's escrow: sending the stored open until its fate is known, and what follows where it is undone. */
 import type { Fate } from '../chain/confirmations.ts';
 import { type ApiError, openRefused } from '../errors.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
@@ -11,7 +11,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
   const { chain, journal, usdcMint } = deps;
 
-  async function open(row: ExecutionRow, live: Live): Promise<Step> {
+  async function open(row: JournalRow, live: Live): Promise<Step> {
     if (!row.open_transaction) {
       await journal.void(row, 'service_unavailable', 'The call was interrupted before anything was paid');
       return 'ended';
@@ -42,11 +42,11 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     }
   }
 
-  async function isOpened(row: ExecutionRow): Promise<boolean> {
+  async function isOpened(row: JournalRow): Promise<boolean> {
     return (await readSnapshot(chain, row)).record !== null;
   }
 
-  async function openConfirmed(row: ExecutionRow, live: Live): Promise<Step> {
+  async function openConfirmed(row: JournalRow, live: Live): Promise<Step> {
     live.snapshot = await readSnapshot(chain, row);
     const { record } = live.snapshot;
     if (!record) return 'wait';
@@ -59,14 +59,14 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     return 'next';
   }
 
-  async function voidOpen(row: ExecutionRow, live: Live, error: ApiError, lost = 0n): Promise<Step> {
+  async function voidOpen(row: JournalRow, live: Live, error: ApiError, lost = 0n): Promise<Step> {
     live.refused = error;
     await journal.void(row, error.code, error.message, lost);
     return 'ended';
   }
 
   /** The chain took the fee of an open that it refused: the next ones that it would refuse alike are not sent. */
-  function refuseOpen(row: ExecutionRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
+  function refuseOpen(row: JournalRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
     const { error, instruction, message } = fate;
     deps.openFailed(error, row.listing);
     // Without an instruction nothing ran; and that opens are paused is not the caller's fault.
@@ -79,7 +79,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
    * then they are signed once more, for whoever has worked on it meanwhile. Past refund_at others may have closed the
    * record, and an open of that time would charge the caller for what has long ended.
    */
-  async function withoutRecord(row: ExecutionRow): Promise<Step> {
+  async function withoutRecord(row: JournalRow): Promise<Step> {
     if (row.open_transaction) await chain.send(row.open_transaction);
     const final = await readSnapshotPast(chain, row, row.open_last_valid_height ?? 0n);
     if (!final || final.record || final.now <= (row.open_before ?? 0n)) return 'wait';

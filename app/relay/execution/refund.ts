@@ -1,6 +1,6 @@
 /** Giving an execution's money back to its caller. */
 import { REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
-import { type ExecutionRow, isWaiting } from '../ledger/tables.ts';
+import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { Ending } from './ending.ts';
 import { signRefund, storedRefund } from './sign.ts';
 import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
@@ -20,7 +20,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
 
   /** Sign and store a refund; from there on nothing settles. `message` is for the caller. */
   async function refundIntent(
-    row: ExecutionRow,
+    row: JournalRow,
     snapshot: Snapshot,
     reason: RefundReason,
     message: string,
@@ -36,20 +36,20 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
     return 'next';
   }
 
-  async function refund(row: ExecutionRow): Promise<Step> {
+  async function refund(row: JournalRow): Promise<Step> {
     const signed = storedRefund(row);
     const fate = await submit(row, signed);
     if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') return waitForAccount(row);
     return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
   }
 
-  async function waitForAccount(row: ExecutionRow): Promise<Step> {
+  async function waitForAccount(row: JournalRow): Promise<Step> {
     const { record } = await readSnapshot(chain, row);
     if (record) await journal.refundWaits(row.execution_id, await refundObstacle(chain, record, usdcMint));
     return 'rest';
   }
 
-  async function resignRefund(row: ExecutionRow, fresh: Snapshot, rebuilds: bigint): Promise<void> {
+  async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<void> {
     if (!fresh.record) throw new Error('a refund has lost its record');
     const reason = REFUND_REASONS[Number(row.refund_reason ?? 4n)] ?? 'unserved';
     const signed = await signRefund(chain, fresh.record, usdcMint, reason, Number(rebuilds));
@@ -65,7 +65,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
    * Refunds whose account was unusable are tried again only when it has become usable. Until then, and until the money is
    * back, they stay what they were shown as.
    */
-  async function retryRefund(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
+  async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (isWaiting(row)) {
       const signed = await signRefund(chain, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);
@@ -76,7 +76,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
   }
 
   /** A row that a person should look at goes back to its caller when nothing else can happen to it any more. */
-  async function unpark(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
+  async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
     // A settle that was signed once could still land before refund_at.
     const over = row.settle_transaction ? snapshot.record.refundAt : snapshot.record.deadline;

@@ -4,7 +4,7 @@
  */
 import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
-import type { Accounts } from '../chain/reader.ts';
+import type { AccountsAt } from '../chain/reader.ts';
 
 /** Who pays: a wallet, through one of its keys, 32 hex digits. */
 export interface Payer {
@@ -13,7 +13,7 @@ export interface Payer {
 }
 
 /** A payer's token account, its grant, and where it was asked for the record of the call, with the chain's clock. */
-export interface PayerAccounts extends Accounts {
+export interface PayerAccounts extends AccountsAt {
   wallet: PublicKey;
 }
 

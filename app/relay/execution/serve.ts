@@ -1,7 +1,7 @@
 /** Calling the creator for a funded execution, and judging its answer. */
 import { randomBytes } from 'node:crypto';
 import { timed } from '../chain/stages.ts';
-import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { type CreatorAnswer, type CreatorCall, callCreator } from '../outbound/dispatch.ts';
 import { verifyAnswer } from '../outbound/verify.ts';
 import type { Refunding } from './refund.ts';
@@ -19,7 +19,7 @@ export function createServing(
   const { journal } = deps;
 
   /** Call the creator, judge its answer and sign what follows from it. */
-  async function dispatch(row: ExecutionRow, snapshot: Snapshot, live: Live): Promise<Step> {
+  async function dispatch(row: JournalRow, snapshot: Snapshot, live: Live): Promise<Step> {
     const stored = await journal.result(row.execution_id);
     if (stored) return settleIntent(row, snapshot, stored);
     const timeoutMs = Number(row.timeout_seconds) * 1_000;
@@ -43,7 +43,7 @@ export function createServing(
     return timed(deps.observe, 'verify', () => judge(row, snapshot, live, answer));
   }
 
-  async function judge(row: ExecutionRow, snapshot: Snapshot, live: Live, answer: CreatorAnswer): Promise<Step> {
+  async function judge(row: JournalRow, snapshot: Snapshot, live: Live, answer: CreatorAnswer): Promise<Step> {
     const record = snapshot.record!;
     if (answer.kind === 'timeout') return refundIntent(row, snapshot, 'creatorTimeout', answer.message);
     if (answer.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', answer.message);
@@ -78,7 +78,7 @@ export function createServing(
 }
 
 /** What the creator is asked. */
-function toRequest(row: ExecutionRow): CreatorCall['request'] {
+function toRequest(row: JournalRow): CreatorCall['request'] {
   return {
     execution_id: row.execution_id,
     task: row.task,

@@ -1,6 +1,6 @@
 /** Paying a verified result: the settle is signed and stored, then sent until its fate is known. */
 import type { AgentListing, ExecutionRecord } from '../../sdk/program/program.ts';
-import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { Ending } from './ending.ts';
 import type { Refunding } from './refund.ts';
 import { signSettle, storedSettle } from './sign.ts';
@@ -13,7 +13,7 @@ const SETTLE_MARGIN_SECONDS = 60n;
 export type Settling = ReturnType<typeof createSettling>;
 
 /** Whether an agent that begins now could still be paid when it takes all of its time. */
-export function hasTimeToServe(row: ExecutionRow, { now }: Snapshot): boolean {
+export function hasTimeToServe(row: JournalRow, { now }: Snapshot): boolean {
   return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
 }
 
@@ -22,7 +22,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate }: Ending,
   const { chain, journal, log } = deps;
 
   /** A settle, and what the chain would say to it. */
-  async function trySettle(row: ExecutionRow, record: ExecutionRecord, listing: AgentListing, result: ResultRow) {
+  async function trySettle(row: JournalRow, record: ExecutionRecord, listing: AgentListing, result: ResultRow) {
     const signed = await signSettle(chain, record, listing, result);
     const problem = await chain.simulate(signed.bytes);
     if (problem?.error !== 'WrongPayout') return { signed, problem };
@@ -37,7 +37,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate }: Ending,
    * another one of this execution was stored before, it is that one which is settled.
    */
   async function settleIntent(
-    row: ExecutionRow,
+    row: JournalRow,
     snapshot: Snapshot,
     result: ResultRow,
     storing = Promise.resolve(result),
@@ -63,7 +63,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate }: Ending,
     return 'next';
   }
 
-  async function settle(row: ExecutionRow, snapshot: Snapshot): Promise<Step> {
+  async function settle(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (snapshot.now >= (row.refund_at ?? 0n)) {
       return refundIntent(row, snapshot, 'unserved', 'The result could not be settled in time');
     }

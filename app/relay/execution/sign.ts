@@ -14,7 +14,7 @@ import {
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
-import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
@@ -28,7 +28,7 @@ type Signing = Pick<RelayChain, 'sign' | 'authority'>;
  */
 export function signOpen(
   chain: Signing,
-  row: ExecutionRow,
+  row: JournalRow,
   usdcMint: PublicKey,
   openBefore: bigint,
 ): Promise<NewTransaction> {
@@ -116,9 +116,9 @@ function stored(bytes: Buffer | null, signature: string | null, height: bigint |
 }
 
 /** The transactions that a row was stored with. Each throws where the row has none. */
-export const storedOpen = (row: ExecutionRow) =>
+export const storedOpen = (row: JournalRow) =>
   stored(row.open_transaction, row.open_signature, row.open_last_valid_height);
-export const storedSettle = (row: ExecutionRow) =>
+export const storedSettle = (row: JournalRow) =>
   stored(row.settle_transaction, row.settle_signature, row.settle_last_valid_height);
-export const storedRefund = (row: ExecutionRow) =>
+export const storedRefund = (row: JournalRow) =>
   stored(row.refund_transaction, row.refund_signature, row.refund_last_valid_height);

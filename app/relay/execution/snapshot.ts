@@ -10,7 +10,7 @@ import {
 } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 
 /** `record` is null where there is none. */
 export interface Snapshot {
@@ -20,7 +20,7 @@ export interface Snapshot {
   now: bigint;
 }
 
-type Located = Pick<ExecutionRow, 'execution_id' | 'listing'>;
+type Located = Pick<JournalRow, 'execution_id' | 'listing'>;
 
 /** Throws where the node does not answer. */
 export async function readSnapshot(chain: Pick<RelayChain, 'read'>, row: Located): Promise<Snapshot> {

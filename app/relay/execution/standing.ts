@@ -1,6 +1,6 @@
 /** Where a call stands that came before, and the errors by which one is told of the other. */
 import { ApiError } from '../errors.ts';
-import { type ExecutionRow, type ExecutionState, isWaiting } from '../ledger/tables.ts';
+import { type ExecutionState, isWaiting, type JournalRow } from '../ledger/tables.ts';
 
 /** When a request that repeats one in progress may come again. */
 const RETRY_SECONDS = 1;
@@ -22,7 +22,7 @@ const STANDINGS: Record<ExecutionState, Standing> = {
 };
 
 /** A call that failed has ended when its money is back, or waits for nothing but the caller's own account. */
-export function standingOf(row: Pick<ExecutionRow, 'state' | 'refund_state'>): Standing {
+export function standingOf(row: Pick<JournalRow, 'state' | 'refund_state'>): Standing {
   const standing = STANDINGS[row.state];
   return standing === 'running' && isWaiting(row) ? 'ended' : standing;
 }

@@ -6,7 +6,7 @@ import type { Observe } from '../chain/stages.ts';
 import type { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
-import type { ExecutionRow, ResultRow } from '../ledger/tables.ts';
+import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
 import type { KeepLate } from './late.ts';
 import type { WalletLimits } from './protection.ts';
@@ -44,7 +44,7 @@ export interface Live {
   answer: CreatorAnswer | null;
   result: ResultRow | null;
   /** The row as it has ended. */
-  ended: ExecutionRow | null;
+  ended: JournalRow | null;
   refused: ApiError | null;
   /** Called once its open needs no reservation any longer, and those who wait for the escrow may go on. */
   opened: () => void;

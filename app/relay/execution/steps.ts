@@ -3,7 +3,7 @@
  * chain says now. A row found in any state is carried on the same way, so that a live call and recovery after a crash
  * are one piece of code. An unknown outcome is never a failure: the row stays and is asked about again.
  */
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import { createEnding } from './ending.ts';
 import { createOpening } from './open.ts';
 import { createRefunding } from './refund.ts';
@@ -22,7 +22,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const { open, withoutRecord } = createOpening(deps, stopping);
 
   /** Do the one thing that a row's state asks for. */
-  async function step(row: ExecutionRow, live: Live): Promise<Step> {
+  async function step(row: JournalRow, live: Live): Promise<Step> {
     if (row.state === 'settled' || row.state === 'refunded' || row.state === 'void') return 'ended';
     if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);
     live.opened();
@@ -36,7 +36,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     return left;
   }
 
-  async function act(row: ExecutionRow, snapshot: Snapshot, live: Live): Promise<Step> {
+  async function act(row: JournalRow, snapshot: Snapshot, live: Live): Promise<Step> {
     switch (row.state) {
       case 'open_confirmed':
         if (!hasTimeToServe(row, snapshot)) {

@@ -1,7 +1,7 @@
 /** Working on rows: step after step until each has ended, rests, or belongs to another relay. One at a time for a row. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timed } from '../chain/stages.ts';
-import type { ExecutionRow } from '../ledger/tables.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { within } from '../waiting.ts';
 import { standingOf } from './standing.ts';
@@ -16,7 +16,7 @@ const REST_FIRST_MS = 1_000;
 const REST_MAX_MS = 60_000;
 
 /** What working on a row in each state is called when it is timed. */
-const STAGES: Partial<Record<ExecutionRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
+const STAGES: Partial<Record<JournalRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
   accepted: 'open',
   open_signed: 'open',
   open_confirmed: 'dispatch',
@@ -37,7 +37,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
   const pauseFor = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
 
   /** `known` is the row as it is now. */
-  async function carryOn(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
+  async function carryOn(executionId: string, live: Live, known?: JournalRow): Promise<void> {
     let next = known;
     for (let pause = WAIT_FIRST_MS; !stopping.aborted; ) {
       const row = next ?? (await journal.get(executionId));
@@ -72,7 +72,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
 
   return {
     /** Work on a row unless this process already does; a fault is logged and the row looked at again later. */
-    on(executionId: string, live: Live, known?: ExecutionRow): Promise<void> {
+    on(executionId: string, live: Live, known?: JournalRow): Promise<void> {
       const present = working.get(executionId);
       if (present) return present;
       const promise = carryOn(executionId, live, known)

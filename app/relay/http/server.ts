@@ -25,7 +25,7 @@ import { addRoutes } from './router.ts';
 import { createRouter, describe, procedureError } from './trpc.ts';
 
 /** How slow a client may be, milliseconds. */
-export interface Patience {
+export interface ClientPatience {
   /** To send all headers. */
   headersMs: number;
   /** To send a whole request; answers may take as long as an agent does. */
@@ -35,7 +35,7 @@ export interface Patience {
   /** How often connections are checked for slowness. */
   checkMs: number;
 }
-const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, checkMs: 5_000 };
+const PATIENCE: ClientPatience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, checkMs: 5_000 };
 /** Longer than the usual 60 s of a proxy in front, which must be the one that closes. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** What a client that sent no HTTP has to read its answer. */
@@ -80,7 +80,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
 }
 
 /** Names the request, and logs its outcome without anything that a caller or creator wrote. */
-function identify(deps: RelayDeps, { takeMs }: Patience) {
+function identify(deps: RelayDeps, { takeMs }: ClientPatience) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const begun = performance.now();
     const requestId = randomUUID();

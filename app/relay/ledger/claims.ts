@@ -3,14 +3,14 @@ import { sql } from 'kysely';
 import { readExecutionRow } from './executions.ts';
 import type { OpenedRecord } from './notes.ts';
 import { forgetResult } from './results.ts';
-import { type ExecutionRow, IS_UNFINISHED } from './tables.ts';
+import { IS_UNFINISHED, type JournalRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
 /** By then an open that a node has confirmed is finalized or gone, seconds of the chain's clock. */
 const FINALITY_SECONDS = 60n;
 
 export type ClaimedExecution = Pick<
-  ExecutionRow,
+  JournalRow,
   | 'execution_id'
   | 'wallet'
   | 'key_id'
@@ -30,7 +30,7 @@ export type ClaimedExecution = Pick<
 >;
 
 /** What a row is made with; the other columns are as the table makes them. */
-type Taken = Partial<Omit<ExecutionRow, 'execution_id' | 'wallet'>> & Pick<ExecutionRow, 'execution_id' | 'wallet'>;
+type Taken = Partial<Omit<JournalRow, 'execution_id' | 'wallet'>> & Pick<JournalRow, 'execution_id' | 'wallet'>;
 
 /** The wallet has as many executions open as it may have. */
 export class OpenLimitReached extends Error {}
@@ -43,7 +43,7 @@ const countOpen = (wallet: string) =>
  * the wallet has `openLimit` executions open already (0: no limit), counted by the statement that takes. Throws
  * JournalConflict where the id is taken, OpenLimitReached where the wallet has too many.
  */
-async function take(writing: Writing, row: Taken, openLimit: number): Promise<ExecutionRow> {
+async function take(writing: Writing, row: Taken, openLimit: number): Promise<JournalRow> {
   const { writes, db, compile } = writing;
   const { execution_id: id, wallet } = row;
   const columns = Object.keys(row) as (keyof Taken)[];
@@ -66,7 +66,7 @@ async function take(writing: Writing, row: Taken, openLimit: number): Promise<Ex
   // What was answered in vain must not answer another task. Both are written in one transaction.
   const forgetting = isFirst ? null : writes.note(forgetResult(writing, id));
   const [{ rows }] = await Promise.all([writes.note(query), forgetting]);
-  const [taken] = rows as ExecutionRow[];
+  const [taken] = rows as JournalRow[];
   if (taken) return taken;
   if (openLimit > 0) {
     const present = await readExecutionRow(writing, id);
@@ -84,7 +84,7 @@ export function createClaims(writing: Writing) {
      * place. `openLimit` is how many executions the wallet may have open, 0 for any number. Throws JournalConflict where
      * the id is taken, OpenLimitReached where the wallet has too many open.
      */
-    claim(row: ClaimedExecution, nowMs: number, openLimit = 0): Promise<ExecutionRow> {
+    claim(row: ClaimedExecution, nowMs: number, openLimit = 0): Promise<JournalRow> {
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       return take(writing, { ...row, ...first }, openLimit);
     },

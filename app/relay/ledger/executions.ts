@@ -1,14 +1,14 @@
 /** The table of executions as it is read: one row, and what the rows of a wallet or a listing add up to. */
 import type { Database } from 'better-sqlite3';
 import { type Kysely, sql } from 'kysely';
-import { type ExecutionRow, IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
+import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** The row of this id, by a statement that is kept ready. */
 export async function readExecutionRow(
   { db, compile }: Pick<Writing, 'db' | 'compile'>,
   id: string,
-): Promise<ExecutionRow | undefined> {
+): Promise<JournalRow | undefined> {
   const query = () => db.selectFrom('executions').selectAll().where('execution_id', '=', id);
   return (await db.executeQuery(compile('get', [id], query))).rows[0];
 }
@@ -34,7 +34,7 @@ export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) 
 /** How one ended execution of a listing went. */
 export interface ListingOutcome {
   wallet: string;
-  state: ExecutionRow['state'];
+  state: JournalRow['state'];
   created_ms: bigint;
   execution_time_ms: bigint | null;
 }

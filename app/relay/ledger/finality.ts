@@ -1,6 +1,6 @@
 /** Rows that have ended, until the chain can no longer take their ends back. */
 import { sql } from 'kysely';
-import type { ExecutionRow } from './tables.ts';
+import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** The ends of one journal that are to be proven. */
@@ -37,7 +37,7 @@ export function createFinality({ writes, db, owner }: Writing) {
         .execute();
     },
     /** Intent: let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
-    async takeBack(row: Pick<ExecutionRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {
+    async takeBack(row: Pick<JournalRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {
       const isSettled = row.state === 'settled';
       const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
       const before = isSettled ? ('verified' as const) : ('refunding' as const);

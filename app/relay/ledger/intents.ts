@@ -3,7 +3,7 @@
  * killed process nor a power cut forgets what may have been sent.
  */
 import type { Mover, Moving } from './moves.ts';
-import { type ExecutionRow, isWaiting } from './tables.ts';
+import { isWaiting, type JournalRow } from './tables.ts';
 import type { NewTransaction } from './writing.ts';
 
 /** The intents of one journal. All throw JournalConflict where the row may not move there. */
@@ -43,7 +43,7 @@ export function createIntents({ intend }: Mover) {
     },
     /** The caller gets its money back; from here on nothing settles. A refund that waits is still called so. */
     refunding(
-      row: Moving & Pick<ExecutionRow, 'refund_state'>,
+      row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
       why: { reason: number; code: string; message: string; rebuilds: bigint },
     ): Promise<void> {

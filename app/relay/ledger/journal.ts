@@ -16,7 +16,7 @@ import { createIntents } from './intents.ts';
 import { createMover } from './moves.ts';
 import { createNotes } from './notes.ts';
 import { createResults } from './results.ts';
-import type { ExecutionRow, LedgerTables } from './tables.ts';
+import type { JournalRow, LedgerTables } from './tables.ts';
 import { createUnfinished } from './unfinished.ts';
 import type { Writing } from './writing.ts';
 
@@ -31,7 +31,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
   const mover = createMover(writing);
   return {
     owner,
-    get: (id: string): Promise<ExecutionRow | undefined> => readExecutionRow(writing, id),
+    get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
     /** What a wallet's executions that failed since then cost in network fees, lamports. */
     lostFeesOf: (wallet: string, sinceMs: number): Promise<bigint> => readLostFees(db, wallet, sinceMs),
     ...createClaims(writing),

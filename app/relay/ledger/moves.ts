@@ -3,7 +3,7 @@
  * of it.
  */
 import type { Written } from '../../database/groupCommit.ts';
-import type { ExecutionRow, ExecutionState } from './tables.ts';
+import type { ExecutionState, JournalRow } from './tables.ts';
 import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
 /** States that may move to each state. Nothing moves back, but for an open and, by `takeBack`, an end that the chain rolled back. */
@@ -19,11 +19,11 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
   parked: ['open_signed', 'verified', 'refunding'],
 };
 
-type Changes = Partial<Omit<ExecutionRow, 'execution_id' | 'state' | 'lease_owner'>>;
+type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'>>;
 type Moved = keyof typeof COMES_FROM;
 
 /** A row that is moved: it is given, and then is as the table has it. */
-export type Moving = Pick<ExecutionRow, 'execution_id' | 'fees'>;
+export type Moving = Pick<JournalRow, 'execution_id' | 'fees'>;
 
 /** Both throw JournalConflict where the row is in no state that may move there, or is another relay's. */
 export interface Mover {

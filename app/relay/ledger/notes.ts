@@ -1,6 +1,6 @@
 /** What the chain could tell again: noted when it is seen, and on the disk with the next intent. */
 import type { Mover, Moving } from './moves.ts';
-import type { ExecutionRow } from './tables.ts';
+import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** What a record says of its escrow from the open on; times are unix seconds. */
@@ -23,7 +23,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       });
     },
     /** The creator is about to be called; the first time stays. */
-    dispatched(row: Moving & Pick<ExecutionRow, 'dispatched_ms'>, nowMs: number): Promise<void> {
+    dispatched(row: Moving & Pick<JournalRow, 'dispatched_ms'>, nowMs: number): Promise<void> {
       return note(row, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
     },
     /** Amounts are base units. */
@@ -34,7 +34,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         platform_amount: outcome.platformAmount,
       });
     },
-    refunded(row: Moving & Pick<ExecutionRow, 'error_code'>, settledAt: bigint): Promise<void> {
+    refunded(row: Moving & Pick<JournalRow, 'error_code'>, settledAt: bigint): Promise<void> {
       return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' });
     },
     /** Say that a certain refund waits for the caller's account. */
@@ -51,7 +51,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
      * What was signed for it is proven at finality once more.
      */
     void(
-      row: Moving & Pick<ExecutionRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
+      row: Moving & Pick<JournalRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
       code: string,
       message: string,
       lost = 0n,

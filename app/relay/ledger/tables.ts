@@ -174,5 +174,5 @@ export interface LedgerTables {
 /** The relay's tables, and the chain's (attached read-only by use) under `chain.`. */
 export type LedgerDatabase = LedgerTables & AttachedIndex;
 
-export type ExecutionRow = Selectable<ExecutionsTable>;
+export type JournalRow = Selectable<ExecutionsTable>;
 export type ResultRow = Selectable<ResultsTable>;

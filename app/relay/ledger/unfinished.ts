@@ -1,6 +1,6 @@
 /** Rows that have not ended: whose they are, and when somebody should look at them again. */
 import { sql } from 'kysely';
-import { type ExecutionRow, IS_UNFINISHED } from './tables.ts';
+import { IS_UNFINISHED, type JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** The unfinished rows of one journal. */
@@ -29,7 +29,7 @@ export function createUnfinished({ db, owner }: Writing) {
      * A page of this process's rows that have not ended and do not rest, oldest first: those after `after`, or from the
      * oldest on.
      */
-    unfinished(nowMs: number, limit: number, after?: Pick<ExecutionRow, 'created_ms' | 'execution_id'>) {
+    unfinished(nowMs: number, limit: number, after?: Pick<JournalRow, 'created_ms' | 'execution_id'>) {
       let query = db
         .selectFrom('executions')
         .select(['execution_id', 'state', 'wallet', 'key_id', 'price', 'created_ms'])

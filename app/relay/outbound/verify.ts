@@ -22,7 +22,7 @@ export interface VerifiedResult {
   steps: string | null;
 }
 
-export type Verdict = VerifiedResult | { kind: 'failed'; message: string } | { kind: 'invalid'; message: string };
+export type Verification = VerifiedResult | { kind: 'failed'; message: string } | { kind: 'invalid'; message: string };
 
 const envelope = z.looseObject({ execution_id: z.string(), status: z.enum(['completed', 'failed']) });
 const completed = z.looseObject({ result: z.string(), result_hash: z.string(), signature: z.string() });
@@ -34,7 +34,7 @@ const failed = z.looseObject({
 });
 const tokensUsed = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-function invalid(message: string): Verdict {
+function invalid(message: string): Verification {
   return { kind: 'invalid', message };
 }
 
@@ -57,7 +57,7 @@ function readSteps(steps: unknown): string | null {
 export function verifyAnswer(
   json: unknown,
   expected: { executionId: string; signingKey: Uint8Array; requestHash: string },
-): Verdict {
+): Verification {
   const head = envelope.safeParse(json);
   if (!head.success) return invalid("The creator's answer lacks execution_id or a status of completed or failed");
   if (head.data.execution_id !== expected.executionId)

@@ -16,7 +16,7 @@ import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
 import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import type { ExecutionRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import type { JournalRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
@@ -24,7 +24,7 @@ import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
 const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
 const DONE = { settled_at: BigInt(EPOCH + 3), settle_signature: 'SettleSignature' };
-type Row = Partial<ExecutionRow> & Pick<ExecutionRow, 'state'>;
+type Row = Partial<JournalRow> & Pick<JournalRow, 'state'>;
 
 const WAIT = [409, 'request_in_progress'] as const;
 const PENDING = [200, 'pending'] as const;
