@@ -3,9 +3,11 @@
  * an agent that answers well and beside one that does everything wrong in turn, under the same load, in alternating
  * blocks; p50 and p99 of both and their ratios. A figure and no test: on a busy machine a p99 is whatever else runs.
  */
+
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { TYPESCRIPT_ARGS } from '../app/process/typescript.ts';
 import { generateSigningKey } from '../app/sdk/creator/creator.ts';
 import { request, startMarketplace, type TestMarketplace } from '../tests/harness/node/marketplace.ts';
 import { misbehaviours } from '../tests/relay/misbehaviour/cases.ts';
@@ -36,7 +38,7 @@ export async function benchNeighbours(report: (line: string) => void): Promise<N
   const child = fork(
     join(import.meta.dirname, '..', 'tests', 'relay', 'misbehaviour', 'badServer.ts'),
     [key, stranger].map((bytes) => Buffer.from(bytes).toString('hex')),
-    { execArgv: ['--import', import.meta.resolve('tsx')] },
+    { execArgv: TYPESCRIPT_ARGS },
   );
   try {
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];

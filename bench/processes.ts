@@ -1,7 +1,9 @@
 /** The processes of a bench, each started from a file of this folder and spoken to by messages. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { TYPESCRIPT_ARGS } from '../app/process/typescript.ts';
 
 /** Settings under which nothing but speed is measured: no limit stops a caller who pays for thousands of calls. */
 export const RELAY_SETTINGS = {
@@ -33,7 +35,7 @@ export async function startChild<Ready>(
 ): Promise<Child<Ready>> {
   const child: ChildProcess = fork(join(import.meta.dirname, file), args, {
     // Such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to see where the time goes.
-    execArgv: [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), '--import', import.meta.resolve('tsx')],
+    execArgv: [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), ...TYPESCRIPT_ARGS],
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',

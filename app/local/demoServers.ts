@@ -1,8 +1,10 @@
 /** The parent's side of the demo creators' process: starts it, asks it to listen, tells it what is listed. */
+
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { TYPESCRIPT_ARGS } from '../process/typescript.ts';
 import { KEY_DIRECTORY_PATH } from '../sdk/creator/callSignature.ts';
 import { demoAgents } from './creators/definitions.ts';
 import type { FromCreators, StartMessage, ToCreators } from './creators/main.ts';
@@ -32,7 +34,7 @@ export type DemoServers = ReturnType<typeof forkDemoServers>;
 /** Starts the process; nothing listens yet. */
 export function forkDemoServers(demoDir: string) {
   const child = fork(join(import.meta.dirname, 'creators', 'main.ts'), [], {
-    execArgv: ['--import', import.meta.resolve('tsx')],
+    execArgv: TYPESCRIPT_ARGS,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = new Promise<string>((resolve) => {

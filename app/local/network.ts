@@ -2,6 +2,7 @@
  * A chain to run on: starts the embedded node in a process of its own, and puts on any Surfpool what the marketplace
  * needs there, over plain JSON-RPC: the program and a mock USDC mint. Used by `npm start` and by tests.
  */
+
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,6 +26,7 @@ import {
 import bs58 from 'bs58';
 import { ensureMarketplace, type MarketplaceInput } from '../../migrations/deploy.ts';
 import { callRpc } from '../cli/surfpool.ts';
+import { TYPESCRIPT_ARGS } from '../process/typescript.ts';
 import type { Config } from '../sdk/program/program.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
 
@@ -62,7 +64,7 @@ export interface LocalNode {
  */
 export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNode> {
   const child = fork(join(import.meta.dirname, 'node.ts'), [String(options.slotTimeMs)], {
-    execArgv: ['--import', import.meta.resolve('tsx')],
+    execArgv: TYPESCRIPT_ARGS,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // A group of its own, so that a terminal's Ctrl-C does not reach it: the chain is needed while others shut down.
     detached: true,

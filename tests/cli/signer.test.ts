@@ -2,6 +2,7 @@
  * The wallet library by signers that are no keypair: one whose key lives in another process, which signs after a while,
  * and ones that refuse. What the first does is paid to the unit; where the others refuse, nothing moves.
  */
+
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ import {
 } from '@solana/web3.js';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
+import { TYPESCRIPT_ARGS } from '../../app/process/typescript.ts';
 import { generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
@@ -38,7 +40,7 @@ type AnyTransaction = Transaction | VersionedTransaction;
 /** A wallet in a process of its own. */
 async function startSigner(): Promise<Signer & { signed: { transactions: number; messages: number }; stop(): void }> {
   const child = fork(join(import.meta.dirname, 'signerProcess.ts'), [], {
-    execArgv: ['--import', import.meta.resolve('tsx')],
+    execArgv: TYPESCRIPT_ARGS,
   });
   const [{ address }] = (await once(child, 'message')) as [{ address: string }];
   const publicKey = new PublicKey(address);

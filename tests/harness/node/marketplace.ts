@@ -2,6 +2,7 @@
  * A whole marketplace for relay tests: a real node, a real creator's server with behaviours on demand, an agent listed
  * and two callers with keys through the same code as the CLI's, and the relay in a process that can be killed.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { openDatabase } from '../../../app/database/open.ts';
+import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
@@ -147,7 +149,7 @@ export async function startMarketplace(
     hear?: (text: string) => void,
   ): Promise<RelayHandle> {
     const child = fork(join(import.meta.dirname, 'relayProcess.ts'), [], {
-      execArgv: ['--import', import.meta.resolve('tsx')],
+      execArgv: TYPESCRIPT_ARGS,
       env: {
         ...process.env,
         SOLANA_RPC_URL: node.rpcUrl,
