@@ -17,7 +17,7 @@ import { getExecution, type RecordsDeps } from './records.ts';
 export type RepeatAnswer = 'run' | 'wait' | 'pending' | 'end';
 
 /** Another body, or another agent, is 422 in every standing but `unpaid`. */
-export const REPEATS: Record<Standing, Record<'sync' | 'async', RepeatAnswer>> = {
+const REPEATS: Record<Standing, Record<'sync' | 'async', RepeatAnswer>> = {
   unpaid: { sync: 'run', async: 'run' },
   unknown: { sync: 'wait', async: 'wait' },
   running: { sync: 'wait', async: 'pending' },

@@ -98,7 +98,7 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
 }
 
 /** `/v1/agents/{agent_id}` as Express writes it. */
-export function expressPath(path: string): string {
+function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 

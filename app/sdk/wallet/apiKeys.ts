@@ -2,7 +2,7 @@
  * API keys, as their owner makes and ends them. A key is made here; the wallet signs its limits and the allowance
  * on-chain in one transaction; the marketplace learns the key's hash.
  */
-import { bytesToHex } from '@noble/curves/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { createGrant } from '../program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../receipt/apiKey.ts';
 import type { KeySummary, ProcedureInput } from '../wire/procedures.ts';

@@ -2,7 +2,7 @@
  * Disputes: a caller claims that a settled result is not what was paid for, the admin answers, the creator's collateral
  * pays. One per execution, ever.
  */
-import { bytesToHex } from '@noble/curves/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import {
   claimDisputeAward,

@@ -2,7 +2,7 @@
  * Executions without the service: a wallet opens one itself, anyone reads it, takes an unanswered one back when its time
  * is up, and clears away a refunded one. All of it is between the person and the chain, but for having one run.
  */
-import { bytesToHex, randomBytes } from '@noble/curves/utils.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { ExecuteAnswer } from '../client/client.ts';

@@ -1,5 +1,5 @@
 /** Values of the chain in the form in which the answers of this library show them. */
-import { bytesToHex } from '@noble/curves/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 
 /** Unix seconds as ISO 8601 in UTC; null for 0, which on-chain means never. */
 export function formatTime(seconds: bigint): string | null {

@@ -2,7 +2,7 @@
  * The on-chain half of API keys: what a key may spend, and the allowance that all keys of a wallet live on. A wallet
  * does all of it alone, whether or not the service runs.
  */
-import { hexToBytes } from '@noble/curves/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import type { TransactionInstruction } from '@solana/web3.js';
 import {
   approveSpender,

@@ -2,7 +2,7 @@
  * Publishing an agent, as creators do it: describe it, have its endpoint tested, deposit the collateral, sign. The
  * local network lists its demo agents through these very functions.
  */
-import { bytesToHex, hexToBytes, randomBytes } from '@noble/curves/utils.js';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../program/program.ts';
 import { hashMetadata } from '../receipt/metadataHash.ts';

@@ -1,7 +1,7 @@
 /** SPL token accounts, as far as a wallet must read them. */
 import { type AccountInfo, PublicKey } from '@solana/web3.js';
+import { TOKEN_PROGRAM_ID } from '../program/token.ts';
 
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 /** The token program's layout: mint, owner, u64 amount, u32 tag and key of the delegate, ..., u64 delegated amount. */
 const LENGTH = 165;
 const AMOUNT_OFFSET = 64;
@@ -21,7 +21,7 @@ export interface TokenAccount {
 /** Reads the account's bytes. Throws where the account is none of the token program's. */
 export function decodeTokenAccount(address: PublicKey, account: AccountInfo<Uint8Array>): TokenAccount {
   const { data, owner } = account;
-  if (owner.toBase58() !== TOKEN_PROGRAM || data.length !== LENGTH) throw new Error(`${address} is no token account`);
+  if (!owner.equals(TOKEN_PROGRAM_ID) || data.length !== LENGTH) throw new Error(`${address} is no token account`);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const hasDelegate = view.getUint32(HAS_DELEGATE_OFFSET, true) === 1;
   return {

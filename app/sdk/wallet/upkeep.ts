@@ -2,7 +2,7 @@
  * An agent once it is listed: what its creator's wallet does by its signature alone, from pausing to leaving with the
  * collateral. Nothing here needs the service.
  */
-import { bytesToHex } from '@noble/curves/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, TransactionInstruction } from '@solana/web3.js';
 import { PublicKey } from '@solana/web3.js';
 import nacl from 'tweetnacl';

@@ -3,41 +3,24 @@ import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
-
-const INPUT_SCHEMA = {
-  type: 'object',
-  properties: {
-    csv: { type: 'string', minLength: 1, maxLength: 1000 },
-    mode: { enum: ['fast', 'slow', 3] },
-    when: { type: 'string', format: 'date' },
-    limits: { type: 'object', properties: { rows: { type: 'integer', minimum: 1 } }, required: ['rows'] },
-    names: { type: 'array', items: { type: 'string' }, maxItems: 2 },
-  },
-  required: ['csv'],
-  additionalProperties: false,
-};
+import { type Executing, INPUT_SCHEMA, startExecuting } from './executing.ts';
 
 describe('POST /v1/agents/{agent_id}/execute', () => {
   let world: World;
   let key: TestKey;
   let listing: string;
   let open: string;
+  let execute: Executing['execute'];
   before(async () => {
-    world = await startWorld();
-    key = await world.addKey();
-    listing = await world.addListing({ min_timeout_seconds: 2n }, { input_schema: INPUT_SCHEMA });
-    open = await world.addListing();
+    ({ world, key, listing, open, execute } = await startExecuting());
   });
   beforeEach(() => {
     world.state.executed.length = 0;
     world.state.execute = async () => ({ kind: 'pending', executionId: newExecutionId() });
   });
   after(() => world.stop());
-
-  const execute = (body: unknown, id = open, headers: Record<string, string> = {}) =>
-    world.post(`/v1/agents/${id}/execute`, body, { key: key.apiKey, headers });
 
   describe('answers', () => {
     it('200 with every field of a completed execution', async () => {

@@ -10,7 +10,7 @@ interface ErrorExample<Code extends ErrorCode> {
 }
 
 /** One answer of every code. */
-export const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
+const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   invalid_request: {
     message: 'The field "task" is missing',
     details: { issues: [{ in: 'body', path: 'task', expected: 'must be a string', got: 'nothing' }] },
