@@ -144,10 +144,17 @@ export async function compileProgram(program: Program, tools: Toolchain, place =
   return bytes;
 }
 
+/** The first platform-tools whose Rust (1.89) reads the lock file and compiles its crates. */
+const PLATFORM_TOOLS = 'v1.52';
+
 /** Builds with the Solana platform-tools instead, for those who have them; the bytes differ from ours. */
 export async function compileOfficially(program: Program): Promise<Buffer> {
-  await run('cargo', ['build-sbf', '--manifest-path', join(program.folder, 'Cargo.toml')], {
-    env: { CARGO_PROFILE_RELEASE_LTO: 'fat' },
-  });
+  await run(
+    'cargo',
+    ['build-sbf', '--tools-version', PLATFORM_TOOLS, '--manifest-path', join(program.folder, 'Cargo.toml')],
+    {
+      env: { CARGO_PROFILE_RELEASE_LTO: 'fat' },
+    },
+  );
   return readFileSync(join(DEPLOY_FOLDER, `${program.crate}.so`));
 }

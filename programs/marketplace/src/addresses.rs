@@ -1,13 +1,14 @@
-//! Checks that accounts are where their seeds put them. The bump that a search found once is kept in the
-//! account, so that later one hash tells the address, a tenth of the work of deriving it anew; the seeds in
-//! the instructions' `idl-build` attributes are for clients, who find the same addresses by them.
+//! Where accounts must be, for the four instructions that every paid call may need: the opens, settle and refund.
+//! The bump that a search found once is kept in the account, so that one hash tells the address, a tenth of the work
+//! of Anchor's `seeds`, which all other instructions use; the seeds in the `idl-build` attributes of the four are
+//! for clients, who find the same addresses by them.
 
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
-use crate::state::{AgentListing, CreatorCollateral, Dispute, ExecutionRecord, KeyGrant};
+use crate::state::{AgentListing, CreatorCollateral, ExecutionRecord, KeyGrant};
 
 /// What the runtime hashes after seeds, bump and program; it keeps these addresses apart from all others.
 const MARKER: &[u8] = b"ProgramDerivedAddress";
@@ -55,22 +56,15 @@ impl Located for ExecutionRecord {
     }
 }
 
-impl Located for Dispute {
-    fn address(&self) -> Pubkey {
-        let seeds = [DISPUTE_SEED, self.record.as_ref(), &[]];
-        address_of(seeds, self.bump, &crate::ID)
-    }
-}
-
 /// The account is where its own fields say.
-pub fn require_at_home<'info, T>(account: &Account<'info, T>) -> Result<()>
+pub fn require_canonical_address<'info, T>(account: &Account<'info, T>) -> Result<()>
 where
     T: Located + AccountSerialize + AccountDeserialize + Clone,
 {
     require_address(&account.key(), &account.address())
 }
 
-/// The collateral is at home and stands for this listing.
+/// The collateral is at its address and stands for this listing.
 pub fn require_collateral_of<'info>(
     collateral: &Account<'info, CreatorCollateral>,
     listing: &Pubkey,
@@ -79,20 +73,7 @@ pub fn require_collateral_of<'info>(
         collateral.listing == *listing,
         MarketplaceError::WrongListing
     );
-    require_at_home(collateral)
-}
-
-/// The dispute is at home and about this record.
-pub fn require_dispute_of<'info>(dispute: &Account<'info, Dispute>, record: &Pubkey) -> Result<()> {
-    require_address(&dispute.record, record)?;
-    require_at_home(dispute)
-}
-
-/// The account is this collateral's vault.
-pub fn require_vault_of(vault: &AccountInfo, collateral: &CreatorCollateral) -> Result<()> {
-    let seeds = [COLLATERAL_VAULT_SEED, collateral.listing.as_ref(), &[]];
-    let address = address_of(seeds, collateral.vault_bump, &crate::ID);
-    require_address(vault.key, &address)
+    require_canonical_address(collateral)
 }
 
 /// The account is this record's escrow.

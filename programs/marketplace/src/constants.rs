@@ -2,11 +2,21 @@
 //! IDL and the TypeScript that derives addresses from it.
 
 use anchor_lang::prelude::*;
+use const_crypto::ed25519::derive_program_address;
 
-/// Address of the one `Config`, which follows from its seed and the program's id; a test derives it.
-pub const CONFIG_ADDRESS: Pubkey = pubkey!("GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6");
-/// Address of the treasury, likewise.
-pub const TREASURY_ADDRESS: Pubkey = pubkey!("9Vdy6EpxZqW7Nj5c8sze1hMDrviBeYa6mpokmE41GRHA");
+/// Address and bump of the one `Config`, derived by the compiler, so that another program id needs no other change.
+const CONFIG: ([u8; 32], u8) = derive_program_address(&[CONFIG_SEED], crate::ID_CONST.as_array());
+/// Address of the one `Config`.
+pub const CONFIG_ADDRESS: Pubkey = Pubkey::new_from_array(CONFIG.0);
+/// Bump of that address.
+pub const CONFIG_BUMP: u8 = CONFIG.1;
+/// Address and bump of the treasury, likewise.
+const TREASURY: ([u8; 32], u8) =
+    derive_program_address(&[TREASURY_SEED], crate::ID_CONST.as_array());
+/// Address of the treasury.
+pub const TREASURY_ADDRESS: Pubkey = Pubkey::new_from_array(TREASURY.0);
+/// Bump of that address.
+pub const TREASURY_BUMP: u8 = TREASURY.1;
 
 /// Seed of the one `Config`.
 #[constant]
@@ -32,7 +42,8 @@ pub const COLLATERAL_VAULT_SEED: &[u8] = b"collateral_vault";
 /// Seed of a `KeyGrant`, followed by the wallet and the 16-byte key id.
 #[constant]
 pub const GRANT_SEED: &[u8] = b"grant";
-/// Seed of the address without data that a wallet approves as SPL delegate, followed by the wallet.
+/// Seed of the address without data that a wallet approves as SPL delegate, followed by the wallet. Its lamports
+/// are the wallet's tank: gas, and rent where nobody lends it, of all its keys.
 #[constant]
 pub const SPENDER_SEED: &[u8] = b"spender";
 /// Seed of an `ExecutionRecord`, followed by the 16-byte execution id.
@@ -104,15 +115,34 @@ pub const STANDARD_TAG_COUNT: u8 = 10;
 #[constant]
 pub const MAX_TAGS: u8 = 5;
 
+/// How many relay authorities a config can hold.
+#[constant]
+pub const MAX_RELAY_AUTHORITIES: u8 = 8;
+
 /// Longest life of a key's grant, seconds: one year.
 #[constant]
 pub const MAX_GRANT_SECONDS: i64 = 31_536_000;
-/// How long after its open a refunded record must stay before its rent can be reclaimed.
+/// Most that one execution may take as gas, lamports: twenty signatures.
 #[constant]
-pub const REFUNDED_RECORD_SECONDS: i64 = 604_800;
+pub const MAX_GAS_LAMPORTS: u32 = 100_000;
+/// What a grant allows where its wallet says nothing, lamports: two transactions, and twice as much for priority.
+#[constant]
+pub const DEFAULT_MAX_GAS_LAMPORTS: u32 = 20_000;
+/// How long an ended record stays at least, seconds: longer than a nonce's day can be used, so that an id never recurs.
+#[constant]
+pub const ENDED_RECORD_SECONDS: i64 = 259_200;
+/// How long after its dispute window any ended record can be closed without an archive, seconds: one year.
+#[constant]
+pub const UNARCHIVED_RECORD_SECONDS: i64 = 31_536_000;
+/// Length of the day that a nonce begins with, seconds.
+#[constant]
+pub const NONCE_DAY_SECONDS: i64 = 86_400;
 /// How long the admin may leave a dispute unanswered before anyone can end it.
 #[constant]
 pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;
+/// How long an ended dispute stays, seconds: the longest dispute window, so that its record can have no other.
+#[constant]
+pub const ENDED_DISPUTE_SECONDS: i64 = DISPUTE_WINDOW_SECONDS_MAX as i64;
 
 #[cfg(test)]
 mod tests {
@@ -120,8 +150,8 @@ mod tests {
 
     #[test]
     fn fixed_addresses_follow_from_their_seeds() {
-        let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID).0;
-        assert_eq!(find(CONFIG_SEED), CONFIG_ADDRESS);
-        assert_eq!(find(TREASURY_SEED), TREASURY_ADDRESS);
+        let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID);
+        assert_eq!(find(CONFIG_SEED), (CONFIG_ADDRESS, CONFIG_BUMP));
+        assert_eq!(find(TREASURY_SEED), (TREASURY_ADDRESS, TREASURY_BUMP));
     }
 }

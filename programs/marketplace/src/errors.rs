@@ -1,17 +1,22 @@
-//! Every way an instruction says no. Grouped by account, append-only: a code, once published, keeps its meaning.
+//! Every way an instruction says no. Grouped by account, append-only after launch: a code, once published, keeps its
+//! meaning.
 
 use anchor_lang::prelude::*;
 
 /// The program's errors.
 #[error_code]
 pub enum MarketplaceError {
-    // Config
+    // Config, treasury
     #[msg("Only the program's upgrade authority may create the marketplace")]
     NotUpgradeAuthority,
     #[msg("This account is not the program's own ProgramData account")]
     WrongProgramData,
     #[msg("The settlement mint must belong to the classic Token program and have six decimals")]
     InvalidMint,
+    #[msg("The admin must not be the zero key")]
+    InvalidAuthority,
+    #[msg("There must be 1 to 8 relay authorities, none twice and none the zero key")]
+    InvalidRelayAuthorities,
     #[msg("fee_bps must be between 0 and 100")]
     FeeOutOfBounds,
     #[msg("min_price must be between 10000 and 1000000 base units")]
@@ -28,7 +33,9 @@ pub enum MarketplaceError {
     InvalidTiers,
     #[msg("Only the admin may do this")]
     NotAdmin,
-    #[msg("Only the relay authority may do this")]
+    #[msg("Only the proposed admin may accept")]
+    NotPendingAdmin,
+    #[msg("Only a relay authority may do this")]
     NotRelayAuthority,
     #[msg("This is not the marketplace's settlement mint")]
     WrongMint,
@@ -70,13 +77,23 @@ pub enum MarketplaceError {
     ExposureLimitReached,
     #[msg("The collateral vault does not cover its liabilities")]
     CollateralInsolvent,
+    #[msg("The collateral goes back once, after delisting, from returnable_at on")]
+    CollateralNotReturnable,
+    #[msg("The collateral waits for open disputes")]
+    DisputesOpen,
 
-    // KeyGrant
-    #[msg("Every limit of a grant must be above zero")]
+    // KeyGrant, tank
+    #[msg("A key id must not be all zero")]
+    InvalidKeyId,
+    #[msg("Every limit of a grant but that of gas must be above zero")]
     GrantLimitZero,
     #[msg("A grant must end in the future, at most a year from now")]
     GrantExpiryOutOfBounds,
-    #[msg("Only the grant's wallet or the relay authority may revoke it")]
+    #[msg("max_gas_lamports must be at most 100000")]
+    GrantGasOutOfBounds,
+    #[msg("Only the grant's wallet may do this")]
+    NotGrantWallet,
+    #[msg("Only the grant's wallet or a relay authority may revoke it")]
     NotGrantAuthority,
     #[msg("The grant is revoked")]
     GrantRevoked,
@@ -88,14 +105,26 @@ pub enum MarketplaceError {
     GrantPeriodExceeded,
     #[msg("The price does not fit what is left of the grant")]
     GrantTotalExceeded,
+    #[msg("The gas is above what the grant allows for one execution")]
+    GrantGasExceeded,
     #[msg("The grant's spend is above its limits")]
     GrantOverspent,
+    #[msg("The grant paid for an execution in this very second; close it in the next")]
+    GrantInUse,
+    #[msg("This is not the grant that paid for the execution")]
+    WrongGrant,
     #[msg("The wallet has not delegated enough USDC to its spender address")]
     InsufficientAllowance,
+    #[msg("The wallet's tank does not cover the gas, and the rent if it lends it")]
+    TankTooLow,
+    #[msg("A tank must be left empty or with enough lamports to be rent-exempt")]
+    TankBelowRent,
 
     // ExecutionRecord, escrow
     #[msg("The execution id does not follow from the caller and the nonce")]
     WrongExecutionId,
+    #[msg("The nonce must begin with the UTC day of today or yesterday, as a little-endian u32")]
+    WrongNonceDay,
     #[msg("The price is above max_price")]
     PriceAboveMax,
     #[msg("The listing has changed since listing_version")]
@@ -104,6 +133,12 @@ pub enum MarketplaceError {
     TimeoutOutOfRange,
     #[msg("This open is too late: open_before has passed")]
     OpenTooLate,
+    #[msg("gas_lamports must be at most 100000")]
+    GasOutOfBounds,
+    #[msg(
+        "The rent sponsor must be able to receive lamports: a writable account that is no program"
+    )]
+    InvalidRentSponsor,
     #[msg("The paying account must be a USDC account owned by the caller")]
     InvalidSource,
     #[msg("The paying account holds less than the price")]
@@ -112,92 +147,32 @@ pub enum MarketplaceError {
     ExecutionNotOpen,
     #[msg("From refund_at on an execution can only be refunded")]
     SettleWindowClosed,
-    #[msg("Before refund_at only the relay authority may refund")]
-    RefundTooEarly,
+    #[msg("The Ed25519 signature is not this key's over this message")]
+    SignatureInvalid,
     #[msg("This listing is not the one that the execution was opened for")]
     WrongListing,
-    #[msg("This is not the listing's payout account")]
-    WrongPayout,
-    #[msg("The payout account cannot receive: it is missing, frozen or no longer a USDC account")]
+    #[msg(
+        "The payout account must be a USDC account that the listing's creator owns, and not frozen"
+    )]
     PayoutUnusable,
-    #[msg("Rent goes back to the account that paid it")]
-    WrongRentSponsor,
+    #[msg("Before refund_at only a relay authority may refund")]
+    RefundTooEarly,
     #[msg("A refund goes to the caller's associated token account, or to any USDC account of a caller who signs")]
     WrongRefundDestination,
     #[msg("The refund account cannot receive: it is missing, frozen or no longer the caller's")]
     RefundDestinationUnusable,
+    #[msg("Rent goes back to the account that lent it")]
+    WrongRentSponsor,
+    #[msg("The execution has not ended")]
+    ExecutionNotEnded,
+    #[msg("It is too early: a refunded execution stays three days, a paid one a year after its window, a dispute 30 days")]
+    CloseTooEarly,
     #[msg("The record and its escrow do not agree")]
     RecordUnsound,
-    #[msg("An amount is out of range")]
-    ArithmeticOverflow,
-
-    // Ed25519 instruction, one for each guard
-    #[msg("The instruction before this one must be an Ed25519 signature check")]
-    SignatureMissing,
-    #[msg("The instruction before this one is not of the Ed25519 program")]
-    SignatureWrongProgram,
-    #[msg("The Ed25519 instruction must carry exactly one signature")]
-    SignatureCount,
-    #[msg("The Ed25519 instruction's padding must be zero")]
-    SignaturePadding,
-    #[msg("The Ed25519 instruction's length does not fit its message")]
-    SignatureLength,
-    #[msg("The Ed25519 signature must lie in the instruction itself")]
-    SignatureForeignSignature,
-    #[msg("The Ed25519 key must lie in the instruction itself")]
-    SignatureForeignKey,
-    #[msg("The Ed25519 message must lie in the instruction itself")]
-    SignatureForeignMessage,
-    #[msg("The Ed25519 signature must start at byte 48")]
-    SignatureOffset,
-    #[msg("The Ed25519 key must start at byte 16")]
-    SignatureKeyOffset,
-    #[msg("The Ed25519 message must start at byte 112")]
-    SignatureMessageOffset,
-    #[msg("The Ed25519 signature is by another key")]
-    SignatureWrongKey,
-    #[msg("The Ed25519 signature is over another message")]
-    SignatureWrongMessage,
-    #[msg("Settling must be called at the top level of a transaction")]
-    NotTopLevel,
-
-    // Config, treasury
-    #[msg("An authority must not be the zero key")]
-    InvalidAuthority,
-    #[msg("Only the proposed admin may accept")]
-    NotPendingAdmin,
-    #[msg("The amount must be above zero and no more than there is")]
-    InvalidAmount,
-    #[msg("The receiving account is missing, frozen or no USDC account")]
-    DestinationUnusable,
-    #[msg("This is not the account that the money belongs to")]
-    WrongDestination,
-
-    // CreatorCollateral
-    #[msg("The collateral goes back once, after delisting, from returnable_at on")]
-    CollateralNotReturnable,
-    #[msg("The collateral waits for open disputes")]
-    DisputesOpen,
-
-    // KeyGrant
-    #[msg("A key id must not be all zero")]
-    InvalidKeyId,
-    #[msg("Only the grant's wallet may do this")]
-    NotGrantWallet,
-    #[msg("The grant paid for an execution in this very second; close it in the next")]
-    GrantInUse,
-    #[msg("This is not the grant that paid for the execution")]
-    WrongGrant,
-
-    // ExecutionRecord
-    #[msg("Only the record of a refunded execution can be closed")]
-    ExecutionNotRefunded,
-    #[msg("A refunded execution's record stays for seven days from its open")]
-    CloseTooEarly,
-    #[msg("Only the execution's caller may do this")]
-    NotCaller,
 
     // Dispute
+    #[msg("Only the execution's caller may do this")]
+    NotCaller,
     #[msg("Only a completed execution can be disputed")]
     ExecutionNotCompleted,
     #[msg("The execution's dispute window has closed")]
@@ -214,6 +189,8 @@ pub enum MarketplaceError {
     NothingOwed,
     #[msg("A dispute lapses 30 days after it was opened")]
     LapseTooEarly,
+    #[msg("The dispute is open, or still owes an award")]
+    DisputeNotEnded,
     #[msg("The dispute's amounts do not agree with its outcome")]
     DisputeUnsound,
 
@@ -222,4 +199,12 @@ pub enum MarketplaceError {
     AccountExists,
     #[msg("This account is not at the address that its seeds make")]
     WrongAddress,
+    #[msg("The amount must be above zero and no more than there is")]
+    InvalidAmount,
+    #[msg("An amount is out of range")]
+    ArithmeticOverflow,
+    #[msg("The receiving account is missing, frozen or no USDC account")]
+    DestinationUnusable,
+    #[msg("This is not the account that the money belongs to")]
+    WrongDestination,
 }

@@ -3,17 +3,52 @@
 
 use anchor_lang::prelude::*;
 
-use crate::state::CollateralTier;
+use crate::state::{CollateralTier, Config};
 
 /// The marketplace was created.
 #[event]
 pub struct ConfigInitialized {
     pub config: Pubkey,
     pub admin: Pubkey,
-    pub relay_authority: Pubkey,
+    pub relay_authorities: Vec<Pubkey>,
     pub usdc_mint: Pubkey,
     pub treasury: Pubkey,
+    pub settings: ConfigSettings,
+}
+
+/// All settings, as they are after the transition.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct ConfigSettings {
+    pub opens_paused: bool,
     pub fee_bps: u16,
+    /// Base units.
+    pub min_price: u64,
+    pub dispute_bond_lamports: u64,
+    pub dispute_window_seconds: u32,
+    pub refund_grace_seconds: u32,
+    pub max_timeout_seconds: u32,
+    pub longest_span_seconds: u32,
+    pub exposure_multiple: u32,
+    /// Those in use, lowest first.
+    pub tiers: Vec<CollateralTier>,
+}
+
+impl ConfigSettings {
+    /// The settings of a config.
+    pub fn of(config: &Config) -> Self {
+        ConfigSettings {
+            opens_paused: config.opens_paused,
+            fee_bps: config.fee_bps,
+            min_price: config.min_price,
+            dispute_bond_lamports: config.dispute_bond_lamports,
+            dispute_window_seconds: config.dispute_window_seconds,
+            refund_grace_seconds: config.refund_grace_seconds,
+            max_timeout_seconds: config.max_timeout_seconds,
+            longest_span_seconds: config.longest_span_seconds,
+            exposure_multiple: config.exposure_multiple,
+            tiers: config.used_tiers().to_vec(),
+        }
+    }
 }
 
 /// The admin gave or took a creator's badge.
@@ -41,6 +76,8 @@ pub struct AgentListed {
     pub listing_version: u32,
     /// Collateral in the vault, base units.
     pub deposited: u64,
+    /// Who paid the vault's rent.
+    pub rent_sponsor: Pubkey,
     pub metadata_hash: [u8; 32],
     pub metadata_uri: String,
     /// Unix seconds.
@@ -79,8 +116,11 @@ pub struct GrantCreated {
     pub period_max: u64,
     pub total_max: u64,
     pub period_seconds: u32,
+    pub max_gas_lamports: u32,
     pub expires_at: i64,
     pub created_at: i64,
+    /// Who paid the grant's rent.
+    pub rent_sponsor: Pubkey,
 }
 
 /// A key's spending right ended for good.
@@ -110,9 +150,17 @@ pub struct ExecutionOpened {
     pub deadline: i64,
     pub refund_at: i64,
     pub dispute_window_seconds: u32,
+    /// Lamports parked for the relay authority that ends it.
+    pub gas_lamports: u32,
     /// The grant's count and spend after this open; 0 when the wallet opened it itself.
     pub grant_execution_count: u64,
     pub grant_total_spent: u64,
+    /// The grant's period after this open, unix seconds, and its spend; 0 when the wallet opened it itself.
+    pub grant_period_start: i64,
+    pub grant_period_spent: u64,
+    /// The listing's exposure after this open: start of its window, unix seconds, and prices opened in it.
+    pub exposure_window_start: i64,
+    pub exposure_opened: u64,
 }
 
 /// The escrow was released against the creator's signature.
@@ -132,6 +180,11 @@ pub struct ExecutionSettled {
     pub fee_waived: bool,
     pub execution_time_ms: u32,
     pub settled_at: i64,
+    /// The creator's account that was paid.
+    pub payout: Pubkey,
+    /// Who got the gas that was parked, and how many lamports of it.
+    pub gas_to: Pubkey,
+    pub gas_lamports: u32,
 }
 
 /// The escrow went back to the caller.
@@ -148,25 +201,19 @@ pub struct ExecutionRefunded {
     pub refunded_at: i64,
     /// True when the key's grant got its spend back.
     pub grant_restored: bool,
-    /// The grant's spend after this refund; 0 when nothing was given back.
+    /// The grant's spend after this refund, whole and of its period; 0 when nothing was given back.
     pub grant_total_spent: u64,
+    pub grant_period_spent: u64,
+    /// Who got the gas that was parked, and how many lamports of it.
+    pub gas_to: Pubkey,
+    pub gas_lamports: u32,
 }
 
 /// The admin changed settings; all of them after the change.
 #[event]
 pub struct ConfigUpdated {
     pub config: Pubkey,
-    pub opens_paused: bool,
-    pub fee_bps: u16,
-    pub min_price: u64,
-    pub dispute_bond_lamports: u64,
-    pub dispute_window_seconds: u32,
-    pub refund_grace_seconds: u32,
-    pub max_timeout_seconds: u32,
-    pub longest_span_seconds: u32,
-    pub exposure_multiple: u32,
-    /// Those in use, lowest first.
-    pub tiers: Vec<CollateralTier>,
+    pub settings: ConfigSettings,
 }
 
 /// The admin proposed a successor, or with the zero key withdrew the proposal.
@@ -184,11 +231,12 @@ pub struct AdminChanged {
     pub admin: Pubkey,
 }
 
-/// Another key signs settles and opens for API keys.
+/// Other keys sign settles, and opens for API keys.
 #[event]
-pub struct RelayAuthorityChanged {
+pub struct RelayAuthoritiesChanged {
     pub config: Pubkey,
-    pub relay_authority: Pubkey,
+    /// All of them, after the change.
+    pub relay_authorities: Vec<Pubkey>,
 }
 
 /// Fees left the treasury.
@@ -248,7 +296,22 @@ pub struct GrantUpdated {
     pub period_max: u64,
     pub total_max: u64,
     pub period_seconds: u32,
+    pub max_gas_lamports: u32,
     pub expires_at: i64,
+    /// The period that counts now, which a new length begins anew, and its spend.
+    pub period_start: i64,
+    pub period_spent: u64,
+}
+
+/// Lamports left a wallet's tank for the wallet.
+#[event]
+pub struct GasWithdrawn {
+    pub wallet: Pubkey,
+    /// The tank.
+    pub spender: Pubkey,
+    pub lamports: u64,
+    /// Lamports left in the tank.
+    pub remaining: u64,
 }
 
 /// A grant's account is gone, and its right with it.
@@ -259,7 +322,7 @@ pub struct GrantClosed {
     pub key_id: [u8; 16],
 }
 
-/// A refunded execution's account is gone.
+/// An ended execution's account is gone, without a leaf.
 #[event]
 pub struct ExecutionClosed {
     pub record: Pubkey,
@@ -278,6 +341,10 @@ pub struct DisputeOpened {
     pub caller: Pubkey,
     pub evidence_hash: [u8; 32],
     pub evidence_uri: String,
+    /// Price of the disputed execution, base units.
+    pub price: u64,
+    /// Who paid rent and bond.
+    pub rent_sponsor: Pubkey,
     /// Lamports.
     pub bond: u64,
     /// Unix seconds; the answer is due 72 hours later.
@@ -334,4 +401,11 @@ pub struct DisputeLapsed {
     pub bond: u64,
     pub bond_to: Pubkey,
     pub resolved_at: i64,
+}
+
+/// An ended dispute's account is gone.
+#[event]
+pub struct DisputeClosed {
+    pub dispute: Pubkey,
+    pub record: Pubkey,
 }

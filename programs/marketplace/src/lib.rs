@@ -10,8 +10,12 @@
 //! collateral (`resolve_dispute`), which goes back when the listing is gone and every window has closed
 //! (`delist_agent`, `return_collateral`).
 //!
-//! `state/` holds the accounts and their transitions, `instructions/` who may cause them, `ed25519.rs` the
-//! reading of signatures, `events.rs` what indexers hear.
+//! Who is served pays: an open parks lamports in the record for the relay that will end it, from the wallet's tank,
+//! which is its `Spender` address; all rent goes back to who lent it, in the end with the record itself, which
+//! becomes a leaf of an archive (`archive_executions`).
+//!
+//! `state/` holds the accounts and their transitions, `instructions/` who may cause them, `signature.rs` the
+//! verifier of signatures, `events.rs` what indexers hear.
 
 use anchor_lang::prelude::*;
 
@@ -21,10 +25,10 @@ pub mod guard;
 pub mod addresses;
 pub mod constants;
 pub mod creation;
-pub mod ed25519;
 pub mod errors;
 pub mod events;
 pub mod instructions;
+pub mod signature;
 pub mod state;
 pub mod tokens;
 
@@ -49,7 +53,8 @@ pub mod marketplace {
     /// Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
-    /// Errors: NotUpgradeAuthority, InvalidAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers.
+    /// Errors: NotUpgradeAuthority, InvalidAuthority, InvalidRelayAuthorities, InvalidMint, the OutOfBounds
+    /// errors, InvalidTiers.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn initialize_config(
         ctx: Context<InitializeConfig>,
@@ -82,15 +87,15 @@ pub mod marketplace {
         accept_admin_handler(ctx)
     }
 
-    /// Give the relay's part to another key, at once.
+    /// Say which keys have the relay's part, at once; they replace those before.
     ///
-    /// Authority: the admin. Emits `RelayAuthorityChanged`. Errors: NotAdmin, InvalidAuthority.
+    /// Authority: the admin. Emits `RelayAuthoritiesChanged`. Errors: NotAdmin, InvalidRelayAuthorities.
     #[access_control(ctx.accounts.validate(&args))]
-    pub fn set_relay_authority(
-        ctx: Context<SetRelayAuthority>,
-        args: SetRelayAuthorityArgs,
+    pub fn set_relay_authorities(
+        ctx: Context<SetRelayAuthorities>,
+        args: SetRelayAuthoritiesArgs,
     ) -> Result<()> {
-        set_relay_authority_handler(ctx, args)
+        set_relay_authorities_handler(ctx, args)
     }
 
     /// Take collected fees out.
@@ -115,12 +120,12 @@ pub mod marketplace {
         set_creator_verified_handler(ctx, args)
     }
 
-    /// List an agent and deposit its collateral. The instruction before must be the signing key's Ed25519
-    /// signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.
+    /// List an agent and deposit its collateral. `possession` is the signing key's Ed25519 signature over
+    /// `agent-marketplace:register:v1:` and the listing's 32 bytes.
     ///
     /// Authority: the creator. Emits `AgentListed`.
     /// Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource,
-    /// WeakSigningKey, SigningKeyTaken, AccountExists, the Signature errors.
+    /// WeakSigningKey, SignatureInvalid, SigningKeyTaken, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn list_agent(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
         list_agent_handler(ctx, args)
@@ -147,11 +152,11 @@ pub mod marketplace {
         set_listing_status_handler(ctx, args)
     }
 
-    /// Sign with another key from now on; open executions keep theirs. The instruction before must be the new
-    /// key's proof of possession, as for `list_agent`. A key that this listing used before may come back.
+    /// Sign with another key from now on; open executions keep theirs. `possession` is the new key's proof, as for
+    /// `list_agent`. A key that this listing used before may come back.
     ///
     /// Authority: the creator. Emits `SigningKeyRotated`.
-    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, the Signature errors.
+    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn rotate_signing_key(
         ctx: Context<RotateSigningKey>,
@@ -194,7 +199,7 @@ pub mod marketplace {
     /// approval of the wallet's `Spender` address.
     ///
     /// Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds,
-    /// InvalidKeyId, AccountExists.
+    /// GrantGasOutOfBounds, InvalidKeyId, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn create_grant(ctx: Context<CreateGrant>, args: CreateGrantArgs) -> Result<()> {
         create_grant_handler(ctx, args)
@@ -203,7 +208,7 @@ pub mod marketplace {
     /// Change a key's limits; what is spent stays spent, even where it is above them.
     ///
     /// Authority: the wallet. Emits `GrantUpdated`.
-    /// Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds.
+    /// Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds, GrantGasOutOfBounds.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn update_grant(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
         update_grant_handler(ctx, args)
@@ -211,7 +216,7 @@ pub mod marketplace {
 
     /// End a key's right for good.
     ///
-    /// Authority: the wallet or the relay authority. Emits `GrantRevoked`.
+    /// Authority: the wallet or a relay authority. Emits `GrantRevoked`.
     /// Errors: NotGrantAuthority, GrantRevoked.
     #[access_control(ctx.accounts.validate())]
     pub fn revoke_grant(ctx: Context<RevokeGrant>) -> Result<()> {
@@ -226,21 +231,32 @@ pub mod marketplace {
         close_grant_handler(ctx)
     }
 
-    /// Fund an execution from the caller's own USDC account.
+    /// Take lamports out of the signing wallet's tank, its `Spender` address, which anyone fills by plain transfers.
+    ///
+    /// Authority: the wallet. Emits `GasWithdrawn`. Errors: InvalidAmount, TankBelowRent.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn withdraw_gas(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) -> Result<()> {
+        withdraw_gas_handler(ctx, args)
+    }
+
+    /// Fund an execution from the caller's own USDC account. `payer` lends the rent, to be returned to any
+    /// `rent_sponsor` that it names, and gives the gas.
     ///
     /// Authority: the caller. Emits `ExecutionOpened`.
     /// Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
-    /// OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached, WrongListing,
-    /// AccountExists.
+    /// OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, InvalidSource,
+    /// InsufficientBalance, ExposureLimitReached, WrongListing, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
         open_execution_handler(ctx, args)
     }
 
-    /// Fund an execution from a wallet that granted an API key the right to.
+    /// Fund an execution from a wallet that granted an API key the right to. The wallet's tank gives the gas; the
+    /// rent is lent by the tank where it is the `rent_sponsor`, else by `payer`, as in `open_execution`.
     ///
-    /// Authority: the relay authority, within the grant's caps. Emits `ExecutionOpened`.
-    /// Errors: those of `open_execution`, NotRelayAuthority, InsufficientAllowance, the Grant errors.
+    /// Authority: a relay authority, within the grant's caps. Emits `ExecutionOpened`.
+    /// Errors: those of `open_execution`, NotRelayAuthority, InsufficientAllowance, the Grant errors, TankTooLow,
+    /// TankBelowRent.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_with_grant(
         ctx: Context<OpenExecutionWithGrant>,
@@ -249,12 +265,13 @@ pub mod marketplace {
         open_execution_with_grant_handler(ctx, args)
     }
 
-    /// Release an escrow: the fee to the treasury, the rest to the creator. The instruction before must be
-    /// the Ed25519 signature of the record's signing key over `sha256:` and the result hash in lower-case hex.
+    /// Release an escrow: the fee to the treasury, the rest to the listing's payout account or any other USDC account
+    /// of its creator. `signature` is the record's signing key's over `sha256:` and the result hash in lower-case hex.
     ///
-    /// Authority: the relay authority and that signature, before `refund_at`. Emits `ExecutionSettled`.
-    /// Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, WrongPayout,
-    /// PayoutUnusable, WrongRentSponsor, the Signature errors, NotTopLevel.
+    /// Authority: a relay authority, which gets the gas, and that signature, before `refund_at`.
+    /// Emits `ExecutionSettled`.
+    /// Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, PayoutUnusable,
+    /// WrongRentSponsor, SignatureInvalid, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn settle_execution(
         ctx: Context<SettleExecution>,
@@ -265,9 +282,10 @@ pub mod marketplace {
 
     /// Send an escrow back to its caller.
     ///
-    /// Authority: the relay authority; anyone from `refund_at` on. Emits `ExecutionRefunded`.
+    /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on, and then the rent sponsor gets it.
+    /// Emits `ExecutionRefunded`.
     /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,
-    /// WrongRentSponsor, WrongGrant.
+    /// WrongRentSponsor, WrongGrant, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn refund_execution(
         ctx: Context<RefundExecution>,
@@ -276,9 +294,10 @@ pub mod marketplace {
         refund_execution_handler(ctx, args)
     }
 
-    /// Give the rent of a refunded execution back to who paid it, seven days after its open.
+    /// Give the rent of an ended execution back to who lent it: three days after a refund, and where nobody archived
+    /// a paid one, a year after its dispute window.
     ///
-    /// Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotRefunded, CloseTooEarly, WrongRentSponsor.
+    /// Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotEnded, CloseTooEarly, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn close_execution(ctx: Context<CloseExecution>) -> Result<()> {
         close_execution_handler(ctx)
@@ -321,5 +340,13 @@ pub mod marketplace {
     #[access_control(ctx.accounts.validate())]
     pub fn lapse_dispute(ctx: Context<LapseDispute>) -> Result<()> {
         lapse_dispute_handler(ctx)
+    }
+
+    /// Give the rent of an ended dispute back to who paid it, 30 days after its outcome.
+    ///
+    /// Authority: anyone. Emits `DisputeClosed`. Errors: DisputeNotEnded, CloseTooEarly, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn close_dispute(ctx: Context<CloseDispute>) -> Result<()> {
+        close_dispute_handler(ctx)
     }
 }

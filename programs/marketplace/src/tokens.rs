@@ -6,6 +6,7 @@ use anchor_spl::associated_token::get_associated_token_address;
 use anchor_spl::token::spl_token::state::AccountState;
 use anchor_spl::token::{self, CloseAccount, Token, TokenAccount, Transfer};
 
+use crate::creation::can_take;
 use crate::errors::MarketplaceError;
 
 /// A token account of the classic Token program, or nothing where the account is not one.
@@ -62,16 +63,16 @@ pub fn require_owned(
 }
 
 /// Who moves tokens out of an account, and by which program.
-pub struct Mover<'a, 'info> {
+pub struct TokenTransfer<'a, 'info> {
     pub authority: AccountInfo<'info>,
     /// Seeds of the authority where it is an address of ours; empty where it signed the transaction.
     pub seeds: &'a [&'a [u8]],
     pub token_program: &'a Program<'info, Token>,
 }
 
-impl<'info> Mover<'_, 'info> {
+impl<'info> TokenTransfer<'_, 'info> {
     /// Move base units; nothing where the amount is zero.
-    pub fn transfer(
+    pub fn send(
         &self,
         from: &AccountInfo<'info>,
         to: &AccountInfo<'info>,
@@ -93,18 +94,18 @@ impl<'info> Mover<'_, 'info> {
         )
     }
 
-    /// Close an empty account; its rent goes to `rent_sponsor`. One that has become a program since cannot be
-    /// given lamports, and must not hold up the money of others: then `keeper`, an account of ours, has the rent.
+    /// Close an empty account; its rent goes to `rent_sponsor`. One that cannot be given lamports any more must not
+    /// hold up the money of others: then `fallback_destination`, an account of ours, has the rent.
     pub fn close(
         &self,
         account: &AccountInfo<'info>,
         rent_sponsor: &AccountInfo<'info>,
-        keeper: &AccountInfo<'info>,
+        fallback_destination: &AccountInfo<'info>,
     ) -> Result<()> {
-        let destination = if rent_sponsor.executable {
-            keeper
-        } else {
+        let destination = if can_take(rent_sponsor, account.lamports())? {
             rent_sponsor
+        } else {
+            fallback_destination
         };
         let accounts = CloseAccount {
             account: account.clone(),

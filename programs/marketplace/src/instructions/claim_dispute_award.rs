@@ -3,13 +3,12 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_at_home, require_collateral_of, require_vault_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeAwardClaimed;
 use crate::guard::fail;
 use crate::state::{Config, CreatorCollateral, Dispute};
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Accounts of `claim_dispute_award`.
 #[derive(Accounts)]
@@ -18,15 +17,25 @@ pub struct ClaimDisputeAward<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [DISPUTE_SEED, dispute.record.as_ref()],
+        bump = dispute.bump
+    )]
     pub dispute: Box<Account<'info, Dispute>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, dispute.listing.as_ref()], bump))]
-    #[account(mut,
-        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, dispute.listing.as_ref()],
+        bump = collateral.bump,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, at its address by its seeds.
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, dispute.listing.as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_VAULT_SEED, dispute.listing.as_ref()],
+        bump = collateral.vault_bump
+    )]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
     #[cfg_attr(
@@ -48,9 +57,6 @@ pub struct ClaimDisputeAward<'info> {
 impl ClaimDisputeAward<'_> {
     /// destination is the caller's and can receive; that something is owed is the transition's business.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.dispute)?;
-        require_collateral_of(&self.collateral, &self.dispute.listing)?;
-        require_vault_of(&self.collateral_vault, &self.collateral)?;
         let (mint, caller) = (&self.config.usdc_mint, &self.dispute.caller);
         ensure!(
             self.authority.key == caller || tokens::is_associated(&self.destination, mint, caller),
@@ -72,7 +78,7 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
     let amount = accounts.dispute.take_owed()?;
     accounts.dispute.invariant()?;
     collateral.pay_owed(amount)?;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.collateral_vault.to_account_info(),
         seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
@@ -84,10 +90,14 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
     } else {
         amount
     };
-    mover.transfer(&accounts.collateral_vault, &accounts.destination, paid)?;
+    transfer.send(&accounts.collateral_vault, &accounts.destination, paid)?;
     if vault_closed {
-        let keeper = collateral.to_account_info();
-        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor, &keeper)?;
+        let fallback_destination = collateral.to_account_info();
+        transfer.close(
+            &accounts.collateral_vault,
+            &accounts.rent_sponsor,
+            &fallback_destination,
+        )?;
     }
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     let dispute = &accounts.dispute;

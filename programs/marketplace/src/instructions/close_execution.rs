@@ -1,8 +1,9 @@
-//! Gives a refunded execution's rent back to who paid it, a week after its open. Anyone may call it.
+//! Gives an ended execution's rent back to who lent it: a refunded one's after three days, a paid one's that nobody
+//! archived a year after its window. Anyone may call it.
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::require_at_home;
+use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionClosed;
 use crate::guard::fail;
@@ -11,9 +12,13 @@ use crate::state::ExecutionRecord;
 /// Accounts of `close_execution`.
 #[derive(Accounts)]
 pub struct CloseExecution<'info> {
-    #[account(mut,
+    #[account(
+        mut,
+        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
+        bump = record.bump,
         close = rent_sponsor,
-        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub record: Box<Account<'info, ExecutionRecord>>,
     /// CHECK: the record's rent sponsor by has_one; only receives lamports.
     #[account(mut)]
@@ -21,9 +26,8 @@ pub struct CloseExecution<'info> {
 }
 
 impl CloseExecution<'_> {
-    /// Refunded, and a week since its open; all else by the constraints.
+    /// It ended long enough ago; all else by the constraints.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.record)?;
         self.record.require_closable(Clock::get()?.unix_timestamp)
     }
 }

@@ -2,7 +2,7 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::require_at_home;
+use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantClosed;
 use crate::guard::fail;
@@ -13,10 +13,14 @@ use crate::state::KeyGrant;
 pub struct CloseGrant<'info> {
     /// The grant's wallet.
     pub wallet: Signer<'info>,
-    #[account(mut,
+    #[account(
+        mut,
+        seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()],
+        bump = grant.bump,
         close = rent_sponsor,
         has_one = wallet @ fail(MarketplaceError::NotGrantWallet),
-        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub grant: Box<Account<'info, KeyGrant>>,
     /// CHECK: who paid the grant's rent, by has_one; only receives lamports.
     #[account(mut)]
@@ -26,7 +30,6 @@ pub struct CloseGrant<'info> {
 impl CloseGrant<'_> {
     /// No execution was opened with it in this second; all else by the constraints.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.grant)?;
         self.grant.require_closable(Clock::get()?.unix_timestamp)
     }
 }

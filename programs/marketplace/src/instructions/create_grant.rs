@@ -74,6 +74,8 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         total_spent: 0,
         execution_count: 0,
         last_opened_at: 0,
+        max_gas_lamports: limits.max_gas_lamports,
+        reserved: [0; 32],
     };
     grant.invariant()?;
     let seeds: &[&[u8]] = &[
@@ -91,8 +93,10 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         period_max: limits.period_max,
         total_max: limits.total_max,
         period_seconds: limits.period_seconds,
+        max_gas_lamports: limits.max_gas_lamports,
         expires_at: limits.expires_at,
         created_at: now,
+        rent_sponsor: grant.rent_sponsor,
     });
     Ok(())
 }

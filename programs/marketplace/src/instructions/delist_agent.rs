@@ -3,7 +3,6 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::AgentDelisted;
@@ -16,19 +15,24 @@ pub struct DelistAgent<'info> {
     pub creator: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut,
-        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[account(
+        mut,
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump,
+        has_one = creator @ fail(MarketplaceError::NotCreator)
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
 impl DelistAgent<'_> {
     /// Nothing beyond the constraints; that it is not delisted yet is the transition's business.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
         Ok(())
     }
 }

@@ -5,9 +5,9 @@ use anchor_spl::token::{self, Mint, Token};
 use solana_sdk_ids::bpf_loader_upgradeable;
 
 use crate::constants::*;
-use crate::creation::{create_state, create_token_account};
+use crate::creation::{create_state, create_token_account, Funder};
 use crate::errors::MarketplaceError;
-use crate::events::ConfigInitialized;
+use crate::events::{ConfigInitialized, ConfigSettings};
 use crate::guard::fail;
 use crate::state::{CollateralTier, Config};
 
@@ -16,8 +16,8 @@ use crate::state::{CollateralTier, Config};
 pub struct InitializeConfigArgs {
     /// Who may change settings, verify creators and resolve disputes.
     pub admin: Pubkey,
-    /// Who must sign every settle.
-    pub relay_authority: Pubkey,
+    /// Who may settle and refund, and open for API keys: 1 to 8 distinct keys.
+    pub relay_authorities: Vec<Pubkey>,
     /// The marketplace's share, basis points.
     pub fee_bps: u16,
     /// Lowest price, base units.
@@ -97,7 +97,7 @@ impl InitializeConfig<'_> {
             MarketplaceError::InvalidMint
         );
         ensure!(
-            args.admin != Pubkey::default() && args.relay_authority != Pubkey::default(),
+            args.admin != Pubkey::default(),
             MarketplaceError::InvalidAuthority
         );
         Ok(())
@@ -110,17 +110,16 @@ pub fn initialize_config_handler(
     args: InitializeConfigArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
-    let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID).1;
-    let mut config = Config {
+    let mut config = Box::new(Config {
         version: ACCOUNT_VERSION,
-        bump: find(CONFIG_SEED),
-        treasury_bump: find(TREASURY_SEED),
+        bump: CONFIG_BUMP,
+        treasury_bump: TREASURY_BUMP,
         opens_paused: false,
         fee_bps: args.fee_bps,
         tier_count: 0,
+        relay_authority_count: 0,
         admin: args.admin,
         pending_admin: Pubkey::default(),
-        relay_authority: args.relay_authority,
         usdc_mint: accounts.usdc_mint.key(),
         min_price: args.min_price,
         dispute_bond_lamports: args.dispute_bond_lamports,
@@ -130,7 +129,10 @@ pub fn initialize_config_handler(
         longest_span_seconds: 0,
         exposure_multiple: args.exposure_multiple,
         tiers: Default::default(),
-    };
+        relay_authorities: Default::default(),
+        reserved: [0; 64],
+    });
+    config.set_relay_authorities(&args.relay_authorities)?;
     config.set_tiers(&args.tiers)?;
     config.lengthen_span();
     config.invariant()?;
@@ -138,12 +140,12 @@ pub fn initialize_config_handler(
         &accounts.payer,
         &accounts.config,
         &[CONFIG_SEED, &[config.bump]],
-        &config,
+        &*config,
     )?;
 
     // The treasury owns itself: no key, and nobody but this program, can close or reassign it.
     create_token_account(
-        &accounts.payer,
+        &Funder::wallet(&accounts.payer),
         &accounts.treasury,
         &[TREASURY_SEED, &[config.treasury_bump]],
         &accounts.usdc_mint,
@@ -153,10 +155,10 @@ pub fn initialize_config_handler(
     emit!(ConfigInitialized {
         config: CONFIG_ADDRESS,
         admin: args.admin,
-        relay_authority: args.relay_authority,
+        relay_authorities: args.relay_authorities,
         usdc_mint: config.usdc_mint,
         treasury: TREASURY_ADDRESS,
-        fee_bps: args.fee_bps,
+        settings: ConfigSettings::of(&config),
     });
     Ok(())
 }

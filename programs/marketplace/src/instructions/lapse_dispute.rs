@@ -2,8 +2,6 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::{require_at_home, require_collateral_of, require_dispute_of};
-#[cfg(feature = "idl-build")]
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeLapsed;
@@ -13,14 +11,24 @@ use crate::state::{pay_bond, CreatorCollateral, Dispute, DisputeOutcome, Executi
 /// Accounts of `lapse_dispute`.
 #[derive(Accounts)]
 pub struct LapseDispute<'info> {
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
+        bump = record.bump
+    )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, record.key().as_ref()], bump))]
-    #[account(mut,
-        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    #[account(
+        mut,
+        seeds = [DISPUTE_SEED, record.key().as_ref()],
+        bump = dispute.bump,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub dispute: Box<Account<'info, Dispute>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, record.listing.as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: who paid the bond, by has_one; gets it back.
     #[account(mut)]
@@ -30,9 +38,6 @@ pub struct LapseDispute<'info> {
 impl LapseDispute<'_> {
     /// Nothing beyond the constraints; that 30 days have passed is the transition's business.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.record)?;
-        require_dispute_of(&self.dispute, &self.record.key())?;
-        require_collateral_of(&self.collateral, &self.record.listing)?;
         Ok(())
     }
 }

@@ -4,14 +4,14 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
-use crate::creation::{create_state, create_token_account};
-use crate::ed25519;
+use crate::creation::{create_state, create_token_account, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::AgentListed;
 use crate::guard::fail;
-use crate::instructions::tie_signing_key;
+use crate::instructions::bind_signing_key;
+use crate::signature::require_possession;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `list_agent`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct ListAgentArgs {
     pub listing_id: [u8; 16],
     /// Ed25519 key that will sign this agent's results.
     pub signing_key: Pubkey,
+    /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.
+    pub possession: [u8; 64],
     /// Price, timeouts, tags, metadata.
     pub terms: ListingTerms,
 }
@@ -74,9 +76,6 @@ pub struct ListAgent<'info> {
     pub payout: UncheckedAccount<'info>,
     /// CHECK: the settlement mint, by the config's has_one.
     pub usdc_mint: UncheckedAccount<'info>,
-    /// CHECK: the instructions sysvar, by its address.
-    #[account(address = anchor_lang::solana_program::sysvar::instructions::ID)]
-    pub instructions: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
     pub system_program: Program<'info, System>,
 }
@@ -85,8 +84,6 @@ impl ListAgent<'_> {
     /// listing, collateral and vault are new at their addresses; signing_key is new, strong and
     /// proved to be the creator's; source and payout by their constraints; terms within the config's limits.
     pub fn validate(&self, args: &ListAgentArgs) -> Result<()> {
-        let listing = self.listing.key();
-        ed25519::require_possession(&self.instructions, &args.signing_key, &listing)?;
         let (mint, creator) = (self.usdc_mint.key, self.creator.key);
         let source = tokens::require_owned(
             &self.source,
@@ -100,7 +97,7 @@ impl ListAgent<'_> {
             source.amount >= self.config.tier_deposit(args.terms.price)?,
             MarketplaceError::InsufficientBalance
         );
-        Ok(())
+        require_possession(&args.signing_key, &args.possession, self.listing.key)
     }
 }
 
@@ -137,7 +134,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         &[listing.bump],
     ];
     create_state(&accounts.payer, &accounts.listing, seeds, &listing)?;
-    tie_signing_key(
+    bind_signing_key(
         &accounts.payer,
         &accounts.signing_key,
         args.signing_key,
@@ -158,6 +155,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         tag_mask: listing.tag_mask,
         listing_version: listing.listing_version,
         deposited: deposit,
+        rent_sponsor: accounts.payer.key(),
         metadata_hash: listing.metadata_hash,
         metadata_uri: listing.metadata_uri,
         listed_at: listing.listed_at,
@@ -174,19 +172,19 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         &[bumps.collateral_vault],
     ];
     create_token_account(
-        &accounts.payer,
+        &Funder::wallet(&accounts.payer),
         &accounts.collateral_vault,
         vault_seeds,
         &accounts.usdc_mint,
         &accounts.collateral_vault,
         &accounts.token_program,
     )?;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.creator.to_account_info(),
         seeds: &[],
         token_program: &accounts.token_program,
     };
-    mover.transfer(&accounts.source, &accounts.collateral_vault, deposit)?;
+    transfer.send(&accounts.source, &accounts.collateral_vault, deposit)?;
 
     let collateral = CreatorCollateral {
         version: ACCOUNT_VERSION,
@@ -203,6 +201,7 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         exposure_window_start: 0,
         returnable_at: 0,
         open_disputes: 0,
+        reserved: [0; 32],
     };
     let seeds: &[&[u8]] = &[COLLATERAL_SEED, listing_key.as_ref(), &[bumps.collateral]];
     create_state(&accounts.payer, &accounts.collateral, seeds, &collateral)?;

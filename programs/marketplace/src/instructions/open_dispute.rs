@@ -2,9 +2,8 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
-use crate::creation::{create_state, transfer_lamports};
+use crate::creation::{create_state, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::DisputeOpened;
 use crate::guard::fail;
@@ -29,11 +28,18 @@ pub struct OpenDispute<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut,
-        has_one = caller @ fail(MarketplaceError::NotCaller))]
+    #[account(
+        mut,
+        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
+        bump = record.bump,
+        has_one = caller @ fail(MarketplaceError::NotCaller)
+    )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, record.listing.as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: at its address by its seeds; made here.
     #[account(mut, seeds = [DISPUTE_SEED, record.key().as_ref()], bump)]
@@ -44,8 +50,6 @@ pub struct OpenDispute<'info> {
 impl OpenDispute<'_> {
     /// dispute is new; the URI is short enough; the record's state and window are the transition's business.
     pub fn validate(&self, args: &OpenDisputeArgs) -> Result<()> {
-        require_at_home(&self.record)?;
-        require_collateral_of(&self.collateral, &self.record.listing)?;
         ensure!(
             self.dispute.owner != &crate::ID,
             MarketplaceError::DisputeExists
@@ -89,7 +93,7 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
     dispute.invariant()?;
     let seeds: &[&[u8]] = &[DISPUTE_SEED, dispute.record.as_ref(), &[dispute.bump]];
     create_state(&accounts.payer, &accounts.dispute, seeds, &dispute)?;
-    transfer_lamports(&accounts.payer, &accounts.dispute, dispute.bond)?;
+    Funder::wallet(&accounts.payer).send(&accounts.dispute, dispute.bond)?;
     emit!(DisputeOpened {
         dispute: accounts.dispute.key(),
         record: dispute.record,
@@ -98,6 +102,8 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
         caller: dispute.caller,
         evidence_hash: args.evidence_hash,
         evidence_uri: args.evidence_uri,
+        price: dispute.price,
+        rent_sponsor: dispute.rent_sponsor,
         bond: dispute.bond,
         opened_at: now,
     });

@@ -3,9 +3,9 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_at_home, require_collateral_of};
+use crate::addresses::{require_canonical_address, require_collateral_of};
 use crate::constants::*;
-use crate::creation::{create_state, create_token_account};
+use crate::creation::{create_account, create_token_account, space_of, write_state, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionOpened;
 use crate::guard::fail;
@@ -13,12 +13,12 @@ use crate::state::{
     AgentListing, Config, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
     ListingStatus,
 };
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of both opens.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct OpenExecutionArgs {
-    /// Random, or derived from an idempotency key.
+    /// The UTC day as a little-endian u32, then 12 bytes: random, or derived from an idempotency key.
     pub nonce: [u8; 16],
     /// What caller and nonce make; given so that the record's address can be known, and checked.
     pub execution_id: [u8; 16],
@@ -32,6 +32,9 @@ pub struct OpenExecutionArgs {
     pub request_hash: [u8; 32],
     /// The open fails after this moment, unix seconds, so that a late one cannot surprise anybody.
     pub open_before: i64,
+    /// Lamports to park in the record for the relay authority that ends the execution, at most `MAX_GAS_LAMPORTS`:
+    /// from the wallet's tank where a grant opens, else from the payer.
+    pub gas_lamports: u32,
 }
 
 /// Accounts of `open_execution`.
@@ -40,9 +43,12 @@ pub struct OpenExecutionArgs {
 pub struct OpenExecution<'info> {
     /// The wallet that pays the price.
     pub caller: Signer<'info>,
-    /// Pays the rent, and gets it back.
+    /// Lends the rent, and gives the gas.
     #[account(mut)]
     pub payer: Signer<'info>,
+    /// CHECK: who gets the rent back: any account that the payer names; checked in `validate_open`.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
     pub listing: Box<Account<'info, AgentListing>>,
@@ -78,9 +84,10 @@ pub struct OpenExecution<'info> {
 impl OpenExecution<'_> {
     /// The terms hold; source is the caller's and covers the price; all else by the constraints.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
-        require_at_home(&self.listing)?;
+        require_canonical_address(&self.listing)?;
         require_collateral_of(&self.collateral, &self.listing.key())?;
         validate_open(args, &self.config, &self.listing, self.caller.key)?;
+        require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
         let source = tokens::require_owned(
             &self.source,
             self.usdc_mint.key,
@@ -121,14 +128,34 @@ pub fn validate_open(
         args.timeout_seconds <= config.max_timeout_seconds,
         MarketplaceError::TimeoutOutOfRange
     );
+    let now = Clock::get()?.unix_timestamp;
+    ensure!(now <= args.open_before, MarketplaceError::OpenTooLate);
     ensure!(
-        Clock::get()?.unix_timestamp <= args.open_before,
-        MarketplaceError::OpenTooLate
+        args.gas_lamports <= MAX_GAS_LAMPORTS,
+        MarketplaceError::GasOutOfBounds
     );
+    ExecutionRecord::require_fresh_nonce(&args.nonce, now)?;
     let expected = ExecutionRecord::derive_id(caller, &args.nonce);
     ensure!(
         expected == args.execution_id,
         MarketplaceError::WrongExecutionId
+    );
+    Ok(())
+}
+
+/// The rent sponsor can be given lamports now, and neither closing the escrow nor closing the record would be to
+/// itself: an account that cannot be credited would hold up the money of others. That the runtime lets it be written,
+/// which it does not for its own accounts, is a constraint.
+pub fn require_rent_sponsor(
+    rent_sponsor: &AccountInfo,
+    record: &AccountInfo,
+    escrow: &AccountInfo,
+) -> Result<()> {
+    ensure!(
+        !rent_sponsor.executable
+            && rent_sponsor.key != record.key
+            && rent_sponsor.key != escrow.key,
+        MarketplaceError::InvalidRentSponsor
     );
     Ok(())
 }
@@ -139,7 +166,12 @@ pub struct Opening<'a, 'info> {
     pub caller: Pubkey,
     /// The grant that paid, after its debit.
     pub grant: Option<&'a KeyGrant>,
-    pub payer: &'a Signer<'info>,
+    /// Who lends the rent.
+    pub lender: &'a Funder<'a, 'info>,
+    /// Who gives the gas.
+    pub gas_giver: &'a Funder<'a, 'info>,
+    /// Who gets the rent back.
+    pub rent_sponsor: Pubkey,
     pub record: &'a AccountInfo<'info>,
     pub record_bump: u8,
     pub escrow: &'a AccountInfo<'info>,
@@ -156,7 +188,7 @@ impl<'info> Opening<'_, 'info> {
         config: &Config,
         listing: &Account<'info, AgentListing>,
         collateral: &mut CreatorCollateral,
-        mover: &Mover<'_, 'info>,
+        transfer: &TokenTransfer<'_, 'info>,
     ) -> Result<()> {
         collateral.add_exposure(
             listing.price,
@@ -165,19 +197,17 @@ impl<'info> Opening<'_, 'info> {
             self.now,
         )?;
         let record = self.new_record(config, listing);
-        let bump = [record.bump];
-        let seeds: &[&[u8]] = &[EXECUTION_SEED, record.execution_id.as_ref(), &bump];
         let record_key = self.record.key;
-        create_state(self.payer, self.record, seeds, &*record)?;
+        self.create_record(&record)?;
         create_token_account(
-            self.payer,
+            self.lender,
             self.escrow,
             &[ESCROW_SEED, record_key.as_ref(), &[record.escrow_bump]],
             self.usdc_mint,
             self.record,
-            mover.token_program,
+            transfer.token_program,
         )?;
-        mover.transfer(self.source, self.escrow, record.price)?;
+        transfer.send(self.source, self.escrow, record.price)?;
         record.invariant(tokens::balance(self.escrow))?;
         emit!(ExecutionOpened {
             record: *record_key,
@@ -195,10 +225,34 @@ impl<'info> Opening<'_, 'info> {
             deadline: record.deadline,
             refund_at: record.refund_at,
             dispute_window_seconds: record.dispute_window_seconds,
+            gas_lamports: record.gas_lamports,
             grant_execution_count: self.grant.map_or(0, |grant| grant.execution_count),
             grant_total_spent: self.grant.map_or(0, |grant| grant.total_spent),
+            grant_period_start: self.grant.map_or(0, |grant| grant.period_start),
+            grant_period_spent: self.grant.map_or(0, |grant| grant.period_spent),
+            exposure_window_start: collateral.exposure_window_start,
+            exposure_opened: collateral.exposure_opened,
         });
         Ok(())
+    }
+
+    /// Make the record with its rent and its gas, in one call where one account gives both.
+    fn create_record(&self, record: &ExecutionRecord) -> Result<()> {
+        let seeds: &[&[u8]] = &[EXECUTION_SEED, record.execution_id.as_ref(), &[record.bump]];
+        let gas = u64::from(record.gas_lamports);
+        let together = self.lender.account.key == self.gas_giver.account.key;
+        create_account(
+            self.lender,
+            self.record,
+            seeds,
+            space_of::<ExecutionRecord>(),
+            &crate::ID,
+            if together { gas } else { 0 },
+        )?;
+        if !together {
+            self.gas_giver.send(self.record, gas)?;
+        }
+        write_state(self.record, record)
     }
 
     fn new_record(
@@ -218,7 +272,7 @@ impl<'info> Opening<'_, 'info> {
             caller: self.caller,
             signing_key: listing.signing_key,
             key_id: self.grant.map_or([0; 16], |grant| grant.key_id),
-            rent_sponsor: self.payer.key(),
+            rent_sponsor: self.rent_sponsor,
             price: listing.price,
             request_hash: args.request_hash,
             result_hash: [0; 32],
@@ -229,6 +283,7 @@ impl<'info> Opening<'_, 'info> {
             dispute_window_seconds: config.dispute_window_seconds,
             listing_version: listing.listing_version,
             execution_time_ms: 0,
+            gas_lamports: args.gas_lamports,
             fee_bps: config.fee_bps,
         })
     }
@@ -237,16 +292,19 @@ impl<'info> Opening<'_, 'info> {
 /// Make record and escrow and move the price from the caller's account.
 pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
     let accounts = ctx.accounts;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.caller.to_account_info(),
         seeds: &[],
         token_program: &accounts.token_program,
     };
+    let payer = Funder::wallet(&accounts.payer);
     let opening = Opening {
         args: &args,
         caller: accounts.caller.key(),
         grant: None,
-        payer: &accounts.payer,
+        lender: &payer,
+        gas_giver: &payer,
+        rent_sponsor: accounts.rent_sponsor.key(),
         record: &accounts.record,
         record_bump: ctx.bumps.record,
         escrow: &accounts.escrow,
@@ -259,6 +317,6 @@ pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionAr
         &accounts.config,
         &accounts.listing,
         &mut accounts.collateral,
-        &mover,
+        &transfer,
     )
 }

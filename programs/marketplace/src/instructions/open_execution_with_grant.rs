@@ -2,29 +2,32 @@
 //! wallet's `Spender` delegate moves the price.
 
 use anchor_lang::prelude::*;
-use anchor_spl::token::Token;
+use anchor_spl::token::{Token, TokenAccount};
 
-use crate::addresses::{address_of, require_address, require_at_home, require_collateral_of};
+use crate::addresses::{
+    address_of, require_address, require_canonical_address, require_collateral_of,
+};
 use crate::constants::*;
+use crate::creation::{rent_exempt_minimum, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::instructions::open_execution::*;
-use crate::state::{AgentListing, Config, CreatorCollateral, KeyGrant};
-use crate::tokens::{self, Mover};
+use crate::state::{AgentListing, Config, CreatorCollateral, ExecutionRecord, KeyGrant};
+use crate::tokens::{self, TokenTransfer};
 
 /// Accounts of `open_execution_with_grant`.
 #[derive(Accounts)]
 #[instruction(args: OpenExecutionArgs)]
 pub struct OpenExecutionWithGrant<'info> {
     pub relay_authority: Signer<'info>,
-    /// Pays the rent, and gets it back.
+    /// Lends the rent, unless the tank does.
     #[account(mut)]
     pub payer: Signer<'info>,
-    #[account(
-        address = CONFIG_ADDRESS,
-        has_one = relay_authority @ fail(MarketplaceError::NotRelayAuthority),
-        has_one = usdc_mint @ fail(MarketplaceError::WrongMint)
-    )]
+    /// CHECK: who gets the rent back: the tank, which then lends it, or any account that the payer names; checked in
+    /// `validate_open`.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+    #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(
@@ -35,8 +38,10 @@ pub struct OpenExecutionWithGrant<'info> {
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     #[account(mut)]
     pub grant: Box<Account<'info, KeyGrant>>,
-    /// CHECK: an address without data, by its seeds; it signs as the wallet's SPL delegate.
+    /// CHECK: an address without data, by its seeds; it signs as the wallet's SPL delegate, and as its tank gives the
+    /// gas.
     #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump))]
+    #[account(mut)]
     pub spender: UncheckedAccount<'info>,
     /// CHECK: at its address by its seeds; made here.
     #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
@@ -62,12 +67,14 @@ pub struct OpenExecutionWithGrant<'info> {
 }
 
 impl OpenExecutionWithGrant<'_> {
-    /// The terms hold; source covers the price and has delegated it to the spender; the grant's caps are
-    /// checked where they are spent; all else by the constraints.
+    /// The terms hold; source covers the price and has delegated it to the spender; the tank covers its part; the
+    /// grant's caps are checked where they are spent; all else by the constraints.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
-        require_at_home(&self.listing)?;
+        self.config
+            .require_relay_authority(self.relay_authority.key)?;
+        require_canonical_address(&self.listing)?;
         require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_at_home(&self.grant)?;
+        require_canonical_address(&self.grant)?;
         let spender = [SPENDER_SEED, self.grant.wallet.as_ref(), &[]];
         let spender = address_of(spender, self.grant.spender_bump, &crate::ID);
         require_address(self.spender.key, &spender)?;
@@ -78,6 +85,12 @@ impl OpenExecutionWithGrant<'_> {
         );
         require_address(self.source.key, &associated)?;
         validate_open(args, &self.config, &self.listing, &self.grant.wallet)?;
+        require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
+        self.grant.require_gas(args.gas_lamports)?;
+        ensure!(
+            self.spender.lamports() >= self.tank_share(args)?,
+            MarketplaceError::TankTooLow
+        );
         let source = tokens::require_owned(
             &self.source,
             self.usdc_mint.key,
@@ -95,6 +108,33 @@ impl OpenExecutionWithGrant<'_> {
         );
         Ok(())
     }
+
+    /// Whether the wallet's tank lends the rent.
+    fn tank_lends(&self) -> bool {
+        self.rent_sponsor.key == self.spender.key
+    }
+
+    /// Most lamports that this open takes out of the tank.
+    fn tank_share(&self, args: &OpenExecutionArgs) -> Result<u64> {
+        let gas = u64::from(args.gas_lamports);
+        if !self.tank_lends() {
+            return Ok(gas);
+        }
+        let record = rent_exempt_minimum(space_of::<ExecutionRecord>())?;
+        let escrow = rent_exempt_minimum(TokenAccount::LEN)?;
+        Ok(gas.saturating_add(record).saturating_add(escrow))
+    }
+}
+
+/// A tank that gave something is left empty or rent-exempt: the runtime would refuse it too, but without saying
+/// which account it means.
+pub fn require_sound_tank(tank: &AccountInfo) -> Result<()> {
+    let left = tank.lamports();
+    ensure!(
+        left == 0 || left >= rent_exempt_minimum(0)?,
+        MarketplaceError::TankBelowRent
+    );
+    Ok(())
 }
 
 /// Debit the grant, make record and escrow, and move the price as the wallet's delegate.
@@ -107,16 +147,24 @@ pub fn open_execution_with_grant_handler(
     accounts.grant.debit(accounts.listing.price, now)?;
     accounts.grant.invariant()?;
     let grant = &accounts.grant;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.spender.to_account_info(),
         seeds: &[SPENDER_SEED, grant.wallet.as_ref(), &[grant.spender_bump]],
         token_program: &accounts.token_program,
     };
+    let payer = Funder::wallet(&accounts.payer);
+    let tank = Funder {
+        account: &accounts.spender,
+        seeds: transfer.seeds,
+    };
+    let tank_lends = accounts.rent_sponsor.key == accounts.spender.key;
     let opening = Opening {
         args: &args,
         caller: grant.wallet,
         grant: Some(grant),
-        payer: &accounts.payer,
+        lender: if tank_lends { &tank } else { &payer },
+        gas_giver: &tank,
+        rent_sponsor: accounts.rent_sponsor.key(),
         record: &accounts.record,
         record_bump: ctx.bumps.record,
         escrow: &accounts.escrow,
@@ -129,6 +177,10 @@ pub fn open_execution_with_grant_handler(
         &accounts.config,
         &accounts.listing,
         &mut accounts.collateral,
-        &mover,
-    )
+        &transfer,
+    )?;
+    if tank_lends || args.gas_lamports > 0 {
+        require_sound_tank(&accounts.spender)?;
+    }
+    Ok(())
 }

@@ -3,14 +3,14 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_at_home, require_escrow_of};
+use crate::addresses::{require_canonical_address, require_escrow_of};
 use crate::constants::*;
 use crate::creation::{read_state, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionRefunded;
 use crate::guard::fail;
-use crate::state::{Config, ExecutionRecord, KeyGrant, RefundReason};
-use crate::tokens::{self, Mover};
+use crate::state::{pay_gas, Config, ExecutionRecord, KeyGrant, RefundReason};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `refund_execution`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -22,7 +22,8 @@ pub struct RefundExecutionArgs {
 /// Accounts of `refund_execution`.
 #[derive(Accounts)]
 pub struct RefundExecution<'info> {
-    /// The relay authority, or anyone from `refund_at` on.
+    /// A relay authority, which gets the gas, or anyone from `refund_at` on.
+    #[account(mut)]
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
@@ -60,12 +61,12 @@ pub struct RefundExecution<'info> {
 impl RefundExecution<'_> {
     /// authority may refund now; destination is the caller's and can receive; all else by the constraints.
     pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
-        require_at_home(&self.record)?;
+        require_canonical_address(&self.record)?;
         require_escrow_of(&self.escrow, &self.record)?;
         let authority = self.authority.key();
         let now = Clock::get()?.unix_timestamp;
         ensure!(
-            authority == self.config.relay_authority || now >= self.record.refund_at,
+            now >= self.record.refund_at || self.config.is_relay_authority(&authority),
             MarketplaceError::RefundTooEarly
         );
         let (mint, caller) = (&self.config.usdc_mint, &self.record.caller);
@@ -109,7 +110,7 @@ pub fn refund_execution_handler(
     let amount = escrow
         .ok_or_else(|| fail(MarketplaceError::RecordUnsound))?
         .amount;
-    let by_relay = accounts.authority.key() == accounts.config.relay_authority;
+    let by_relay = accounts.config.is_relay_authority(accounts.authority.key);
     let reason = if by_relay {
         args.reason
     } else {
@@ -117,17 +118,23 @@ pub fn refund_execution_handler(
     };
 
     let execution_id = accounts.record.execution_id;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.record.to_account_info(),
         seeds: &accounts.record.seeds(),
         token_program: &accounts.token_program,
     };
-    mover.transfer(&accounts.escrow, &accounts.destination, amount)?;
-    mover.close(&accounts.escrow, &accounts.rent_sponsor, &mover.authority)?;
+    transfer.send(&accounts.escrow, &accounts.destination, amount)?;
+    transfer.close(
+        &accounts.escrow,
+        &accounts.rent_sponsor,
+        &transfer.authority,
+    )?;
 
     let record = &accounts.record;
     record.invariant(0)?;
     let restored = restore_grant(&accounts.grant, record)?;
+    let relay = by_relay.then_some(accounts.authority.as_ref());
+    let (gas_to, gas_lamports) = pay_gas(record, relay, &accounts.rent_sponsor)?;
     emit!(ExecutionRefunded {
         record: record.key(),
         execution_id,
@@ -137,14 +144,18 @@ pub fn refund_execution_handler(
         reason: reason as u8,
         refunded_at: now,
         grant_restored: restored.is_some(),
-        grant_total_spent: restored.unwrap_or(0),
+        grant_total_spent: restored.map_or(0, |(total, _)| total),
+        grant_period_spent: restored.map_or(0, |(_, period)| period),
+        gas_to,
+        gas_lamports,
     });
     Ok(())
 }
 
-/// Give the spend back to the grant that paid, if it is still that one and live; says the spend after it.
+/// Give the spend back to the grant that paid, if it is still that one and live; says the spend after it, whole and
+/// of its period.
 /// A grant that is gone must never keep a caller from its money, so nothing here refuses.
-fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Option<u64>> {
+fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Option<(u64, u64)>> {
     if record.key_id == [0; 16] {
         return Ok(None);
     }
@@ -156,5 +167,5 @@ fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Opti
     }
     // No invariant here: giving back only lowers the spend, and limits may have been lowered below it since.
     write_state(account, &grant)?;
-    Ok(Some(grant.total_spent))
+    Ok(Some((grant.total_spent, grant.period_spent)))
 }

@@ -3,9 +3,6 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{
-    require_at_home, require_collateral_of, require_dispute_of, require_vault_of,
-};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeResolved;
@@ -13,7 +10,7 @@ use crate::guard::fail;
 use crate::state::{
     pay_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord,
 };
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `resolve_dispute`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -33,22 +30,39 @@ pub struct ResolveDispute<'info> {
     pub admin: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut,
-        has_one = listing @ fail(MarketplaceError::WrongListing))]
+    #[account(
+        mut,
+        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
+        bump = record.bump,
+        has_one = listing @ fail(MarketplaceError::WrongListing)
+    )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [DISPUTE_SEED, record.key().as_ref()], bump))]
-    #[account(mut,
-        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    #[account(
+        mut,
+        seeds = [DISPUTE_SEED, record.key().as_ref()],
+        bump = dispute.bump,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub dispute: Box<Account<'info, Dispute>>,
-    #[account(mut,
-        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[account(
+        mut,
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump,
+        has_one = creator @ fail(MarketplaceError::NotCreator)
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, at its address by its seeds.
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
+        bump = collateral.vault_bump
+    )]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, usable or not; its address is checked in `validate`.
     #[cfg_attr(
@@ -76,11 +90,6 @@ pub struct ResolveDispute<'info> {
 impl ResolveDispute<'_> {
     /// destination is the caller's; a rejection slashes nothing; all else by the constraints.
     pub fn validate(&self, args: &ResolveDisputeArgs) -> Result<()> {
-        require_at_home(&self.record)?;
-        require_dispute_of(&self.dispute, &self.record.key())?;
-        require_at_home(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_vault_of(&self.collateral_vault, &self.collateral)?;
         ensure!(
             tokens::is_associated(
                 &self.destination,
@@ -111,19 +120,23 @@ impl ResolveDispute<'_> {
         if !vault_moves || !tokens::can_receive(&self.treasury, &mint) {
             to_treasury = 0;
         }
-        let mover = Mover {
+        let transfer = TokenTransfer {
             authority: self.collateral_vault.to_account_info(),
             seeds: &self.collateral.vault_seeds(),
             token_program: &self.token_program,
         };
         let now_to_caller = to_caller.saturating_sub(owed);
-        mover.transfer(&self.collateral_vault, &self.destination, now_to_caller)?;
-        mover.transfer(&self.collateral_vault, &self.treasury, to_treasury)?;
+        transfer.send(&self.collateral_vault, &self.destination, now_to_caller)?;
+        transfer.send(&self.collateral_vault, &self.treasury, to_treasury)?;
         self.collateral
             .slash(to_caller.saturating_add(to_treasury), owed)?;
         self.dispute.amount_to_caller = to_caller;
         self.dispute.amount_to_treasury = to_treasury;
         self.dispute.owed = owed;
+        // Tiers may have risen since: a finding that takes nothing is no reason to pause.
+        if amount == 0 {
+            return Ok(());
+        }
         let available = self.collateral.available();
         self.listing.pause_if_below(available, &self.config)
     }

@@ -3,27 +3,36 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_at_home, require_collateral_of, require_vault_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::CollateralReturned;
 use crate::guard::fail;
 use crate::state::{AgentListing, Config, CreatorCollateral};
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Accounts of `return_collateral`.
 #[derive(Accounts)]
 pub struct ReturnCollateral<'info> {
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
+    #[account(
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
-    #[account(mut,
-        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, at its address by its seeds.
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
+        bump = collateral.vault_bump
+    )]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the creator's associated token account; checked in `validate`.
     #[cfg_attr(
@@ -45,9 +54,6 @@ pub struct ReturnCollateral<'info> {
 impl ReturnCollateral<'_> {
     /// destination is the creator's and can receive; the moment has come, which is the transition's business.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_vault_of(&self.collateral_vault, &self.collateral)?;
         let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
         ensure!(
             tokens::is_associated(&self.destination, mint, creator),
@@ -67,19 +73,23 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let collateral = &mut accounts.collateral;
     let held = tokens::balance(&accounts.collateral_vault);
     collateral.invariant(held)?;
-    collateral.give_back(Clock::get()?.unix_timestamp)?;
+    collateral.mark_returned(Clock::get()?.unix_timestamp)?;
     // Whatever a stranger sent to the vault goes along: nobody else could ever claim it.
     let amount = held.saturating_sub(collateral.owed);
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.collateral_vault.to_account_info(),
         seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
     };
-    mover.transfer(&accounts.collateral_vault, &accounts.destination, amount)?;
+    transfer.send(&accounts.collateral_vault, &accounts.destination, amount)?;
     let vault_closed = collateral.owed == 0;
     if vault_closed {
-        let keeper = collateral.to_account_info();
-        mover.close(&accounts.collateral_vault, &accounts.rent_sponsor, &keeper)?;
+        let fallback_destination = collateral.to_account_info();
+        transfer.close(
+            &accounts.collateral_vault,
+            &accounts.rent_sponsor,
+            &fallback_destination,
+        )?;
     }
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     emit!(CollateralReturned {

@@ -2,7 +2,6 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::require_at_home;
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantRevoked;
@@ -11,21 +10,24 @@ use crate::state::{Config, KeyGrant};
 /// Accounts of `revoke_grant`.
 #[derive(Accounts)]
 pub struct RevokeGrant<'info> {
-    /// The grant's wallet, or the relay authority.
+    /// The grant's wallet, or a relay authority.
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()],
+        bump = grant.bump
+    )]
     pub grant: Box<Account<'info, KeyGrant>>,
 }
 
 impl RevokeGrant<'_> {
-    /// authority is the wallet or the relay authority; grant is at its address.
+    /// authority is the wallet or a relay authority; all else by the constraints.
     pub fn validate(&self) -> Result<()> {
-        require_at_home(&self.grant)?;
         let authority = self.authority.key();
         ensure!(
-            authority == self.grant.wallet || authority == self.config.relay_authority,
+            authority == self.grant.wallet || self.config.is_relay_authority(&authority),
             MarketplaceError::NotGrantAuthority
         );
         Ok(())

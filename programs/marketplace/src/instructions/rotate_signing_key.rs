@@ -2,13 +2,12 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::require_at_home;
 use crate::constants::*;
 use crate::creation::{create_state, read_state};
-use crate::ed25519;
 use crate::errors::MarketplaceError;
 use crate::events::SigningKeyRotated;
 use crate::guard::fail;
+use crate::signature::require_possession;
 use crate::state::{AgentListing, ListingStatus, SigningKey};
 
 /// Arguments of `rotate_signing_key`.
@@ -16,6 +15,8 @@ use crate::state::{AgentListing, ListingStatus, SigningKey};
 pub struct RotateSigningKeyArgs {
     /// Ed25519 key that signs results of executions opened from now on.
     pub signing_key: Pubkey,
+    /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.
+    pub possession: [u8; 64],
 }
 
 /// Accounts of `rotate_signing_key`.
@@ -26,8 +27,12 @@ pub struct RotateSigningKey<'info> {
     /// Pays the rent of a key that is new.
     #[account(mut)]
     pub payer: Signer<'info>,
-    #[account(mut,
-        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[account(
+        mut,
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump,
+        has_one = creator @ fail(MarketplaceError::NotCreator)
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
     /// CHECK: at its address by its seeds; the key's tie to this listing, made here where the key is new.
     #[cfg(not(feature = "idl-build"))]
@@ -37,9 +42,6 @@ pub struct RotateSigningKey<'info> {
     #[cfg(feature = "idl-build")]
     #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
     pub signing_key: Box<Account<'info, SigningKey>>,
-    /// CHECK: the instructions sysvar, by its address.
-    #[account(address = anchor_lang::solana_program::sysvar::instructions::ID)]
-    pub instructions: UncheckedAccount<'info>,
     pub system_program: Program<'info, System>,
 }
 
@@ -47,17 +49,16 @@ impl RotateSigningKey<'_> {
     /// listing not delisted; the key is strong and proved to be the creator's; whether it may sign for this
     /// listing is seen where it is tied.
     pub fn validate(&self, args: &RotateSigningKeyArgs) -> Result<()> {
-        require_at_home(&self.listing)?;
         ensure!(
             self.listing.status != ListingStatus::Delisted,
             MarketplaceError::ListingDelisted
         );
-        ed25519::require_possession(&self.instructions, &args.signing_key, &self.listing.key())
+        require_possession(&args.signing_key, &args.possession, &self.listing.key())
     }
 }
 
 /// Tie a key to a listing, for ever: make the tie, or find that it is to this very listing.
-pub fn tie_signing_key<'info>(
+pub fn bind_signing_key<'info>(
     payer: &Signer<'info>,
     account: &AccountInfo<'info>,
     key: Pubkey,
@@ -84,7 +85,7 @@ pub fn rotate_signing_key_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let listing = accounts.listing.key();
-    tie_signing_key(
+    bind_signing_key(
         &accounts.payer,
         &accounts.signing_key.to_account_info(),
         args.signing_key,

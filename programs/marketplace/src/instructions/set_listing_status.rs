@@ -2,7 +2,6 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ListingStatusChanged;
@@ -22,18 +21,23 @@ pub struct SetListingStatus<'info> {
     pub creator: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut,
-        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[account(
+        mut,
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump,
+        has_one = creator @ fail(MarketplaceError::NotCreator)
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
+    #[account(
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
 impl SetListingStatus<'_> {
     /// Resuming needs the collateral that the price requires; all else by the constraints.
     pub fn validate(&self, args: &SetListingStatusArgs) -> Result<()> {
-        require_at_home(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
         ensure!(
             args.status != ListingStatus::Delisted,
             MarketplaceError::InvalidListingTransition

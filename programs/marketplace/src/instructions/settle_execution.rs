@@ -3,20 +3,22 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_at_home, require_escrow_of};
+use crate::addresses::{require_canonical_address, require_escrow_of};
 use crate::constants::*;
-use crate::ed25519;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionSettled;
 use crate::guard::fail;
-use crate::state::{AgentListing, Config, ExecutionRecord, ExecutionStatus};
-use crate::tokens::{self, Mover};
+use crate::signature::{require_signature, result_message};
+use crate::state::{pay_gas, AgentListing, Config, ExecutionRecord, ExecutionStatus};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `settle_execution`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct SettleExecutionArgs {
     /// SHA-256 of the result; the creator signed `sha256:` and its lower-case hex.
     pub result_hash: [u8; 32],
+    /// The record's signing key's Ed25519 signature over that text.
+    pub signature: [u8; 64],
     /// Dispatch to result, as the relay measured it.
     pub execution_time_ms: u32,
 }
@@ -24,12 +26,10 @@ pub struct SettleExecutionArgs {
 /// Accounts of `settle_execution`.
 #[derive(Accounts)]
 pub struct SettleExecution<'info> {
-    /// Must sign too, because the creator's signature does not name the execution.
+    /// Must sign too, because the creator's signature does not name the execution. Gets the gas.
+    #[account(mut)]
     pub relay_authority: Signer<'info>,
-    #[account(
-        address = CONFIG_ADDRESS,
-        has_one = relay_authority @ fail(MarketplaceError::NotRelayAuthority)
-    )]
+    #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
     #[account(
         mut,
@@ -37,14 +37,14 @@ pub struct SettleExecution<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    /// Says where the creator is paid; its status does not matter here.
-    #[account(has_one = payout @ fail(MarketplaceError::WrongPayout))]
+    /// Says who the creator is; its status does not matter here.
+    #[cfg_attr(feature = "idl-build", account(has_one = payout))]
     pub listing: Box<Account<'info, AgentListing>>,
     /// CHECK: at its address by its seeds; a token account until the record has ended.
     #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
     #[account(mut)]
     pub escrow: UncheckedAccount<'info>,
-    /// CHECK: the listing's payout by has_one; that it can receive is checked in `validate`.
+    /// CHECK: the listing's payout or any other USDC account of its creator; checked in `validate`.
     #[account(mut)]
     pub payout: UncheckedAccount<'info>,
     /// CHECK: the treasury, by its address.
@@ -53,34 +53,32 @@ pub struct SettleExecution<'info> {
     /// CHECK: the record's rent sponsor by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
-    /// CHECK: the instructions sysvar, by its address.
-    #[account(address = anchor_lang::solana_program::sysvar::instructions::ID)]
-    pub instructions: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl SettleExecution<'_> {
-    /// Called at the top level; record open, before refund_at; the signature is by the record's key over
-    /// this hash; payout can receive; all else by the constraints.
+    /// relay_authority is one; record open, before refund_at; payout is the creator's and can receive; the signature,
+    /// dearest, last; all else by the constraints.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
-        require_at_home(&self.record)?;
+        require_canonical_address(&self.record)?;
         require_escrow_of(&self.escrow, &self.record)?;
-        ed25519::require_top_level()?;
+        self.config
+            .require_relay_authority(self.relay_authority.key)?;
         ensure!(
             self.record.status == ExecutionStatus::Open,
             MarketplaceError::ExecutionNotOpen
         );
-        let message = ed25519::result_message(&args.result_hash);
-        ed25519::require_signature(&self.instructions, &self.record.signing_key, &message)?;
+        let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
         ensure!(
-            tokens::can_receive(&self.payout, &self.config.usdc_mint),
+            tokens::can_receive_for(&self.payout, mint, creator),
             MarketplaceError::PayoutUnusable
         );
-        Ok(())
+        let message = result_message(&args.result_hash);
+        require_signature(&self.record.signing_key, &args.signature, &message)
     }
 }
 
-/// Pay marketplace and creator, close the escrow, keep the hash.
+/// Pay marketplace and creator, close the escrow, keep the hash, pay the gas.
 pub fn settle_execution_handler(
     ctx: Context<SettleExecution>,
     args: SettleExecutionArgs,
@@ -109,17 +107,26 @@ pub fn settle_execution_handler(
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
 
     let execution_id = accounts.record.execution_id;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.record.to_account_info(),
         seeds: &accounts.record.seeds(),
         token_program: &accounts.token_program,
     };
-    mover.transfer(&accounts.escrow, &accounts.payout, to_creator)?;
-    mover.transfer(&accounts.escrow, &accounts.treasury, to_treasury)?;
-    mover.close(&accounts.escrow, &accounts.rent_sponsor, &mover.authority)?;
+    transfer.send(&accounts.escrow, &accounts.payout, to_creator)?;
+    transfer.send(&accounts.escrow, &accounts.treasury, to_treasury)?;
+    transfer.close(
+        &accounts.escrow,
+        &accounts.rent_sponsor,
+        &transfer.authority,
+    )?;
 
     let record = &accounts.record;
     record.invariant(0)?;
+    let (gas_to, gas_lamports) = pay_gas(
+        record,
+        Some(&accounts.relay_authority),
+        &accounts.rent_sponsor,
+    )?;
     emit!(ExecutionSettled {
         record: record.key(),
         execution_id,
@@ -131,6 +138,9 @@ pub fn settle_execution_handler(
         fee_waived,
         execution_time_ms: args.execution_time_ms,
         settled_at: now,
+        payout: accounts.payout.key(),
+        gas_to,
+        gas_lamports,
     });
     Ok(())
 }

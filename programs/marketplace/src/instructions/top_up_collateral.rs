@@ -3,14 +3,12 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_at_home, require_collateral_of, require_vault_of};
-#[cfg(feature = "idl-build")]
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::CollateralToppedUp;
 use crate::guard::fail;
 use crate::state::{AgentListing, CreatorCollateral, ListingStatus};
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `top_up_collateral`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -24,14 +22,24 @@ pub struct TopUpCollateralArgs {
 pub struct TopUpCollateral<'info> {
     /// The creator's wallet; owns `source`.
     pub creator: Signer<'info>,
-    #[account(has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[account(
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump,
+        has_one = creator @ fail(MarketplaceError::NotCreator)
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, at its address by its seeds.
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
+        bump = collateral.vault_bump
+    )]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: a USDC account of the creator that holds the amount; checked in `validate`.
     #[account(mut)]
@@ -42,9 +50,6 @@ pub struct TopUpCollateral<'info> {
 impl TopUpCollateral<'_> {
     /// listing not delisted; an amount above zero; source is the creator's, of the vault's mint, and holds it.
     pub fn validate(&self, args: &TopUpCollateralArgs) -> Result<()> {
-        require_at_home(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_vault_of(&self.collateral_vault, &self.collateral)?;
         ensure!(
             self.listing.status != ListingStatus::Delisted,
             MarketplaceError::ListingDelisted
@@ -71,12 +76,12 @@ pub fn top_up_collateral_handler(
     args: TopUpCollateralArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.creator.to_account_info(),
         seeds: &[],
         token_program: &accounts.token_program,
     };
-    mover.transfer(&accounts.source, &accounts.collateral_vault, args.amount)?;
+    transfer.send(&accounts.source, &accounts.collateral_vault, args.amount)?;
     let collateral = &mut accounts.collateral;
     collateral.top_up(args.amount)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;

@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
-use crate::events::ConfigUpdated;
+use crate::events::{ConfigSettings, ConfigUpdated};
 use crate::guard::fail;
 use crate::state::{CollateralTier, Config};
 
@@ -71,16 +71,7 @@ pub fn update_config_handler(ctx: Context<UpdateConfig>, args: UpdateConfigArgs)
     config.invariant()?;
     emit!(ConfigUpdated {
         config: config.key(),
-        opens_paused: config.opens_paused,
-        fee_bps: config.fee_bps,
-        min_price: config.min_price,
-        dispute_bond_lamports: config.dispute_bond_lamports,
-        dispute_window_seconds: config.dispute_window_seconds,
-        refund_grace_seconds: config.refund_grace_seconds,
-        max_timeout_seconds: config.max_timeout_seconds,
-        longest_span_seconds: config.longest_span_seconds,
-        exposure_multiple: config.exposure_multiple,
-        tiers: config.used_tiers().to_vec(),
+        settings: ConfigSettings::of(config),
     });
     Ok(())
 }

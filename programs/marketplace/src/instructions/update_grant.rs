@@ -2,7 +2,7 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::require_at_home;
+use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantUpdated;
 use crate::guard::fail;
@@ -20,15 +20,18 @@ pub struct UpdateGrantArgs {
 pub struct UpdateGrant<'info> {
     /// The grant's wallet.
     pub wallet: Signer<'info>,
-    #[account(mut,
-        has_one = wallet @ fail(MarketplaceError::NotGrantWallet))]
+    #[account(
+        mut,
+        seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()],
+        bump = grant.bump,
+        has_one = wallet @ fail(MarketplaceError::NotGrantWallet)
+    )]
     pub grant: Box<Account<'info, KeyGrant>>,
 }
 
 impl UpdateGrant<'_> {
     /// Nothing beyond the constraints; the limits are checked where they are set.
     pub fn validate(&self, _args: &UpdateGrantArgs) -> Result<()> {
-        require_at_home(&self.grant)?;
         Ok(())
     }
 }
@@ -45,7 +48,10 @@ pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) ->
         period_max: grant.period_max,
         total_max: grant.total_max,
         period_seconds: grant.period_seconds,
+        max_gas_lamports: grant.max_gas_lamports,
         expires_at: grant.expires_at,
+        period_start: grant.period_start,
+        period_spent: grant.period_spent,
     });
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::{require_at_home, require_collateral_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ListingUpdated;
@@ -23,11 +22,18 @@ pub struct UpdateListing<'info> {
     pub creator: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut,
-        has_one = creator @ fail(MarketplaceError::NotCreator))]
+    #[account(
+        mut,
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump,
+        has_one = creator @ fail(MarketplaceError::NotCreator)
+    )]
     #[cfg_attr(feature = "idl-build", account(has_one = payout))]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(feature = "idl-build", account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump))]
+    #[account(
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
+    )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// The account that settlements pay from now on; may be the present one.
     /// CHECK: a USDC account of the creator; checked in `validate`.
@@ -37,8 +43,6 @@ pub struct UpdateListing<'info> {
 impl UpdateListing<'_> {
     /// listing not delisted; payout is the creator's; a new price needs its tier's collateral.
     pub fn validate(&self, args: &UpdateListingArgs) -> Result<()> {
-        require_at_home(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
         ensure!(
             self.listing.status != ListingStatus::Delisted,
             MarketplaceError::ListingDelisted

@@ -8,7 +8,7 @@ use crate::errors::MarketplaceError;
 use crate::events::TreasuryWithdrawn;
 use crate::guard::fail;
 use crate::state::Config;
-use crate::tokens::{self, Mover};
+use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `withdraw_treasury`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -55,12 +55,12 @@ pub fn withdraw_treasury_handler(
     args: WithdrawTreasuryArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
-    let mover = Mover {
+    let transfer = TokenTransfer {
         authority: accounts.treasury.to_account_info(),
         seeds: &[TREASURY_SEED, &[accounts.config.treasury_bump]],
         token_program: &accounts.token_program,
     };
-    mover.transfer(&accounts.treasury, &accounts.destination, args.amount)?;
+    transfer.send(&accounts.treasury, &accounts.destination, args.amount)?;
     emit!(TreasuryWithdrawn {
         treasury: accounts.treasury.key(),
         destination: accounts.destination.key(),

@@ -33,12 +33,12 @@ pub struct Config {
     pub fee_bps: u16,
     /// How many of `tiers` are in use, 1 to 4.
     pub tier_count: u8,
+    /// How many of `relay_authorities` are in use, 1 to 8.
+    pub relay_authority_count: u8,
     /// Who may change settings, verify creators and resolve disputes.
     pub admin: Pubkey,
     /// Who may become admin by accepting; the zero key when nobody.
     pub pending_admin: Pubkey,
-    /// Who must sign every settle, and opens on behalf of keys.
-    pub relay_authority: Pubkey,
     /// The one settlement mint: six decimals, classic Token program. Fixed for ever.
     pub usdc_mint: Pubkey,
     /// Lowest price of a listing, base units.
@@ -57,6 +57,11 @@ pub struct Config {
     pub exposure_multiple: u32,
     /// Collateral tiers, strictly increasing in both fields; unused ones are zero.
     pub tiers: [CollateralTier; 4],
+    /// Who may settle and refund any execution, and open on behalf of keys; each relay process has one of its own,
+    /// so that no account is written by all of them. Unused ones are zero.
+    pub relay_authorities: [Pubkey; 8],
+    /// Zero. New settings get accounts of their own; this is for what cannot.
+    pub reserved: [u8; 64],
 }
 
 impl Config {
@@ -87,6 +92,49 @@ impl Config {
             *slot = *tier;
         }
         self.tier_count = u8::try_from(tiers.len()).unwrap_or(u8::MAX);
+        Ok(())
+    }
+
+    /// Whether this key is one of the relay authorities.
+    pub fn is_relay_authority(&self, key: &Pubkey) -> bool {
+        let used = usize::from(self.relay_authority_count);
+        self.relay_authorities.iter().take(used).any(|it| it == key)
+    }
+
+    /// This key is one of the relay authorities.
+    pub fn require_relay_authority(&self, key: &Pubkey) -> Result<()> {
+        ensure!(
+            self.is_relay_authority(key),
+            MarketplaceError::NotRelayAuthority
+        );
+        Ok(())
+    }
+
+    /// The relay authorities in use.
+    pub fn used_relay_authorities(&self) -> &[Pubkey] {
+        self.relay_authorities
+            .get(..usize::from(self.relay_authority_count))
+            .unwrap_or(&[])
+    }
+
+    /// Replace the relay authorities: 1 to 8, none twice, none the zero key.
+    pub fn set_relay_authorities(&mut self, authorities: &[Pubkey]) -> Result<()> {
+        let distinct = authorities.iter().enumerate().all(|(index, key)| {
+            *key != Pubkey::default()
+                && authorities
+                    .iter()
+                    .skip(index.saturating_add(1))
+                    .all(|it| it != key)
+        });
+        ensure!(
+            distinct && (1..=self.relay_authorities.len()).contains(&authorities.len()),
+            MarketplaceError::InvalidRelayAuthorities
+        );
+        self.relay_authorities = Default::default();
+        for (slot, key) in self.relay_authorities.iter_mut().zip(authorities) {
+            *slot = *key;
+        }
+        self.relay_authority_count = u8::try_from(authorities.len()).unwrap_or(u8::MAX);
         Ok(())
     }
 
@@ -154,6 +202,14 @@ mod tests {
     /// First 8 bytes of SHA-256("account:Config").
     const DISCRIMINATOR: [u8; 8] = [0x9b, 0x0c, 0xaa, 0xe0, 0x1e, 0xfa, 0xcc, 0x82];
 
+    fn authorities(fills: &[u8]) -> [Pubkey; 8] {
+        let mut all = [Pubkey::default(); 8];
+        for (slot, fill) in all.iter_mut().zip(fills) {
+            *slot = Pubkey::new_from_array([*fill; 32]);
+        }
+        all
+    }
+
     fn config() -> Config {
         let tier = |max_price, deposit| CollateralTier { max_price, deposit };
         Config {
@@ -163,9 +219,9 @@ mod tests {
             opens_paused: true,
             fee_bps: 100,
             tier_count: 2,
+            relay_authority_count: 2,
             admin: Pubkey::new_from_array([4; 32]),
             pending_admin: Pubkey::new_from_array([5; 32]),
-            relay_authority: Pubkey::new_from_array([6; 32]),
             usdc_mint: Pubkey::new_from_array([7; 32]),
             min_price: 10_000,
             dispute_bond_lamports: 9,
@@ -175,6 +231,8 @@ mod tests {
             longest_span_seconds: 263_400,
             exposure_multiple: 10,
             tiers: [tier(10_000, 11), tier(20_000, 12), tier(0, 0), tier(0, 0)],
+            relay_authorities: authorities(&[6, 8]),
+            reserved: [0; 64],
         }
     }
 
@@ -186,10 +244,9 @@ mod tests {
             &DISCRIMINATOR[..],
             &[1, 2, 3, 1],
             &[100, 0],
-            &[2],
+            &[2, 2],
             &[4; 32],
             &[5; 32],
-            &[6; 32],
             &[7; 32],
         ]
         .concat();
@@ -202,9 +259,43 @@ mod tests {
         for number in [10_000u64, 11, 20_000, 12, 0, 0, 0, 0] {
             expected.extend(number.to_le_bytes());
         }
+        for fill in [6u8, 8, 0, 0, 0, 0, 0, 0] {
+            expected.extend([fill; 32]);
+        }
+        expected.extend([0; 64]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + Config::INIT_SPACE);
         assert_eq!(config().tiers.len(), usize::from(MAX_COLLATERAL_TIERS));
+        assert_eq!(
+            config().relay_authorities.len(),
+            usize::from(MAX_RELAY_AUTHORITIES)
+        );
+    }
+
+    #[test]
+    fn relay_authorities_are_one_to_eight_distinct_keys() {
+        let mut config = config();
+        let key = |fill: u8| Pubkey::new_from_array([fill; 32]);
+        assert!(config.is_relay_authority(&key(6)) && config.is_relay_authority(&key(8)));
+        assert!(!config.is_relay_authority(&key(7)) && !config.is_relay_authority(&key(0)));
+        let eight: Vec<Pubkey> = (1..=8).map(key).collect();
+        assert!(config.set_relay_authorities(&eight).is_ok());
+        assert_eq!(config.used_relay_authorities(), eight);
+        assert!(config.set_relay_authorities(&[key(3)]).is_ok());
+        assert_eq!(config.used_relay_authorities(), [key(3)]);
+        assert!(config.require_relay_authority(&key(3)).is_ok());
+        assert_eq!(
+            config.require_relay_authority(&key(1)),
+            Err(fail(MarketplaceError::NotRelayAuthority))
+        );
+        let nine: Vec<Pubkey> = (1..=9).map(key).collect();
+        for refused in [&[][..], &[key(0)], &[key(1), key(2), key(1)], &nine] {
+            assert_eq!(
+                config.set_relay_authorities(refused),
+                Err(fail(MarketplaceError::InvalidRelayAuthorities))
+            );
+            assert_eq!(config.used_relay_authorities(), [key(3)], "nothing changed");
+        }
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct CreatorCollateral {
     pub returnable_at: i64,
     /// How many disputes wait for an outcome.
     pub open_disputes: u32,
+    /// Zero; room for what later versions must keep here.
+    pub reserved: [u8; 32],
 }
 
 impl CreatorCollateral {
@@ -102,7 +104,7 @@ impl CreatorCollateral {
     }
 
     /// Everything that is not slashed goes back; awards that are owed stay.
-    pub fn give_back(&mut self, now: i64) -> Result<()> {
+    pub fn mark_returned(&mut self, now: i64) -> Result<()> {
         ensure!(
             !self.returned && self.returnable_at != 0 && now >= self.returnable_at,
             MarketplaceError::CollateralNotReturnable
@@ -219,6 +221,7 @@ mod tests {
             exposure_window_start: 11,
             returnable_at: 12,
             open_disputes: 13,
+            reserved: [0; 32],
         }
     }
 
@@ -231,6 +234,7 @@ mod tests {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
         expected.extend([13, 0, 0, 0]);
+        expected.extend([0; 32]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + CreatorCollateral::INIT_SPACE);
     }
@@ -303,14 +307,17 @@ mod tests {
         use MarketplaceError::*;
         let mut book = collateral();
         (book.returned, book.open_disputes, book.returnable_at) = (false, 0, 0);
-        assert_eq!(book.give_back(i64::MAX), Err(fail(CollateralNotReturnable)));
+        assert_eq!(
+            book.mark_returned(i64::MAX),
+            Err(fail(CollateralNotReturnable))
+        );
         book.delist(100, 50);
-        assert_eq!(book.give_back(149), Err(fail(CollateralNotReturnable)));
+        assert_eq!(book.mark_returned(149), Err(fail(CollateralNotReturnable)));
         book.open_disputes = 1;
-        assert_eq!(book.give_back(150), Err(fail(DisputesOpen)));
+        assert_eq!(book.mark_returned(150), Err(fail(DisputesOpen)));
         book.open_disputes = 0;
-        assert!(book.give_back(150).is_ok() && book.returned);
-        assert_eq!(book.give_back(150), Err(fail(CollateralNotReturnable)));
+        assert!(book.mark_returned(150).is_ok() && book.returned);
+        assert_eq!(book.mark_returned(150), Err(fail(CollateralNotReturnable)));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! A caller's claim that a settled result is not what was paid for. One per record, ever; kept after its outcome.
+//! A caller's claim that a settled result is not what was paid for. One per record, ever; kept after its outcome
+//! until its record can have no other.
 
 use anchor_lang::prelude::*;
 
-use crate::constants::DISPUTE_LAPSE_SECONDS;
-use crate::creation::rent_exempt_minimum;
+use crate::constants::{DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS};
+use crate::creation::{can_take, spendable};
 use crate::errors::MarketplaceError;
 
 /// Where a dispute stands.
@@ -44,7 +45,7 @@ pub struct Dispute {
     pub reason_hash: [u8; 32],
     /// When it was opened, unix seconds; the answer is due 72 hours later.
     pub opened_at: i64,
-    /// Lamports held in this account as bond; 0 once paid out.
+    /// Lamports held in this account as bond, as far as they are not paid out.
     pub bond: u64,
     /// Price of the disputed execution, base units.
     pub price: u64,
@@ -84,6 +85,19 @@ impl Dispute {
         Ok(())
     }
 
+    /// Whether the account may go: it owes nothing, and its record can have no other.
+    pub fn require_closable(&self, now: i64) -> Result<()> {
+        ensure!(
+            self.outcome != DisputeOutcome::Open && self.owed == 0,
+            MarketplaceError::DisputeNotEnded
+        );
+        ensure!(
+            now >= self.resolved_at.saturating_add(ENDED_DISPUTE_SECONDS),
+            MarketplaceError::CloseTooEarly
+        );
+        Ok(())
+    }
+
     /// The award that waited has been paid; says how much.
     pub fn take_owed(&mut self) -> Result<u64> {
         ensure!(self.owed > 0, MarketplaceError::NothingOwed);
@@ -106,19 +120,18 @@ impl Dispute {
     }
 }
 
-/// Pay the bond out; says how much. One whose receiver would be left below rent exemption or has become a
-/// program, which fails the whole transaction, stays in the dispute's account, so that no receiver can stop an
-/// outcome.
+/// Pay the bond out; says how much. What cannot be paid without failing the whole transaction stays in the dispute's
+/// account: that its receiver cannot take, and that it needs for itself since the rent has risen. So neither a
+/// receiver nor the rent can stop an outcome.
 pub fn pay_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64> {
-    let bond = dispute.bond;
-    let after = to.lamports().saturating_add(bond);
-    if to.executable || after < rent_exempt_minimum(to.data_len())? {
+    let paid = spendable(dispute.as_ref(), dispute.bond)?;
+    if !can_take(to, paid)? {
         return Ok(0);
     }
-    dispute.sub_lamports(bond)?;
-    to.add_lamports(bond)?;
-    dispute.bond = 0;
-    Ok(bond)
+    dispute.sub_lamports(paid)?;
+    to.add_lamports(paid)?;
+    dispute.bond = dispute.bond.saturating_sub(paid);
+    Ok(paid)
 }
 
 #[cfg(test)]
@@ -190,6 +203,28 @@ mod tests {
                 Err(fail(MarketplaceError::DisputeNotOpen))
             );
         }
+    }
+
+    #[test]
+    fn an_ended_dispute_that_owes_nothing_closes_thirty_days_after_its_outcome() {
+        use MarketplaceError::*;
+        let mut dispute = dispute();
+        assert_eq!(
+            dispute.require_closable(i64::MAX),
+            Err(fail(DisputeNotEnded))
+        );
+        assert!(dispute.end(DisputeOutcome::Upheld, [1; 32], 200).is_ok());
+        let closable = 200 + ENDED_DISPUTE_SECONDS;
+        assert_eq!(
+            dispute.require_closable(closable - 1),
+            Err(fail(CloseTooEarly))
+        );
+        assert!(dispute.require_closable(closable).is_ok());
+        (dispute.amount_to_caller, dispute.owed) = (5, 5);
+        assert_eq!(
+            dispute.require_closable(closable),
+            Err(fail(DisputeNotEnded))
+        );
     }
 
     #[test]

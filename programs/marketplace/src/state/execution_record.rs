@@ -1,11 +1,13 @@
-//! One paid call. Made when its escrow is funded; Completed ones stay for their dispute window and
-//! are archived later, Refunded ones can be closed a week after their open.
+//! One paid call. Made when its escrow is funded; it never grows. Ended ones stay for three days at least, and for
+//! their dispute window: then Refunded ones are closed, and paid ones become leaves of an archive.
 
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
 
 use crate::constants::*;
+use crate::creation::{can_take, spendable};
 use crate::errors::MarketplaceError;
+use crate::guard::fail;
 
 /// Where an execution's money is.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ pub struct ExecutionRecord {
     pub signing_key: Pubkey,
     /// Key whose grant paid; zero when the wallet opened it itself.
     pub key_id: [u8; 16],
-    /// Who paid this account's and the escrow's rent and gets it back.
+    /// Who lent this account's and the escrow's rent and gets it back: a wallet, a tank, or who a payer named.
     pub rent_sponsor: Pubkey,
     /// Price, base units.
     pub price: u64,
@@ -98,6 +100,9 @@ pub struct ExecutionRecord {
     pub listing_version: u32,
     /// Dispatch to result, milliseconds, as the relay measured it; 0 until settled.
     pub execution_time_ms: u32,
+    /// Lamports parked here at open for the relay authority that ends the execution; where anyone else does, they
+    /// go to `rent_sponsor`. Stays as it was at open.
+    pub gas_lamports: u32,
     /// Fee in force; becomes 0 when a frozen treasury waives it.
     pub fee_bps: u16,
 }
@@ -127,6 +132,19 @@ impl ExecutionRecord {
         let fee = u128::from(self.price) * u128::from(self.fee_bps) / u128::from(BPS_DENOMINATOR);
         // The fee is at most the price, so it always fits.
         u64::try_from(fee).unwrap_or(self.price)
+    }
+
+    /// A nonce begins with the UTC day of its open, or the day before, as a little-endian u32: an id of that day
+    /// cannot be used once its record may be gone, so that no id ever recurs.
+    pub fn require_fresh_nonce(nonce: &[u8; 16], now: i64) -> Result<()> {
+        let [first, second, third, fourth, ..] = *nonce;
+        let day = i64::from(u32::from_le_bytes([first, second, third, fourth]));
+        let today = now.checked_div(NONCE_DAY_SECONDS).unwrap_or(0);
+        ensure!(
+            day == today || day == today.saturating_sub(1),
+            MarketplaceError::WrongNonceDay
+        );
+        Ok(())
     }
 
     fn set_status(&mut self, next: ExecutionStatus) -> Result<()> {
@@ -191,14 +209,19 @@ impl ExecutionRecord {
         })
     }
 
-    /// Whether the account may go: it proves nothing that anybody still needs.
+    /// Whether the account may go without a leaf: a refunded one after three days, a paid one that nobody has
+    /// archived a year after its window.
     pub fn require_closable(&self, now: i64) -> Result<()> {
+        use ExecutionStatus::*;
+        let kept_seconds = match self.status {
+            Open | Disputed => return Err(fail(MarketplaceError::ExecutionNotEnded)),
+            Refunded => ENDED_RECORD_SECONDS,
+            Completed | DisputeUpheld => {
+                i64::from(self.dispute_window_seconds).saturating_add(UNARCHIVED_RECORD_SECONDS)
+            }
+        };
         ensure!(
-            self.status == ExecutionStatus::Refunded,
-            MarketplaceError::ExecutionNotRefunded
-        );
-        ensure!(
-            now >= self.opened_at.saturating_add(REFUNDED_RECORD_SECONDS),
+            now >= self.settled_at.saturating_add(kept_seconds),
             MarketplaceError::CloseTooEarly
         );
         Ok(())
@@ -224,10 +247,31 @@ impl ExecutionRecord {
     }
 }
 
+/// Pay out the gas that a record holds: to the relay authority that ended the execution, where one did, else to the
+/// rent sponsor; says to whom and how much. What neither can take, and what the record needs for itself since the
+/// rent has risen, stays until it is closed, so that gas can never hold up money. Only after the last call to another
+/// program: the runtime refuses calls by one that has moved lamports already.
+pub fn pay_gas<'info>(
+    record: &Account<'info, ExecutionRecord>,
+    relay_authority: Option<&AccountInfo<'info>>,
+    rent_sponsor: &AccountInfo<'info>,
+) -> Result<(Pubkey, u32)> {
+    if record.gas_lamports > 0 {
+        let gas = spendable(record.as_ref(), u64::from(record.gas_lamports))?;
+        for receiver in relay_authority.into_iter().chain([rent_sponsor]) {
+            if can_take(receiver, gas)? {
+                record.sub_lamports(gas)?;
+                receiver.add_lamports(gas)?;
+                return Ok((receiver.key(), u32::try_from(gas).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+    Ok((Pubkey::default(), 0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::fail;
 
     /// First 8 bytes of SHA-256("account:ExecutionRecord").
     const DISCRIMINATOR: [u8; 8] = [0x85, 0xc9, 0xb6, 0xce, 0xe0, 0x6f, 0x2d, 0xa8];
@@ -254,6 +298,7 @@ mod tests {
             dispute_window_seconds: 259_200,
             listing_version: 11,
             execution_time_ms: 0,
+            gas_lamports: 14,
             fee_bps: 100,
         }
     }
@@ -286,13 +331,13 @@ mod tests {
         for time in [100i64, 160, 760, 170] {
             expected.extend(time.to_le_bytes());
         }
-        for number in [259_200u32, 11, 13] {
+        for number in [259_200u32, 11, 13, 14] {
             expected.extend(number.to_le_bytes());
         }
         expected.extend([100, 0]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + ExecutionRecord::INIT_SPACE);
-        assert_eq!(bytes.len(), 290);
+        assert_eq!(bytes.len(), 294);
     }
 
     #[test]
@@ -394,16 +439,66 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refunded_record_closes_and_only_after_a_week() {
+    fn a_refunded_record_closes_after_three_days_and_a_paid_one_a_year_after_its_window() {
+        use ExecutionStatus::*;
         use MarketplaceError::*;
-        let mut record = record();
-        let week = 100 + REFUNDED_RECORD_SECONDS;
+        let mut ended = record();
         assert_eq!(
-            record.require_closable(week),
-            Err(fail(ExecutionNotRefunded))
+            ended.require_closable(i64::MAX),
+            Err(fail(ExecutionNotEnded))
         );
-        assert!(record.refund(760).is_ok());
-        assert_eq!(record.require_closable(week - 1), Err(fail(CloseTooEarly)));
-        assert!(record.require_closable(week).is_ok());
+        assert!(ended.refund(760).is_ok());
+        let closable = 760 + ENDED_RECORD_SECONDS;
+        assert_eq!(
+            ended.require_closable(closable - 1),
+            Err(fail(CloseTooEarly))
+        );
+        assert!(ended.require_closable(closable).is_ok());
+
+        let mut paid = record();
+        assert!(paid.settle([1; 32], 5, 200).is_ok());
+        let closable = 200 + 259_200 + UNARCHIVED_RECORD_SECONDS;
+        for (status, now, expected) in [
+            (Completed, closable - 1, Err(fail(CloseTooEarly))),
+            (Completed, closable, Ok(())),
+            (DisputeUpheld, closable - 1, Err(fail(CloseTooEarly))),
+            (DisputeUpheld, closable, Ok(())),
+            (Disputed, closable, Err(fail(ExecutionNotEnded))),
+        ] {
+            paid.status = status;
+            assert_eq!(paid.require_closable(now), expected, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn a_nonce_begins_with_today_or_yesterday() {
+        let nonce = |day: u32| {
+            let mut nonce = [9u8; 16];
+            for (to, from) in nonce.iter_mut().zip(day.to_le_bytes()) {
+                *to = from;
+            }
+            nonce
+        };
+        let midnight = 20_000 * NONCE_DAY_SECONDS;
+        for (day, now, fresh) in [
+            (20_000, midnight, true),
+            (19_999, midnight, true),
+            (19_998, midnight, false),
+            (20_001, midnight, false),
+            (19_998, midnight - 1, true),
+            (20_000, midnight - 1, false),
+            (u32::MAX, midnight, false),
+        ] {
+            let expected = if fresh {
+                Ok(())
+            } else {
+                Err(fail(MarketplaceError::WrongNonceDay))
+            };
+            assert_eq!(
+                ExecutionRecord::require_fresh_nonce(&nonce(day), now),
+                expected,
+                "{day} {now}"
+            );
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use anchor_lang::prelude::*;
 
-use crate::constants::MAX_GRANT_SECONDS;
+use crate::constants::{MAX_GAS_LAMPORTS, MAX_GRANT_SECONDS};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 
-/// The limits of a grant; every one must be above zero.
+/// The limits of a grant; every one but that of gas must be above zero.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantLimits {
     /// Most that one execution may cost, base units, inclusive.
@@ -19,6 +19,8 @@ pub struct GrantLimits {
     pub period_seconds: u32,
     /// The right ends at this moment, unix seconds; at most a year from now.
     pub expires_at: i64,
+    /// Most that one execution may take from the wallet's tank as gas, lamports; 0 takes none.
+    pub max_gas_lamports: u32,
 }
 
 impl GrantLimits {
@@ -34,6 +36,10 @@ impl GrantLimits {
         ensure!(
             self.expires_at > now && self.expires_at <= now.saturating_add(MAX_GRANT_SECONDS),
             MarketplaceError::GrantExpiryOutOfBounds
+        );
+        ensure!(
+            self.max_gas_lamports <= MAX_GAS_LAMPORTS,
+            MarketplaceError::GrantGasOutOfBounds
         );
         Ok(())
     }
@@ -81,6 +87,10 @@ pub struct KeyGrant {
     pub execution_count: u64,
     /// When the latest of them was opened, unix seconds; 0 before the first.
     pub last_opened_at: i64,
+    /// Most that one execution may take from the wallet's tank as gas, lamports.
+    pub max_gas_lamports: u32,
+    /// Zero; room for what later versions must keep here.
+    pub reserved: [u8; 32],
 }
 
 impl KeyGrant {
@@ -106,6 +116,7 @@ impl KeyGrant {
         self.total_max = limits.total_max;
         self.period_seconds = limits.period_seconds;
         self.expires_at = limits.expires_at;
+        self.max_gas_lamports = limits.max_gas_lamports;
         Ok(())
     }
 
@@ -167,6 +178,15 @@ impl KeyGrant {
         Ok(())
     }
 
+    /// The gas is within what the wallet allowed for one execution.
+    pub fn require_gas(&self, gas_lamports: u32) -> Result<()> {
+        ensure!(
+            gas_lamports <= self.max_gas_lamports,
+            MarketplaceError::GrantGasExceeded
+        );
+        Ok(())
+    }
+
     /// Give a refunded price back, if this is still the same live grant that paid it. The period
     /// gets it back only while it is the one in which it was spent.
     pub fn restore(&mut self, price: u64, opened_at: i64) -> bool {
@@ -222,6 +242,8 @@ mod tests {
             total_spent: 0,
             execution_count: 0,
             last_opened_at: 0,
+            max_gas_lamports: 9,
+            reserved: [0; 32],
         }
     }
 
@@ -248,6 +270,8 @@ mod tests {
         for number in [200u8, 100, 100, 5, 6, 7, 8] {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
+        expected.extend([9, 0, 0, 0]);
+        expected.extend([0; 32]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + KeyGrant::INIT_SPACE);
     }
@@ -304,6 +328,7 @@ mod tests {
             total_max: 1,
             period_seconds: 1,
             expires_at,
+            max_gas_lamports: MAX_GAS_LAMPORTS,
         };
         assert!(limits(101).validate(100).is_ok());
         assert!(limits(100 + MAX_GRANT_SECONDS).validate(100).is_ok());
@@ -329,6 +354,7 @@ mod tests {
             total_max: 30,
             period_seconds: 10,
             expires_at: 150,
+            max_gas_lamports: 9,
         };
         assert!(grant.set_limits(&lower, 106).is_ok());
         assert_eq!((grant.total_max, grant.total_spent), (30, 50));
@@ -354,6 +380,7 @@ mod tests {
             total_max: 150,
             period_seconds: 4,
             expires_at: 200,
+            max_gas_lamports: 9,
         };
         assert!(grant.set_limits(&shorter, 109).is_ok());
         assert_eq!((grant.period_start, grant.period_spent), (109, 50));
@@ -380,6 +407,7 @@ mod tests {
             total_max: 150,
             period_seconds: 50,
             expires_at: 200,
+            max_gas_lamports: 9,
         };
         assert!(grant.set_limits(&longer, 108).is_ok());
         assert!(grant.restore(50, 105));

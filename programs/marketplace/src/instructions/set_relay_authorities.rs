@@ -1,0 +1,46 @@
+//! Says which keys have the relay's part, at once: what to do first when one of them may be stolen.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::RelayAuthoritiesChanged;
+use crate::guard::fail;
+use crate::state::Config;
+
+/// Arguments of `set_relay_authorities`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct SetRelayAuthoritiesArgs {
+    /// Who may settle and refund any execution, and open for API keys, from now on: 1 to 8 distinct keys.
+    pub relay_authorities: Vec<Pubkey>,
+}
+
+/// Accounts of `set_relay_authorities`.
+#[derive(Accounts)]
+pub struct SetRelayAuthorities<'info> {
+    /// The admin.
+    pub admin: Signer<'info>,
+    #[account(mut, address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
+    pub config: Box<Account<'info, Config>>,
+}
+
+impl SetRelayAuthorities<'_> {
+    /// Nothing beyond the constraints; the keys are checked where they are set.
+    pub fn validate(&self, _args: &SetRelayAuthoritiesArgs) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Hand the part over.
+pub fn set_relay_authorities_handler(
+    ctx: Context<SetRelayAuthorities>,
+    args: SetRelayAuthoritiesArgs,
+) -> Result<()> {
+    let config = &mut ctx.accounts.config;
+    config.set_relay_authorities(&args.relay_authorities)?;
+    emit!(RelayAuthoritiesChanged {
+        config: config.key(),
+        relay_authorities: args.relay_authorities,
+    });
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Takes lamports out of a wallet's tank. Anyone adds to it by a plain transfer.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::creation::Funder;
+use crate::errors::MarketplaceError;
+use crate::events::GasWithdrawn;
+use crate::instructions::require_sound_tank;
+
+/// Arguments of `withdraw_gas`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct WithdrawGasArgs {
+    /// Lamports.
+    pub lamports: u64,
+}
+
+/// Accounts of `withdraw_gas`.
+#[derive(Accounts)]
+pub struct WithdrawGas<'info> {
+    /// The tank's wallet, which receives.
+    #[account(mut)]
+    pub wallet: Signer<'info>,
+    /// CHECK: the wallet's `Spender` address, by its seeds: a system account without data.
+    #[account(mut, seeds = [SPENDER_SEED, wallet.key().as_ref()], bump)]
+    pub spender: UncheckedAccount<'info>,
+    pub system_program: Program<'info, System>,
+}
+
+impl WithdrawGas<'_> {
+    /// The tank holds the amount; all else by the constraints.
+    pub fn validate(&self, args: &WithdrawGasArgs) -> Result<()> {
+        ensure!(
+            args.lamports > 0 && args.lamports <= self.spender.lamports(),
+            MarketplaceError::InvalidAmount
+        );
+        Ok(())
+    }
+}
+
+/// Move the lamports; what is left is nothing or rent-exempt.
+pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) -> Result<()> {
+    let accounts = ctx.accounts;
+    let wallet = accounts.wallet.key();
+    let tank = Funder {
+        account: &accounts.spender,
+        seeds: &[SPENDER_SEED, wallet.as_ref(), &[ctx.bumps.spender]],
+    };
+    tank.send(&accounts.wallet, args.lamports)?;
+    require_sound_tank(&accounts.spender)?;
+    emit!(GasWithdrawn {
+        wallet,
+        spender: accounts.spender.key(),
+        lamports: args.lamports,
+        remaining: accounts.spender.lamports(),
+    });
+    Ok(())
+}
