@@ -145,15 +145,15 @@ async function passOverGone(db: Db, slot: bigint, write: () => Promise<void>): P
 }
 
 async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position): Promise<void> {
-  // The relay as it was known before this snapshot, which may be from a later time.
-  const known = await db.selectFrom('configs').select('relay_authority').executeTakeFirst();
-  const relay = known?.relay_authority ?? snapshot.configs[0]?.relay_authority;
+  // The relays as they were known before this snapshot, which may be from a later time.
+  const known = await db.selectFrom('configs').select('relay_authorities').executeTakeFirst();
+  const relays = known?.relay_authorities ?? snapshot.configs[0]?.relay_authorities ?? '';
   const reasonOf = (record: string, refundedAt: bigint, refundAt: bigint): bigint | null => {
     const refund = snapshot.refunds.find((candidate) => candidate.record === record);
     if (!refund) return null;
-    // The program takes a reason from the relay only, and before `refund_at` only the relay can refund; anybody else's
+    // The program takes a reason from a relay only, and before `refund_at` only a relay can refund; anybody else's
     // refund is an expiry.
-    return refund.authority === relay || refundedAt < refundAt ? refund.reason : EXPIRED;
+    return relays.includes(`"${refund.authority}"`) || refundedAt < refundAt ? refund.reason : EXPIRED;
   };
   for (const row of snapshot.configs) await writeConfig(db, row);
   for (const row of snapshot.creators) await writeCreator(db, row);

@@ -6,6 +6,11 @@ export function base58(key: PublicKey): string {
   return key.toBase58();
 }
 
+/** A JSON array. */
+export function base58List(keys: PublicKey[]): string {
+  return JSON.stringify(keys.map(base58));
+}
+
 /** The zero key means nobody. */
 export function optionalBase58(key: PublicKey): string | null {
   return key.equals(PublicKey.default) ? null : base58(key);

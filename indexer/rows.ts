@@ -9,9 +9,10 @@ import {
   type ExecutionRecord,
   findTreasury,
   type KeyGrant,
+  relayAuthoritiesOf,
 } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
-import { base58, flag, hex, optionalBase58, optionalHex, optionalTime } from './columns.ts';
+import { base58, base58List, flag, hex, optionalBase58, optionalHex, optionalTime } from './columns.ts';
 import type {
   ConfigRow,
   CreatorRow,
@@ -26,7 +27,7 @@ export function configRow(address: PublicKey, config: Config, slot: bigint): Con
   return {
     config: base58(address),
     admin: base58(config.admin),
-    relay_authority: base58(config.relayAuthority),
+    relay_authorities: base58List(relayAuthoritiesOf(config)),
     usdc_mint: base58(config.usdcMint),
     treasury: base58(findTreasury()),
     fee_bps: BigInt(config.feeBps),
@@ -85,6 +86,7 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
     closed: 0n,
     execution_count: grant.executionCount,
     total_spent: String(grant.totalSpent),
+    max_gas_lamports: BigInt(grant.maxGasLamports),
     slot,
   };
 }
@@ -125,6 +127,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     listing_timeout_seconds: null,
     end_signature: null,
     closed: 0n,
+    gas_lamports: BigInt(record.gasLamports),
     slot,
   };
 }
@@ -151,6 +154,7 @@ export function disputeRow(
     owed: dispute.owed,
     opened_at: dispute.openedAt,
     resolved_at: optionalTime(dispute.resolvedAt),
+    closed: 0n,
     slot,
   };
 }

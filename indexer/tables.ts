@@ -11,7 +11,8 @@ export type Flag = 0n | 1n;
 export interface ConfigRow {
   config: string;
   admin: string;
-  relay_authority: string;
+  /** JSON array of base58. */
+  relay_authorities: string;
   usdc_mint: string;
   treasury: string;
   fee_bps: bigint;
@@ -63,6 +64,7 @@ export interface GrantRow {
   closed: Flag;
   execution_count: bigint;
   total_spent: string;
+  max_gas_lamports: bigint;
   slot: bigint;
 }
 
@@ -96,6 +98,7 @@ export interface ExecutionRow {
   listing_timeout_seconds: bigint | null;
   end_signature: string | null;
   closed: Flag;
+  gas_lamports: bigint;
   slot: bigint;
 }
 
@@ -115,6 +118,7 @@ export interface DisputeRow {
   owed: bigint;
   opened_at: bigint;
   resolved_at: bigint | null;
+  closed: Flag;
   slot: bigint;
 }
 

@@ -11,6 +11,7 @@ import {
   findConfig,
   type InitializeConfigInput,
   initializeConfig,
+  relayAuthoritiesOf,
 } from '../app/sdk/program/program.ts';
 
 /** The first settings; the admin can change each within the program's bounds. Collateral grows with the price. */
@@ -21,7 +22,7 @@ export const FIRST_SETTINGS = {
   disputeWindowSeconds: 259_200,
   refundGraceSeconds: 600,
   maxTimeoutSeconds: 3_600,
-  exposureMultiple: 0,
+  exposureMultiple: 10,
   tiers: [
     { maxPrice: 100_000n, deposit: 1_000_000n },
     { maxPrice: 1_000_000n, deposit: 5_000_000n },
@@ -41,7 +42,7 @@ const POLL_MS = 250;
 
 export type MarketplaceInput = Pick<
   InitializeConfigInput,
-  'authority' | 'payer' | 'admin' | 'relayAuthority' | 'usdcMint'
+  'authority' | 'payer' | 'admin' | 'relayAuthorities' | 'usdcMint'
 > &
   Partial<InitializeConfigInput>;
 
@@ -70,17 +71,19 @@ export async function ensureMarketplace(
 
 /** What `anchor migrate` calls: the provider's wallet, which must be the upgrade authority, becomes the admin. */
 export default async function deploy(provider: AnchorProvider): Promise<void> {
-  const { RELAY_AUTHORITY: relayAuthority, USDC_MINT: chosenMint } = process.env;
-  if (!relayAuthority) throw new Error('Set RELAY_AUTHORITY to the address that the relay signs with.');
+  const { RELAY_AUTHORITIES: relayAuthorities, USDC_MINT: chosenMint } = process.env;
+  if (!relayAuthorities)
+    throw new Error('Set RELAY_AUTHORITIES to the addresses that relays sign with, comma between.');
   const mint = chosenMint ?? USDC_MINTS[await provider.connection.getGenesisHash()];
   if (!mint) throw new Error('This is neither mainnet nor devnet: set USDC_MINT to the mint to settle in.');
   const wallet = provider.wallet.publicKey;
   const input = { authority: wallet, payer: wallet, admin: wallet };
-  const keys = { relayAuthority: new PublicKey(relayAuthority), usdcMint: new PublicKey(mint) };
+  const named = relayAuthorities.split(',').map((address) => new PublicKey(address.trim()));
+  const keys = { relayAuthorities: named, usdcMint: new PublicKey(mint) };
   const config = await ensureMarketplace(provider.connection, { ...input, ...keys }, (instruction) =>
     sendAndPoll(provider, instruction),
   );
-  console.log(`Marketplace ${findConfig()}: admin ${config.admin}, relay ${config.relayAuthority}`);
+  console.log(`Marketplace ${findConfig()}: admin ${config.admin}, relays ${relayAuthoritiesOf(config).join(', ')}`);
 }
 
 /** Waits by asking, not by a WebSocket: the provider guesses its address, which is wrong on many nodes. */

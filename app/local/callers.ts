@@ -31,6 +31,7 @@ export async function provideKey(marketplace: Marketplace, caller: DemoCaller): 
     totalMax: CALLER_USDC,
     periodSeconds: DAY_SECONDS,
     expiresAt: now + BigInt(GRANT_SECONDS),
+    maxGasLamports: constants.defaultMaxGasLamports,
   };
   await createKey(marketplace, { wallet, name, limits, apiKey: usable.apiKey });
   return usable;

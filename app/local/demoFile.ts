@@ -1,7 +1,7 @@
 /** `demo.json`: what a program needs to use the running local network. It exists while the network runs. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, findTreasury, PROGRAM_ID } from '../sdk/program/program.ts';
+import { type Config, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import type { LocalChain } from './chain.ts';
 import type { DemoCaller } from './identities.ts';
 
@@ -31,7 +31,7 @@ export interface DemoFile {
   usdc_mint: string;
   /** The token account that collects fees. */
   treasury: string;
-  relay_authority: string;
+  relay_authorities: string[];
   agents: { name: string; agent_id: string; creator: string; signing_key: string }[];
   callers: { wallet: string; keypair_path: string; api_key: string }[];
 }
@@ -48,7 +48,7 @@ export function writeDemoFile(dataDir: string, network: LocalNetwork): string {
     program_id: PROGRAM_ID.toBase58(),
     usdc_mint: config.usdcMint.toBase58(),
     treasury: findTreasury().toBase58(),
-    relay_authority: config.relayAuthority.toBase58(),
+    relay_authorities: relayAuthoritiesOf(config).map(String),
     agents: agents.map(({ name, agentId, creator, signingKey }) => ({
       name,
       agent_id: agentId,

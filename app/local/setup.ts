@@ -11,6 +11,7 @@ import {
   findCreator,
   findProgramData,
   PROGRAM_ID,
+  relayAuthoritiesOf,
   setCreatorVerified,
 } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -64,17 +65,20 @@ async function provideMarketplace(chain: LocalChain, identities: Identities): Pr
     upgradeAuthority: admin,
     payer: admin,
     admin: admin.publicKey,
-    relayAuthority: relayAuthority.publicKey,
+    relayAuthorities: [relayAuthority.publicKey],
     usdcMint: mint,
+    // The demo agents are called far more often than their collateral would cover.
+    exposureMultiple: 0,
   });
   requireOurs(created, chain, relayAuthority);
   return created;
 }
 
 function requireOurs(config: Config, chain: LocalChain, relayAuthority: Keypair): void {
-  if (config.relayAuthority.equals(relayAuthority.publicKey)) return;
+  const named = relayAuthoritiesOf(config);
+  if (named.some((authority) => authority.equals(relayAuthority.publicKey))) return;
   throw new Refusal(
-    `The marketplace on ${chain.rpcUrl} has another relay authority, ${config.relayAuthority}; this directory's is ` +
+    `The marketplace on ${chain.rpcUrl} has another relay authority, ${named.join(', ')}; this directory's is ` +
       `${relayAuthority.publicKey}. Start with the DATA_DIR that created it, or put its keypair into ` +
       'DATA_DIR/demo/relay-authority.json, or use a fresh chain.',
   );

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { createGroupCommit } from '../database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import { type Config, findTreasury, PROGRAM_ID, parseAddress } from '../sdk/program/program.ts';
+import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
@@ -194,9 +194,12 @@ function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: 
   });
 }
 
-function requireAuthority({ relayAuthority: named }: Config, chain: RelayChain): void {
-  if (named.equals(chain.authority)) return;
-  throw new Error(`The marketplace's relay authority is ${named}, but RELAY_KEYPAIR is the key of ${chain.authority}`);
+function requireAuthority(config: Config, chain: RelayChain): void {
+  const named = relayAuthoritiesOf(config);
+  if (named.some((authority) => authority.equals(chain.authority))) return;
+  throw new Error(
+    `The marketplace's relay authorities are ${named.join(', ')}, but RELAY_KEYPAIR is the key of ${chain.authority}`,
+  );
 }
 
 interface EngineParts {

@@ -1,5 +1,5 @@
 /** Events of the marketplace itself: its config, its treasury, and whom the admin has verified. */
-import { base58, flag, optionalBase58 } from '../columns.ts';
+import { base58, base58List, flag, optionalBase58 } from '../columns.ts';
 import { changeConfig, writeConfig, writeCreator } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
@@ -8,18 +8,19 @@ export const config = {
     await writeConfig(db, {
       config: base58(data.config),
       admin: base58(data.admin),
-      relay_authority: base58(data.relayAuthority),
+      relay_authorities: base58List(data.relayAuthorities),
       usdc_mint: base58(data.usdcMint),
       treasury: base58(data.treasury),
-      fee_bps: BigInt(data.feeBps),
+      fee_bps: BigInt(data.settings.feeBps),
       pending_admin: null,
-      opens_paused: 0n,
+      opens_paused: flag(data.settings.opensPaused),
       slot,
     });
   },
 
   async ConfigUpdated(db, data, { slot }) {
-    const change = { fee_bps: BigInt(data.feeBps), opens_paused: flag(data.opensPaused) };
+    const { feeBps, opensPaused } = data.settings;
+    const change = { fee_bps: BigInt(feeBps), opens_paused: flag(opensPaused) };
     await changeConfig(db, base58(data.config), { ...change, slot });
   },
 
@@ -31,8 +32,8 @@ export const config = {
     await changeConfig(db, base58(data.config), { admin: base58(data.admin), pending_admin: null, slot });
   },
 
-  async RelayAuthorityChanged(db, data, { slot }) {
-    await changeConfig(db, base58(data.config), { relay_authority: base58(data.relayAuthority), slot });
+  async RelayAuthoritiesChanged(db, data, { slot }) {
+    await changeConfig(db, base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
   },
 
   /** Balances of token accounts are not kept here; the event itself is. */

@@ -24,6 +24,7 @@ export const disputes = {
       owed: 0n,
       opened_at: data.openedAt,
       resolved_at: null,
+      closed: 0n,
       slot,
     });
   },
@@ -52,6 +53,10 @@ export const disputes = {
     const outcome = { outcome: 'lapsed' as const, resolved_at: data.resolvedAt };
     await changeDispute(db, base58(data.dispute), { ...outcome, ...bondLeft(data.bond), slot });
     await changeExecution(db, base58(data.record), { status: 'completed', slot });
+  },
+
+  async DisputeClosed(db, data, { slot }) {
+    await changeDispute(db, base58(data.dispute), { closed: 1n, slot });
   },
 } satisfies Partial<Handlers>;
 

@@ -39,6 +39,7 @@ export const executions = {
       listing_timeout_seconds: null,
       end_signature: null,
       closed: 0n,
+      gas_lamports: BigInt(data.gasLamports),
       slot,
     });
     if (keyId === null) return;

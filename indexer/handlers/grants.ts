@@ -19,6 +19,7 @@ export const grants = {
       closed: 0n,
       execution_count: 0n,
       total_spent: '0',
+      max_gas_lamports: BigInt(data.maxGasLamports),
       slot,
     });
   },
@@ -34,9 +35,13 @@ export const grants = {
       total_max: String(data.totalMax),
       period_seconds: BigInt(data.periodSeconds),
       expires_at: data.expiresAt,
+      max_gas_lamports: BigInt(data.maxGasLamports),
       slot,
     });
   },
+
+  /** Balances of tanks are not kept here; the event itself is. */
+  async GasWithdrawn() {},
 
   async GrantClosed(db, data, { slot }) {
     await changeGrant(db, base58(data.grant), { revoked: 1n, closed: 1n, slot });

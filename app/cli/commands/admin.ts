@@ -124,14 +124,15 @@ function addAuthorities(group: Command): void {
       printResult({ admin: wallet.publicKey.toBase58(), signature }, options.json);
     });
 
-  withWallet(group.command('set-relay-authority'))
-    .description("give the relay's rights to another key; the present one loses them at once")
-    .argument('<address>', 'the key that the relay will sign with', toAddress)
-    .action(async (address: Address, options: CommonOptions) => {
-      const { changeRelayAuthority } = await import('../../sdk/wallet/settings.ts');
+  withWallet(group.command('set-relay-authorities'))
+    .description("give the relay's rights to these keys; those not among them lose theirs at once")
+    .argument('<addresses...>', 'the keys that relays will sign with, 1 to 8', collectAddresses)
+    .action(async (addresses: Address[], options: CommonOptions) => {
+      const { changeRelayAuthorities } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
-      const signature = await changeRelayAuthority(await openOnChain(options), admin, await publicKeyOf(address));
-      printResult({ relay_authority: address, signature }, options.json);
+      const keys = await Promise.all(addresses.map(publicKeyOf));
+      const signature = await changeRelayAuthorities(await openOnChain(options), admin, keys);
+      printResult({ relay_authorities: addresses, signature }, options.json);
     });
 
   withWallet(group.command('verify-creator'))
@@ -200,4 +201,9 @@ function toTiers(text: string): CollateralTier[] {
     }
     return { maxPrice: toAmount(maxPrice), deposit: toAmount(deposit) };
   });
+}
+
+/** Commander gives each of a list by itself, with those before it. */
+function collectAddresses(text: string, before: Address[] = []): Address[] {
+  return [...before, toAddress(text)];
 }

@@ -16,6 +16,8 @@ export interface LimitOptions {
   periodSeconds: number;
   total: bigint;
   expiresInDays: number;
+  /** Lamports of one execution. */
+  maxGas: number;
 }
 
 export interface RestrictionOptions {
@@ -58,6 +60,13 @@ export function toName(text: string): string {
 export function toKeyId(text: string): string {
   if (/^[0-9a-f]{32}$/.test(text)) return text;
   throw new InvalidArgumentError('It must be 32 lower-case hex digits, as `keys list` shows them.');
+}
+
+/** Lamports that one execution may take. */
+export function toGas(text: string): number {
+  const lamports = /^[0-9]{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (lamports <= constants.maxGasLamports) return lamports;
+  throw new InvalidArgumentError(`It must be whole lamports, at most ${constants.maxGasLamports}.`);
 }
 
 /** Seconds. */

@@ -10,6 +10,7 @@ import {
   MAX_DAYS,
   type RestrictionOptions,
   readRestrictions,
+  toGas,
   toKeyId,
   toName,
   U32_MAX,
@@ -129,16 +130,18 @@ function addUpdate(group: Command): void {
     .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX))
     .option('--total <usdc>', 'most that may ever be spent, including what is spent already', toAmount)
     .option('--expires-in-days <n>', `life of the key from now on, at most ${MAX_DAYS}`, toCount(MAX_DAYS))
+    .option('--max-gas <lamports>', "most that one execution may take from the wallet's tank", toGas)
     .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
       const { updateKey } = await import('../../sdk/wallet/grants.ts');
       const wallet = await readWallet(options);
-      const { perExecution, perPeriod, periodSeconds, total, expiresInDays } = options;
+      const { perExecution, perPeriod, periodSeconds, total, expiresInDays, maxGas } = options;
       const chain = await openOnChain(options);
       const change: Partial<GrantLimits> = {
         ...(perExecution && { perExecutionMax: perExecution }),
         ...(perPeriod && { periodMax: perPeriod }),
         ...(periodSeconds && { periodSeconds }),
         ...(total && { totalMax: total }),
+        ...(maxGas !== undefined && { maxGasLamports: maxGas }),
         ...(expiresInDays && { expiresAt: await expiryAfter(chain.connection, expiresInDays) }),
       };
       if (Object.keys(change).length === 0) throw new Refusal('Name at least one limit to change; --help lists them.');

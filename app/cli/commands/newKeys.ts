@@ -1,5 +1,6 @@
 /** `keys create` and `keys rotate`: the commands that make an API key and show it, once. */
 import { type Command, Option } from 'commander';
+import { constants } from '../../sdk/program/constants.ts';
 import type { KeyResult } from '../../sdk/wallet/apiKeys.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { CommonOptions } from '../config.ts';
@@ -11,6 +12,7 @@ import {
   MAX_DAYS,
   type RestrictionOptions,
   readRestrictions,
+  toGas,
   toKeyId,
   toName,
   toPeriod,
@@ -35,6 +37,12 @@ export function addCreate(group: Command): void {
     .option('--total <usdc>', 'most that may ever be spent', toAmount, 100_000_000n)
     .option('--expires-in-days <n>', `life of the key, at most ${MAX_DAYS}`, toCount(MAX_DAYS), 90)
     .option(
+      '--max-gas <lamports>',
+      "most that one execution may take from the wallet's tank",
+      toGas,
+      constants.defaultMaxGasLamports,
+    )
+    .option(
       '--allowance <usdc>',
       "what all of the wallet's keys together may spend (default: never less than now)",
       toAmount,
@@ -58,6 +66,7 @@ export function addCreate(group: Command): void {
         totalMax: options.total,
         periodSeconds: options.periodSeconds,
         expiresAt: await expiryAfter(marketplace.connection, options.expiresInDays),
+        maxGasLamports: options.maxGas,
       };
       const restrictions = readRestrictions(options);
       const key = {

@@ -2,6 +2,7 @@
  * The two ways to a paid call, and the order in which each is checked. What comes before is the skin's: size and media
  * type of the body, then the key. What comes after is the engine's: money.
  */
+import { nonceDay } from '../../sdk/receipt/receipt.ts';
 import { ExecuteBody, StartBody } from '../../sdk/wire/wire.ts';
 import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
@@ -40,10 +41,13 @@ export async function executeAgent(
   principal: Principal,
   request: ExecuteRequest,
 ): Promise<CallAnswer> {
-  const repeatable = readRepeatable(principal, request);
-  const known = repeatable && (await answerKnown(deps, repeatable));
-  if (known) return known;
-  if (repeatable) await refuseByRecord(deps, repeatable);
+  const [repeatable, yesterday] = readRepeatable(deps, principal, request) ?? [];
+  for (const first of [yesterday, repeatable]) {
+    if (!first) continue;
+    const known = await answerKnown(deps, first);
+    if (known) return known;
+    await refuseByRecord(deps, first);
+  }
   const agent = await requireAgent(deps, request.agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
   requireNoQuery(request.url);
@@ -104,12 +108,17 @@ async function requireParameters(deps: AgentDeps, agent: Agent, parameters: Reco
   throw invalid(`The field "parameters" does not fit the agent's schema: ${first.message}`, ...issues);
 }
 
-/** What a request with an Idempotency-Key is known by; null without one, and for a body that no request can have. */
-function readRepeatable({ wallet }: Principal, { agentId, idempotencyKey, bytes }: ExecuteRequest) {
+/**
+ * What a request with an Idempotency-Key is known by if it is the first today, and if its first came yesterday; null
+ * without one, and for a body that no request can have.
+ */
+function readRepeatable(deps: OpenedDeps, { wallet }: Principal, { agentId, idempotencyKey, bytes }: ExecuteRequest) {
   const key = readIdempotencyKey(idempotencyKey);
   if (key === null) return null;
   try {
-    return repeatableOf(wallet, agentId, key, parseJsonObject(bytes));
+    const body = parseJsonObject(bytes);
+    const today = nonceDay(deps.accounts.clock());
+    return [today, today - 1].map((day) => repeatableOf(wallet, agentId, key, body, day));
   } catch (error) {
     // It is refused where bodies are, after what is checked before them.
     if (error instanceof JsonError) return null;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { requestHash } from '../../sdk/creator/nativeReceipt.ts';
 import { parseAddress } from '../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
 import { invalid, show } from '../parse.ts';
 
@@ -33,19 +33,21 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw invalid(`The header "Idempotency-Key" ${expected}`, issue);
 }
 
-/** The nonce of the open, 16 bytes. */
-export function nonceOf(key: string): Buffer {
-  return createHash('sha256').update(key, 'ascii').digest().subarray(0, 16);
+/** The nonce of an open on this day, 16 bytes. */
+export function nonceOf(key: string, day: number): Buffer {
+  const tail = createHash('sha256').update(key, 'ascii').digest().subarray(0, 12);
+  return Buffer.from(createNonce(day, tail));
 }
 
-/** What a request with this key and body (as it was parsed, before defaults) is known by. */
+/** What a request with this key and body (as it was parsed, before defaults) is known by, if it came on this day. */
 export function repeatableOf(
   wallet: string,
   listing: string,
   key: string,
   body: Record<string, unknown>,
+  day: number,
 ): Repeatable & { fingerprint: string; nonce: Buffer } {
-  const nonce = nonceOf(key);
+  const nonce = nonceOf(key, day);
   const { task, parameters } = body;
   const isPlain = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
   return {

@@ -15,6 +15,8 @@ export interface OpenedDeps {
   accounts: {
     /** The record, and the chain's clock in unix seconds at that moment. Rejects where the node does not answer. */
     readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+    /** The chain's clock now, unix seconds, as far as the latest reading tells. */
+    clock(): bigint;
   };
 }
 

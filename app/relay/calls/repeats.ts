@@ -58,12 +58,11 @@ export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable): Pr
   const { executionId, wallet } = request;
   const record = await deps.views
     .selectFrom('chain.executions')
-    .select(['listing', 'request_hash', 'closed'])
+    .select(['listing', 'request_hash'])
     .where('execution_id', '=', executionId)
     .where('caller', '=', wallet)
     .executeTakeFirst();
-  // A closed record is gone: its id is free again, and its money is back.
-  if (!record || record.closed === 1n) return;
+  if (!record) return;
   if (record.listing !== request.listing || record.request_hash !== request.requestHash) throw reused(executionId);
   const execution = await getExecution(deps, wallet, executionId);
   if (execution.error)

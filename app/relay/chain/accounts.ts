@@ -22,6 +22,8 @@ export interface ChainAccounts {
   /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
   revokeGrant(wallet: string, keyId: string): Promise<string>;
   isReachable(): Promise<boolean>;
+  /** The chain's clock now, unix seconds, as far as the latest reading tells. */
+  clock(): bigint;
 }
 
 /** `stop` ends the waiting for a revocation. */
@@ -53,6 +55,7 @@ export function createChainAccounts(chain: RelayChain, stop: AbortSignal): Chain
       if (fate.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${fate.kind}`);
       return signed.signature;
     },
+    clock: chain.clock,
     async isReachable() {
       return chain.connection.getSlot('confirmed').then(
         () => true,

@@ -1,7 +1,7 @@
 /** The marketplace on the cluster at hand: that it is there and the right one, and what it says of this relay. */
 import type { Logger } from 'pino';
 import { MAINNET_GENESIS, MAINNET_USDC } from '../../sdk/program/clusters.ts';
-import { type Config, decodeAccount, findConfig } from '../../sdk/program/program.ts';
+import { type Config, decodeAccount, findConfig, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import type { Environment } from '../../sdk/receipt/apiKey.ts';
 import type { RelayChain } from './relayChain.ts';
 
@@ -29,7 +29,7 @@ export async function readMarketplace(
   return { genesis, config };
 }
 
-/** What Config says of us: whether our key is the relay authority, and whether opens are paused. */
+/** What Config says of us: whether our key is a relay authority, and whether opens are paused. */
 export interface AuthorityStanding {
   isOurs: boolean;
   opensPaused: boolean;
@@ -41,12 +41,14 @@ export function watchStanding(chain: RelayChain, log: Logger, onRead: (standing:
   let isOver = false;
   const read = async (): Promise<AuthorityStanding> => {
     const { accounts } = await chain.read([findConfig()]);
-    const { relayAuthority, opensPaused } = decodeAccount('Config', accounts[0]!.data);
-    const isOurs = relayAuthority.equals(chain.authority);
+    const config = decodeAccount('Config', accounts[0]!.data);
+    const named = relayAuthoritiesOf(config);
+    const isOurs = named.some((authority) => authority.equals(chain.authority));
     if (!isOurs)
-      log.error({ named: relayAuthority.toBase58() }, 'Config names another relay authority; nothing new is accepted');
-    onRead({ isOurs, opensPaused });
-    return { isOurs, opensPaused };
+      log.error({ named: named.map(String) }, 'Config does not name this relay authority; nothing new is accepted');
+    const standing = { isOurs, opensPaused: config.opensPaused };
+    onRead(standing);
+    return standing;
   };
   const look = async (): Promise<void> => {
     clearTimeout(timer);

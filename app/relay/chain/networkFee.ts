@@ -1,5 +1,5 @@
 /** What a transaction costs its fee payer, read from its message. */
-import { ComputeBudgetProgram, Ed25519Program, type VersionedMessage } from '@solana/web3.js';
+import { ComputeBudgetProgram, type VersionedMessage } from '@solana/web3.js';
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICROLAMPORTS = 1_000_000n;
@@ -9,16 +9,15 @@ const SET_UNIT_PRICE = 3;
 /** What each instruction may use where no limit is set. */
 const DEFAULT_UNITS = 200_000n;
 
-/** Lamports that a transaction costs where it lands: its signatures, those it has verified, and its priority. */
+/** Lamports that a transaction costs where it lands: its signatures and its priority. */
 export function networkFee(message: VersionedMessage): bigint {
-  let signatures = BigInt(message.header.numRequiredSignatures);
+  const signatures = BigInt(message.header.numRequiredSignatures);
   let unitLimit: bigint | null = null;
   let others = 0n;
   let unitPrice = 0n;
   for (const { programIdIndex, data } of message.compiledInstructions) {
     const program = message.staticAccountKeys[programIdIndex];
     const view = Buffer.from(data);
-    if (program?.equals(Ed25519Program.programId)) signatures += BigInt(view[0] ?? 0);
     if (!program?.equals(ComputeBudgetProgram.programId)) {
       others += 1n;
       continue;

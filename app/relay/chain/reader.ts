@@ -36,6 +36,8 @@ export interface Reader {
   readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null>;
   /** What the node will never take back, as of now. */
   finalized(): Promise<{ slot: number; blockHeight: bigint }>;
+  /** The chain's clock now, unix seconds, as far as the latest reading tells. */
+  clock(): bigint;
   /** One of our transactions has landed in this slot: `read` takes nothing older from now on. */
   landed(slot: number): void;
 }
@@ -52,6 +54,8 @@ export function createReader(options: {
   let landedSlot = 0;
   // The latest slot that accounts were read at: nodes behind one address differ by a few, not by many.
   let readSlot = 0;
+  // The chain's clock as it was last read, and when that was, ms of this process.
+  let latest = { now: BigInt(Math.floor(Date.now() / 1_000)), at: performance.now() };
 
   /** Accounts and the Clock of one moment for each reading. Throws where the node is behind what we were told before. */
   async function readAll(commitment: Commitment, readings: readonly Reading[]): Promise<AccountsAt[]> {
@@ -66,6 +70,7 @@ export function createReader(options: {
     const clock = found.get(CLOCK);
     if (!clock) throw new Error('the node has no Clock sysvar');
     const now = decodeClock(clock.data);
+    if (commitment === usual) latest = { now, at: performance.now() };
     return readings.map((reading) => ({
       accounts: reading.addresses.map((address) => found.get(address) ?? null),
       now,
@@ -97,6 +102,7 @@ export function createReader(options: {
       return blockHeight > lastValidHeight ? readFinalized(keys, slot) : null;
     },
     finalized,
+    clock: () => latest.now + BigInt(Math.floor((performance.now() - latest.at) / 1_000)),
     landed(slot) {
       landedSlot = Math.max(landedSlot, slot);
     },

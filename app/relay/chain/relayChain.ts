@@ -17,7 +17,7 @@ const COMMITMENT: Commitment = 'confirmed';
 
 export interface RelayChain
   extends RelaySigner,
-    Pick<Reader, 'read' | 'readFinalized' | 'readPast' | 'finalized'>,
+    Pick<Reader, 'read' | 'readFinalized' | 'readPast' | 'finalized' | 'clock'>,
     Pick<Confirmations, 'submit' | 'send'> {
   connection: Connection;
   /** Run without sending, signatures checked; null where it would succeed. Throws if the node cannot say. */
@@ -49,7 +49,7 @@ export function createRelayChain(options: {
   const { authority, sign } = createSigner({ ...base, authority: options.authority, fees });
   const reader = createReader(base);
   const confirmations = createConfirmations({ ...base, wsUrl, authority, reader });
-  const { read, readFinalized, readPast, finalized } = reader;
+  const { read, readFinalized, readPast, finalized, clock } = reader;
   return {
     connection,
     authority,
@@ -64,6 +64,7 @@ export function createRelayChain(options: {
     readFinalized,
     readPast,
     finalized,
+    clock,
     close() {
       fees?.end();
       closing.abort(new Error('closing'));

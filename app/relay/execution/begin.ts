@@ -1,9 +1,8 @@
 /** How an execution begins here: its id is taken, its money checked, its open signed and stored. Nothing is sent yet. */
-import { randomBytes } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { requestHash } from '../../sdk/creator/nativeReceipt.ts';
 import { findEscrow, findExecution, parseAddress } from '../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
@@ -45,7 +44,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     requirePrice(agent, call);
     deps.requireServing(agent.listing);
     await requireWithinWalletLimits(journal, walletLimits, principal.wallet, Date.now());
-    const nonce = call.repeatable?.nonce ?? randomBytes(16);
+    const nonce = call.repeatable?.nonce ?? Buffer.from(createNonce(nonceDay(chain.clock())));
     const executionId = formatUuid(deriveExecutionId(parseAddress(principal.wallet).toBytes(), nonce));
     const reserving = reserveOnce(principal, agent, call, executionId);
     // While the node answers: the open will need these addresses, and finding them takes a while.

@@ -25,8 +25,8 @@ export function createSettling(deps: EngineDeps, { submit, followFate }: Ending,
   async function trySettle(row: JournalRow, record: ExecutionRecord, listing: AgentListing, result: ResultRow) {
     const signed = await signSettle(chain, record, listing, result);
     const problem = await chain.simulate(signed.bytes);
-    if (problem?.error !== 'WrongPayout') return { signed, problem };
-    // The creator moved its payout account since the open.
+    if (problem?.error !== 'PayoutUnusable') return { signed, problem };
+    // The creator may have moved its payout account since the open.
     const fresh = await readSnapshot(chain, row);
     const again = fresh.listing ? await signSettle(chain, record, fresh.listing, result) : signed;
     return { signed: again, problem: await chain.simulate(again.bytes) };
@@ -54,7 +54,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate }: Ending,
     if (problem?.error === 'PayoutUnusable') {
       return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive");
     }
-    if (problem && (problem.instruction === 0 || problem.error?.startsWith('Signature'))) {
+    if (problem?.error === 'SignatureInvalid') {
       return refundIntent(row, snapshot, 'invalidAnswer', "The creator's signature is not accepted on-chain");
     }
     if (problem)

@@ -3,7 +3,6 @@ import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
   type ExecutionRecord,
-  ed25519Instruction,
   findTokenAccount,
   openExecutionWithGrant,
   parseAddress,
@@ -37,6 +36,7 @@ export function signOpen(
   const instruction = openExecutionWithGrant({
     relayAuthority: chain.authority,
     payer: chain.authority,
+    rentSponsor: chain.authority,
     listing: parseAddress(row.listing),
     wallet: parseAddress(row.wallet),
     keyId: Buffer.from(row.key_id, 'hex'),
@@ -48,13 +48,14 @@ export function signOpen(
     timeoutSeconds: Number(row.timeout_seconds),
     requestHash: Buffer.from(row.request_hash, 'hex'),
     openBefore,
+    gasLamports: 0,
   });
   return chain.sign([instruction]).catch(chainUnreadable);
 }
 
 /**
- * Sign the settle of a verified result: the creator's signature, and directly after it the release. `attempt` counts
- * those that were found dead before, as in `signRefund`.
+ * Sign the settle of a verified result, which carries the creator's signature. `attempt` counts those that were found
+ * dead before, as in `signRefund`.
  */
 export function signSettle(
   chain: Signing,
@@ -67,11 +68,6 @@ export function signSettle(
   if (!signature) throw new Error('a stored signature is malformed');
   return chain.sign(
     [
-      ed25519Instruction({
-        publicKey: record.signingKey.toBytes(),
-        message: Buffer.from(result.result_hash),
-        signature,
-      }),
       settleExecution({
         relayAuthority: chain.authority,
         executionId: record.executionId,
@@ -79,6 +75,7 @@ export function signSettle(
         payout: listing.payout,
         rentSponsor: record.rentSponsor,
         resultHash: parseResultHash(result.result_hash),
+        signature,
         executionTimeMs: Number(result.execution_time_ms),
       }),
     ],

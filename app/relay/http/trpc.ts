@@ -5,7 +5,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
-import { type Config, findTreasury, PROGRAM_ID } from '../../sdk/program/program.ts';
+import { type Config, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import { type MarketplaceConfig, PROCEDURES } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire/wire.ts';
@@ -155,7 +155,7 @@ async function readMarketplace(deps: RelayDeps, readConfig: () => Promise<Config
     environment: deps.config.environment,
     program_id: PROGRAM_ID.toBase58(),
     usdc_mint: config.usdcMint.toBase58(),
-    relay_authority: config.relayAuthority.toBase58(),
+    relay_authorities: relayAuthoritiesOf(config).map(String),
     treasury: findTreasury().toBase58(),
     rpc_url: deps.config.publicRpcUrl,
     explorer_query: deps.explorerQuery,

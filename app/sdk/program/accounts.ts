@@ -27,9 +27,9 @@ export interface Config {
   opensPaused: boolean;
   feeBps: number;
   tierCount: number;
+  relayAuthorityCount: number;
   admin: PublicKey;
   pendingAdmin: PublicKey;
-  relayAuthority: PublicKey;
   usdcMint: PublicKey;
   minPrice: bigint;
   disputeBondLamports: bigint;
@@ -40,6 +40,14 @@ export interface Config {
   exposureMultiple: number;
   /** Always four; only the first `tierCount` are in use. */
   tiers: CollateralTier[];
+  /** Always eight; only the first `relayAuthorityCount` are in use. */
+  relayAuthorities: PublicKey[];
+  reserved: Uint8Array;
+}
+
+/** The relay authorities in use: who may settle and refund, and open for API keys. */
+export function relayAuthoritiesOf(config: Config): PublicKey[] {
+  return config.relayAuthorities.slice(0, config.relayAuthorityCount);
 }
 
 export interface CreatorProfile {
@@ -91,6 +99,7 @@ export interface CreatorCollateral {
   exposureWindowStart: bigint;
   returnableAt: bigint;
   openDisputes: number;
+  reserved: Uint8Array;
 }
 
 export interface KeyGrant {
@@ -115,6 +124,9 @@ export interface KeyGrant {
   executionCount: bigint;
   /** 0 before the first open. */
   lastOpenedAt: bigint;
+  /** Most that one execution may take from the wallet's tank as gas, lamports. */
+  maxGasLamports: number;
+  reserved: Uint8Array;
 }
 
 export interface ExecutionRecord {
@@ -128,6 +140,7 @@ export interface ExecutionRecord {
   signingKey: PublicKey;
   /** All zero when the wallet opened the execution itself. */
   keyId: Uint8Array;
+  /** Who lent the rent and gets it back. */
   rentSponsor: PublicKey;
   price: bigint;
   requestHash: Uint8Array;
@@ -139,6 +152,8 @@ export interface ExecutionRecord {
   disputeWindowSeconds: number;
   listingVersion: number;
   executionTimeMs: number;
+  /** Lamports parked at open for the relay authority that ends it. */
+  gasLamports: number;
   feeBps: number;
 }
 
@@ -155,7 +170,7 @@ export interface Dispute {
   /** All zero before the outcome. */
   reasonHash: Uint8Array;
   openedAt: bigint;
-  /** Lamports held as bond; 0 once paid out. */
+  /** Lamports held as bond, as far as they are not paid out. */
   bond: bigint;
   price: bigint;
   amountToCaller: bigint;

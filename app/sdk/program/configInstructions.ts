@@ -10,7 +10,8 @@ export interface InitializeConfigInput {
   payer: PublicKey;
   usdcMint: PublicKey;
   admin: PublicKey;
-  relayAuthority: PublicKey;
+  /** 1 to 8 distinct keys. */
+  relayAuthorities: PublicKey[];
   feeBps: number;
   minPrice: bigint;
   disputeBondLamports: bigint;
@@ -75,14 +76,15 @@ export function acceptAdmin({ pendingAdmin }: { pendingAdmin: PublicKey }): Tran
   return buildInstruction('accept_admin', { pending_admin: pendingAdmin }, {});
 }
 
-export interface SetRelayAuthorityInput {
+export interface SetRelayAuthoritiesInput {
   admin: PublicKey;
-  relayAuthority: PublicKey;
+  /** 1 to 8 distinct keys; they replace those before. */
+  relayAuthorities: PublicKey[];
 }
 
-/** Replaces the key that settles and that opens for API keys, also for executions that are open now. Signs: admin. */
-export function setRelayAuthority({ admin, relayAuthority }: SetRelayAuthorityInput): TransactionInstruction {
-  return buildInstruction('set_relay_authority', { admin }, { relayAuthority });
+/** Replaces the keys that settle and that open for API keys, also for executions that are open now. Signs: admin. */
+export function setRelayAuthorities({ admin, relayAuthorities }: SetRelayAuthoritiesInput): TransactionInstruction {
+  return buildInstruction('set_relay_authorities', { admin }, { relayAuthorities });
 }
 
 export interface WithdrawTreasuryInput {

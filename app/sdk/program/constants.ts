@@ -11,7 +11,7 @@ export function constantText(name: string): string {
   return constant.value;
 }
 
-/** The program's limits, from the IDL. Amounts are base units of USDC, times seconds. */
+/** The program's limits, from the IDL. Amounts are base units of USDC unless their name says lamports, times seconds. */
 export const constants = {
   bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),
   maxFeeBps: Number(constantText('MAX_FEE_BPS')),
@@ -30,6 +30,11 @@ export const constants = {
   standardTagCount: Number(constantText('STANDARD_TAG_COUNT')),
   maxTags: Number(constantText('MAX_TAGS')),
   maxGrantSeconds: Number(constantText('MAX_GRANT_SECONDS')),
-  refundedRecordSeconds: Number(constantText('REFUNDED_RECORD_SECONDS')),
+  maxRelayAuthorities: Number(constantText('MAX_RELAY_AUTHORITIES')),
+  maxGasLamports: Number(constantText('MAX_GAS_LAMPORTS')),
+  defaultMaxGasLamports: Number(constantText('DEFAULT_MAX_GAS_LAMPORTS')),
+  endedRecordSeconds: Number(constantText('ENDED_RECORD_SECONDS')),
+  unarchivedRecordSeconds: Number(constantText('UNARCHIVED_RECORD_SECONDS')),
   disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
+  endedDisputeSeconds: Number(constantText('ENDED_DISPUTE_SECONDS')),
 } as const;

@@ -101,3 +101,15 @@ export function lapseDispute({ executionId, listing, rentSponsor }: LapseDispute
   };
   return buildInstruction('lapse_dispute', accounts, {});
 }
+
+export interface CloseDisputeInput {
+  executionId: Uint8Array;
+  /** As in the dispute. */
+  rentSponsor: PublicKey;
+}
+
+/** Gives back the rent of an ended dispute that owes nothing, 30 days after its outcome. Nobody signs. */
+export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): TransactionInstruction {
+  const dispute = findDispute(findExecution(executionId));
+  return buildInstruction('close_dispute', { dispute, rent_sponsor: rentSponsor }, {});
+}

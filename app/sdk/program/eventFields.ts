@@ -17,32 +17,33 @@ import {
 
 const collateralTier = structOf('CollateralTier', { maxPrice: u64, deposit: u64 });
 
+const configSettings = structOf('ConfigSettings', {
+  opensPaused: bool,
+  feeBps: u16,
+  minPrice: u64,
+  disputeBondLamports: u64,
+  disputeWindowSeconds: u32,
+  refundGraceSeconds: u32,
+  maxTimeoutSeconds: u32,
+  longestSpanSeconds: u32,
+  exposureMultiple: u32,
+  tiers: listOf(collateralTier),
+});
+
 /** The program's events with their fields in order; what they mean is said in programs/marketplace/src/events.rs. */
 export const EVENT_FIELDS = {
   ConfigInitialized: {
     config: pubkey,
     admin: pubkey,
-    relayAuthority: pubkey,
+    relayAuthorities: listOf(pubkey),
     usdcMint: pubkey,
     treasury: pubkey,
-    feeBps: u16,
+    settings: configSettings,
   },
-  ConfigUpdated: {
-    config: pubkey,
-    opensPaused: bool,
-    feeBps: u16,
-    minPrice: u64,
-    disputeBondLamports: u64,
-    disputeWindowSeconds: u32,
-    refundGraceSeconds: u32,
-    maxTimeoutSeconds: u32,
-    longestSpanSeconds: u32,
-    exposureMultiple: u32,
-    tiers: listOf(collateralTier),
-  },
+  ConfigUpdated: { config: pubkey, settings: configSettings },
   AdminProposed: { config: pubkey, admin: pubkey, pendingAdmin: pubkey },
   AdminChanged: { config: pubkey, admin: pubkey },
-  RelayAuthorityChanged: { config: pubkey, relayAuthority: pubkey },
+  RelayAuthoritiesChanged: { config: pubkey, relayAuthorities: listOf(pubkey) },
   TreasuryWithdrawn: { treasury: pubkey, destination: pubkey, amount: u64, remaining: u64 },
   CreatorVerificationChanged: { creator: pubkey, verified: bool, verifiedAt: i64 },
   AgentListed: {
@@ -57,6 +58,7 @@ export const EVENT_FIELDS = {
     tagMask: u16,
     listingVersion: u32,
     deposited: u64,
+    rentSponsor: pubkey,
     metadataHash: bytesOf(32),
     metadataUri: text,
     listedAt: i64,
@@ -85,8 +87,10 @@ export const EVENT_FIELDS = {
     periodMax: u64,
     totalMax: u64,
     periodSeconds: u32,
+    maxGasLamports: u32,
     expiresAt: i64,
     createdAt: i64,
+    rentSponsor: pubkey,
   },
   GrantUpdated: {
     grant: pubkey,
@@ -96,8 +100,12 @@ export const EVENT_FIELDS = {
     periodMax: u64,
     totalMax: u64,
     periodSeconds: u32,
+    maxGasLamports: u32,
     expiresAt: i64,
+    periodStart: i64,
+    periodSpent: u64,
   },
+  GasWithdrawn: { wallet: pubkey, spender: pubkey, lamports: u64, remaining: u64 },
   GrantClosed: { grant: pubkey, wallet: pubkey, keyId: bytesOf(16) },
   GrantRevoked: { grant: pubkey, wallet: pubkey, keyId: bytesOf(16) },
   ExecutionOpened: {
@@ -116,8 +124,13 @@ export const EVENT_FIELDS = {
     deadline: i64,
     refundAt: i64,
     disputeWindowSeconds: u32,
+    gasLamports: u32,
     grantExecutionCount: u64,
     grantTotalSpent: u64,
+    grantPeriodStart: i64,
+    grantPeriodSpent: u64,
+    exposureWindowStart: i64,
+    exposureOpened: u64,
   },
   ExecutionSettled: {
     record: pubkey,
@@ -130,6 +143,9 @@ export const EVENT_FIELDS = {
     feeWaived: bool,
     executionTimeMs: u32,
     settledAt: i64,
+    payout: pubkey,
+    gasTo: pubkey,
+    gasLamports: u32,
   },
   ExecutionRefunded: {
     record: pubkey,
@@ -141,6 +157,9 @@ export const EVENT_FIELDS = {
     refundedAt: i64,
     grantRestored: bool,
     grantTotalSpent: u64,
+    grantPeriodSpent: u64,
+    gasTo: pubkey,
+    gasLamports: u32,
   },
   ExecutionClosed: { record: pubkey, executionId: bytesOf(16), listing: pubkey, caller: pubkey },
   DisputeOpened: {
@@ -151,6 +170,8 @@ export const EVENT_FIELDS = {
     caller: pubkey,
     evidenceHash: bytesOf(32),
     evidenceUri: text,
+    price: u64,
+    rentSponsor: pubkey,
     bond: u64,
     openedAt: i64,
   },
@@ -188,6 +209,7 @@ export const EVENT_FIELDS = {
     bondTo: pubkey,
     resolvedAt: i64,
   },
+  DisputeClosed: { dispute: pubkey, record: pubkey },
 } satisfies Record<string, Record<string, Codec<unknown>>>;
 
 type Fields = typeof EVENT_FIELDS;

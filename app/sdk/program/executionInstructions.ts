@@ -4,7 +4,7 @@ import { findCollateral, findEscrow, findExecution, findGrant, findSpender, find
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
-  /** 16 bytes, random or from an idempotency key. */
+  /** `createNonce(chain's unix time)`: 16 bytes that begin with the UTC day. */
   nonce: Uint8Array;
   /** `deriveExecutionId(caller, nonce)`. */
   executionId: Uint8Array;
@@ -14,11 +14,16 @@ export interface OpenTerms {
   requestHash: Uint8Array;
   /** Unix seconds after which the open fails. */
   openBefore: bigint;
+  /** Lamports parked in the record for the relay authority that ends the execution, at most 100,000. */
+  gasLamports: number;
 }
 
 export interface OpenExecutionInput extends OpenTerms {
   caller: PublicKey;
+  /** Lends the rent and gives the gas. */
   payer: PublicKey;
+  /** Who gets the rent back: any account that can receive lamports. */
+  rentSponsor: PublicKey;
   listing: PublicKey;
   /** Any USDC account of the caller. */
   source: PublicKey;
@@ -33,14 +38,20 @@ export function openExecution(input: OpenExecutionInput): TransactionInstruction
 
 export interface OpenExecutionWithGrantInput extends OpenTerms {
   relayAuthority: PublicKey;
+  /** Lends the rent, unless the tank does. */
   payer: PublicKey;
+  /** Who gets the rent back: `findSpender(wallet)`, the tank, which then lends it, or any account that can receive. */
+  rentSponsor: PublicKey;
   listing: PublicKey;
   wallet: PublicKey;
   keyId: Uint8Array;
   usdcMint: PublicKey;
 }
 
-/** Funds an execution from a wallet's associated token account by a key's grant. Signs: relay authority, payer. */
+/**
+ * Funds an execution from a wallet's associated token account by a key's grant; the wallet's tank gives the gas. Signs:
+ * relay authority, payer.
+ */
 export function openExecutionWithGrant(input: OpenExecutionWithGrantInput): TransactionInstruction {
   const { relayAuthority, wallet, keyId, usdcMint } = input;
   const accounts = {
@@ -57,16 +68,19 @@ export interface SettleExecutionInput {
   relayAuthority: PublicKey;
   executionId: Uint8Array;
   listing: PublicKey;
+  /** The listing's payout account, or any other USDC account of its creator. */
   payout: PublicKey;
   rentSponsor: PublicKey;
   /** 32 bytes. */
   resultHash: Uint8Array;
+  /** 64 bytes: the record's signing key's Ed25519 signature over `sha256:` and the hash in lower-case hex. */
+  signature: Uint8Array;
   executionTimeMs: number;
 }
 
-/** Pays creator and marketplace. The instruction before it must be the result's signature. Signs: relay authority. */
+/** Pays creator and marketplace, and the gas to the relay authority, which signs. */
 export function settleExecution(input: SettleExecutionInput): TransactionInstruction {
-  const { relayAuthority, executionId, listing, payout, rentSponsor, resultHash, executionTimeMs } = input;
+  const { relayAuthority, executionId, listing, payout, rentSponsor, resultHash, signature, executionTimeMs } = input;
   const record = findExecution(executionId);
   const accounts = {
     relay_authority: relayAuthority,
@@ -76,7 +90,7 @@ export function settleExecution(input: SettleExecutionInput): TransactionInstruc
     payout,
     rent_sponsor: rentSponsor,
   };
-  return buildInstruction('settle_execution', accounts, { resultHash, executionTimeMs });
+  return buildInstruction('settle_execution', accounts, { resultHash, signature, executionTimeMs });
 }
 
 export type RefundReason =
@@ -98,7 +112,7 @@ export const REFUND_REASONS: readonly RefundReason[] = [
 ];
 
 export interface RefundExecutionInput {
-  /** The relay authority, or anyone from `refund_at` on. */
+  /** A relay authority, which gets the gas, or anyone from `refund_at` on. */
   authority: PublicKey;
   executionId: Uint8Array;
   caller: PublicKey;
@@ -107,7 +121,7 @@ export interface RefundExecutionInput {
   /** The caller's associated token account, or any USDC account of a caller who signs. */
   destination: PublicKey;
   rentSponsor: PublicKey;
-  /** Counts only when the relay authority refunds; otherwise it is `expired`. */
+  /** Counts only when a relay authority refunds; otherwise it is `expired`. */
   reason: RefundReason;
 }
 
@@ -132,15 +146,21 @@ export interface CloseExecutionInput {
   rentSponsor: PublicKey;
 }
 
-/** Gives back the rent of a refunded record, 7 days after its open. Nobody signs. */
+/**
+ * Gives back the rent of an ended record: a refunded one's after three days, a paid one's that nobody archived a year
+ * after its dispute window. Nobody signs.
+ */
 export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput): TransactionInstruction {
   return buildInstruction('close_execution', { record: findExecution(executionId), rent_sponsor: rentSponsor }, {});
 }
 
-function openAccounts(input: OpenTerms & { payer: PublicKey; listing: PublicKey; usdcMint: PublicKey }): AccountValues {
+type OpenPlace = { payer: PublicKey; rentSponsor: PublicKey; listing: PublicKey; usdcMint: PublicKey };
+
+function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
   const record = findExecution(input.executionId);
   return {
     payer: input.payer,
+    rent_sponsor: input.rentSponsor,
     listing: input.listing,
     collateral: findCollateral(input.listing),
     record,
@@ -150,6 +170,6 @@ function openAccounts(input: OpenTerms & { payer: PublicKey; listing: PublicKey;
 }
 
 function openArgs(input: OpenTerms): OpenTerms {
-  const { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore } = input;
-  return { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore };
+  const { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports } = input;
+  return { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports };
 }

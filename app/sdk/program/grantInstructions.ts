@@ -1,5 +1,5 @@
 /** Instructions of an API key's spending right. Part of program.ts. */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { findGrant, findSpender, findTokenAccount } from './addresses.ts';
 import { buildInstruction } from './instruction.ts';
 import { approve } from './token.ts';
@@ -11,6 +11,8 @@ export interface GrantLimits {
   periodSeconds: number;
   /** Unix seconds. */
   expiresAt: bigint;
+  /** Most that one execution may take from the wallet's tank as gas, lamports; `constants.defaultMaxGasLamports` is usual. */
+  maxGasLamports: number;
 }
 
 export interface CreateGrantInput {
@@ -27,7 +29,7 @@ export function createGrant(input: CreateGrantInput): TransactionInstruction {
 }
 
 export interface RevokeGrantInput {
-  /** The wallet or the relay authority. */
+  /** The wallet or a relay authority. */
   authority: PublicKey;
   wallet: PublicKey;
   keyId: Uint8Array;
@@ -71,4 +73,18 @@ export function approveSpender(input: {
 }): TransactionInstruction {
   const { wallet, usdcMint, amount } = input;
   return approve({ source: findTokenAccount(wallet, usdcMint), delegate: findSpender(wallet), owner: wallet, amount });
+}
+
+/** Adds lamports to a wallet's tank, which is its spender address; anyone may. Signs: from. */
+export function depositGas(input: { from: PublicKey; wallet: PublicKey; lamports: bigint }): TransactionInstruction {
+  const { from, wallet, lamports } = input;
+  return SystemProgram.transfer({ fromPubkey: from, toPubkey: findSpender(wallet), lamports });
+}
+
+/**
+ * Takes lamports out of the signing wallet's tank. What is left must be nothing, or rent-exempt for an account without
+ * data. Signs: wallet.
+ */
+export function withdrawGas({ wallet, lamports }: { wallet: PublicKey; lamports: bigint }): TransactionInstruction {
+  return buildInstruction('withdraw_gas', { wallet, spender: findSpender(wallet) }, { lamports });
 }

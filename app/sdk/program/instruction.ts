@@ -1,7 +1,7 @@
 /** How every builder makes its instruction: accounts, flags and argument layout come from the generated IDL. */
 
 import type { PublicKey } from '@solana/web3.js';
-import { SYSVAR_INSTRUCTIONS_PUBKEY, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { Buffer } from 'buffer';
 import { PROGRAM_ID } from './accounts.ts';
 import { findConfig, findProgramData, findTreasury } from './addresses.ts';
@@ -18,7 +18,6 @@ const SHARED_ACCOUNTS: AccountValues = {
   config: findConfig(),
   treasury: findTreasury(),
   program_data: findProgramData(),
-  instructions: new KeptAddress(SYSVAR_INSTRUCTIONS_PUBKEY.toBytes()),
   token_program: TOKEN_PROGRAM_ID,
   system_program: new KeptAddress(SystemProgram.programId.toBytes()),
 };

@@ -32,6 +32,8 @@ export interface ListAgentInput {
   payer: PublicKey;
   listingId: Uint8Array;
   signingKey: PublicKey;
+  /** 64 bytes: the signing key's Ed25519 signature over `registerMessage(listing)`. */
+  possession: Uint8Array;
   /** The creator's USDC account that pays the deposit. */
   source: PublicKey;
   payout: PublicKey;
@@ -39,9 +41,9 @@ export interface ListAgentInput {
   terms: ListingTerms;
 }
 
-/** Lists an agent. The instruction before it must prove possession of the signing key. Signs: creator, payer. */
+/** Lists an agent. Signs: creator, payer. */
 export function listAgent(input: ListAgentInput): TransactionInstruction {
-  const { creator, payer, listingId, signingKey, source, payout, usdcMint, terms } = input;
+  const { creator, payer, listingId, signingKey, possession, source, payout, usdcMint, terms } = input;
   const listing = findListing(creator, listingId);
   const accounts = {
     creator,
@@ -54,7 +56,7 @@ export function listAgent(input: ListAgentInput): TransactionInstruction {
     payout,
     usdc_mint: usdcMint,
   };
-  return buildInstruction('list_agent', accounts, { listingId, signingKey, terms });
+  return buildInstruction('list_agent', accounts, { listingId, signingKey, possession, terms });
 }
 
 export interface UpdateListingInput {
@@ -93,16 +95,15 @@ export interface RotateSigningKeyInput {
   listing: PublicKey;
   /** The new key; one that this listing used before may return. */
   signingKey: PublicKey;
+  /** As in `listAgent`, by the new key. */
+  possession: Uint8Array;
 }
 
-/**
- * Replaces the key that signs results of later executions. The instruction before it must prove possession, as for
- * listing. Signs: creator, payer.
- */
+/** Replaces the key that signs results of later executions. Signs: creator, payer. */
 export function rotateSigningKey(input: RotateSigningKeyInput): TransactionInstruction {
-  const { creator, payer, listing, signingKey } = input;
+  const { creator, payer, listing, signingKey, possession } = input;
   const accounts = { creator, payer, listing, signing_key: findSigningKey(signingKey) };
-  return buildInstruction('rotate_signing_key', accounts, { signingKey });
+  return buildInstruction('rotate_signing_key', accounts, { signingKey, possession });
 }
 
 export interface DelistAgentInput {

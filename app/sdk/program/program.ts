@@ -3,8 +3,6 @@
  * synchronous: no connection, no keypair, nothing is sent. Relay, CLI, local network, dashboard and tests all build
  * their transactions here.
  */
-import type { TransactionInstruction } from '@solana/web3.js';
-import { Ed25519Program } from '@solana/web3.js';
 import { idl } from './idl/idl.ts';
 
 export * from './accounts.ts';
@@ -17,15 +15,6 @@ export { idl } from './idl/idl.ts';
 export { decodeInstruction } from './idlCodec.ts';
 export * from './listingInstructions.ts';
 export { findProgramAddress } from './programAddress.ts';
-
-/** A signature check in the one layout that the program accepts: everything inside the instruction itself. */
-export function ed25519Instruction(input: {
-  publicKey: Uint8Array;
-  message: Uint8Array;
-  signature: Uint8Array;
-}): TransactionInstruction {
-  return Ed25519Program.createInstructionWithPublicKey({ ...input, instructionIndex: 0xffff });
-}
 
 export interface ProgramError {
   code: number;

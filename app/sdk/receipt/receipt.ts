@@ -7,7 +7,7 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
 
@@ -53,6 +53,26 @@ export function canonicalRequest(task: string, parameters: object = {}): string 
   const canonical = canonicalize({ parameters, task });
   if (canonical === undefined) throw new TypeError('the request has no canonical JSON form');
   return canonical;
+}
+
+const SECONDS_PER_DAY = 86_400n;
+/** A clock that is this far ahead of the chain's still names a day that the chain has. */
+const CLOCK_MARGIN_SECONDS = 3_600n;
+
+/**
+ * The UTC day that a nonce begins with: the program takes its own today and yesterday, so that no id ever recurs. Taken
+ * an hour back, because a clock ahead of the chain's must not name the chain's tomorrow.
+ */
+export function nonceDay(unixSeconds: bigint): number {
+  return Number((unixSeconds - CLOCK_MARGIN_SECONDS) / SECONDS_PER_DAY);
+}
+
+/** The nonce of an open, 16 bytes: the day as a little-endian u32, then 12 bytes, random where none are given. */
+export function createNonce(day: number, tail: Uint8Array = randomBytes(12)): Uint8Array {
+  const nonce = new Uint8Array(16);
+  new DataView(nonce.buffer).setUint32(0, day, true);
+  nonce.set(requireLength("a nonce's tail", tail, 12), 4);
+  return nonce;
 }
 
 /**

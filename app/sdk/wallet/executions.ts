@@ -2,7 +2,7 @@
  * Executions without the service: a wallet opens one itself, anyone reads it, takes an unanswered one back when its time
  * is up, and clears away a refunded one. All of it is between the person and the chain, but for having one run.
  */
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { ExecuteAnswer } from '../client/client.ts';
@@ -16,7 +16,7 @@ import {
   openExecution,
   refundExecution,
 } from '../program/program.ts';
-import { deriveExecutionId, formatUuid, startMessage } from '../receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceDay, startMessage } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { readAccount, readClock, readTokens } from './connection.ts';
 import { formatBytes, formatTime, type Progress } from './format.ts';
@@ -28,7 +28,8 @@ import { readListing } from './upkeep.ts';
 
 /** An open that has not landed by then must not surprise anyone later; longer than any blockhash lives. */
 const OPEN_WITHIN_SECONDS = 120n;
-const NONCE_BYTES = 16;
+/** Two signatures' fees: what the service needs for the settle, and as much again for priority. */
+const GAS_LAMPORTS = 10_000;
 
 export interface OpenByWalletOptions {
   wallet: Signer;
@@ -39,8 +40,10 @@ export interface OpenByWalletOptions {
   maxPrice?: bigint;
   /** Default the agent's own. */
   timeoutSeconds?: number;
-  /** 16 bytes, never used by this wallet before; random by default. */
-  nonce?: Uint8Array;
+  /** 12 bytes, never used by this wallet on the same day before; random by default. */
+  nonceTail?: Uint8Array;
+  /** Lamports for the service's settle, which come back where it does not run: default 10,000. */
+  gasLamports?: number;
   /** A USDC account of the wallet; default its associated token account. */
   source?: PublicKey;
   /** Told the execution's id and nonce before anything is sent: whoever never learns the outcome can look for it. */
@@ -50,10 +53,12 @@ export interface OpenByWalletOptions {
 /** Puts an agent's price into escrow from the wallet's own USDC. */
 export async function openByWallet(chain: MarketplaceChain, options: OpenByWalletOptions) {
   const { connection, config } = chain;
-  const { wallet, agentId, requestHash, onProgress, nonce = randomBytes(NONCE_BYTES) } = options;
+  const { wallet, agentId, requestHash, onProgress } = options;
   const caller = wallet.publicKey;
   const listing = await readListing(connection, agentId);
   const source = options.source ?? (await readUsdcAccount(chain, caller)).address;
+  const now = await readClock(connection);
+  const nonce = createNonce(nonceDay(now), options.nonceTail);
   const executionId = deriveExecutionId(caller.toBytes(), nonce);
   const id = formatUuid(executionId);
   const nonceText = bytesToHex(nonce);
@@ -61,6 +66,7 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
   const instruction = openExecution({
     caller,
     payer: caller,
+    rentSponsor: caller,
     listing: agentId,
     source,
     usdcMint: config.usdcMint,
@@ -70,7 +76,8 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
     listingVersion: listing.listingVersion,
     timeoutSeconds: options.timeoutSeconds ?? listing.timeoutSeconds,
     requestHash,
-    openBefore: (await readClock(connection)) + OPEN_WITHIN_SECONDS,
+    openBefore: now + OPEN_WITHIN_SECONDS,
+    gasLamports: options.gasLamports ?? GAS_LAMPORTS,
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     PriceAboveMax: `The agent asks ${formatUsdc(listing.price)} USDC.`,
@@ -137,6 +144,7 @@ export async function showExecution({ connection }: MarketplaceChain, executionI
     settled_at: formatTime(record.settledAt),
     disputable_until: wasSettled ? formatTime(disputableUntil(record)) : null,
     execution_time_ms: record.executionTimeMs,
+    gas_lamports: record.gasLamports,
   };
 }
 
@@ -163,7 +171,7 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
     keyId,
     destination,
     rentSponsor,
-    // Counts for the relay authority alone, who comes here when the relay cannot serve.
+    // Counts for a relay authority alone, who comes here when the relay cannot serve.
     reason: 'unserved',
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
@@ -180,16 +188,17 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
   };
 }
 
-/** Removes the record of a refunded execution; its rent goes to whoever paid it. */
+/** Removes the record of an ended execution; its rent goes to whoever lent it. */
 export async function closeRecord(
   { connection }: MarketplaceChain,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ) {
-  const { rentSponsor, status, openedAt } = await readRecord(connection, executionId);
-  const closableAt = formatTime(openedAt + BigInt(constants.refundedRecordSeconds));
+  const record = await readRecord(connection, executionId);
+  const { rentSponsor, status } = record;
+  const closableAt = formatTime(closableFrom(record));
   const now = formatTime(await readClock(connection));
   const signature = await sendTransaction(connection, [closeExecution({ executionId, rentSponsor })], wallet, {
-    ExecutionNotRefunded: `It is ${status}.`,
+    ExecutionNotEnded: `It is ${status}.`,
     CloseTooEarly: `It can be closed at ${closableAt}; the chain's clock shows ${now}.`,
   });
   return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
@@ -199,6 +208,12 @@ export async function closeRecord(
 export function readRecord(connection: Connection, executionId: Uint8Array): Promise<ExecutionRecord> {
   const missing = `There is no execution ${formatUuid(executionId)} on this chain.`;
   return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
+}
+
+/** From this moment on an ended execution's record can be closed without a leaf, unix seconds. */
+function closableFrom({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint {
+  const unarchived = disputeWindowSeconds + constants.unarchivedRecordSeconds;
+  return settledAt + BigInt(status === 'refunded' ? constants.endedRecordSeconds : unarchived);
 }
 
 /** From this moment on a settled execution can no longer be disputed, unix seconds. */

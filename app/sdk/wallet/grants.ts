@@ -64,6 +64,7 @@ export async function updateKey(
     period_seconds: limits.periodSeconds,
     total_usdc: formatUsdc(limits.totalMax),
     total_spent_usdc: formatUsdc(present.totalSpent),
+    max_gas_lamports: limits.maxGasLamports,
     expires_at: formatTime(limits.expiresAt),
     signature,
   };
@@ -121,8 +122,9 @@ export async function planAllowance(
   return { allowance, instructions: [approve] };
 }
 
-function limitsOf({ perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt }: KeyGrant): GrantLimits {
-  return { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt };
+function limitsOf(grant: KeyGrant): GrantLimits {
+  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports } = grant;
+  return { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports };
 }
 
 function readGrant({ connection }: Connected, { wallet, keyId }: OwnKey): Promise<KeyGrant> {

@@ -73,12 +73,12 @@ export async function createListing(
   const signature = await sendTransaction(
     connection,
     [
-      provePossession(listing, signingKey),
       listAgent({
         creator,
         payer: creator,
         listingId,
         signingKey: new PublicKey(publicKey),
+        possession: provePossession(listing, signingKey),
         source: source.address,
         payout: options.payout ?? source.address,
         usdcMint: config.usdcMint,

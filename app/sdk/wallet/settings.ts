@@ -6,8 +6,9 @@ import {
   findTokenAccount,
   findTreasury,
   proposeAdmin,
+  relayAuthoritiesOf,
   setCreatorVerified,
-  setRelayAuthority,
+  setRelayAuthorities,
   type UpdateConfigInput,
   updateConfig,
   withdrawTreasury,
@@ -29,7 +30,7 @@ export async function showConfig({ connection, config }: MarketplaceChain) {
     config: findConfig().toBase58(),
     admin: config.admin.toBase58(),
     pending_admin: isPending ? config.pendingAdmin.toBase58() : null,
-    relay_authority: config.relayAuthority.toBase58(),
+    relay_authorities: relayAuthoritiesOf(config).map(String),
     usdc_mint: config.usdcMint.toBase58(),
     treasury: findTreasury().toBase58(),
     treasury_usdc: formatUsdc(treasury ?? 0n),
@@ -69,13 +70,13 @@ export function becomeAdmin({ connection, config }: MarketplaceChain, wallet: Si
   });
 }
 
-/** Gives the relay's rights to another key; the present one loses them at once. */
-export function changeRelayAuthority(
+/** Gives the relay's rights to these keys, 1 to 8; those that are not among them lose theirs at once. */
+export function changeRelayAuthorities(
   chain: MarketplaceChain,
   admin: Signer,
-  relayAuthority: PublicKey,
+  relayAuthorities: PublicKey[],
 ): Promise<string> {
-  return sendAsAdmin(chain, admin, setRelayAuthority({ admin: admin.publicKey, relayAuthority }));
+  return sendAsAdmin(chain, admin, setRelayAuthorities({ admin: admin.publicKey, relayAuthorities }));
 }
 
 /** Takes collected fees out, to any USDC account; default the admin's associated one. `amount` in base units. */

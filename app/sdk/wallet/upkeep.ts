@@ -3,14 +3,13 @@
  * collateral. Nothing here needs the service.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Connection, TransactionInstruction } from '@solana/web3.js';
+import type { Connection } from '@solana/web3.js';
 import { PublicKey } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 import {
   type AgentListing,
   type CreatorCollateral,
   delistAgent,
-  ed25519Instruction,
   findCollateral,
   findCollateralVault,
   findTokenAccount,
@@ -58,8 +57,9 @@ export async function replaceSigningKey(
   await readOwnListing(chain, agentId, wallet);
   const creator = wallet.publicKey;
   const publicKey = new PublicKey(signingKey.subarray(32));
-  const rotation = rotateSigningKey({ creator, payer: creator, listing: agentId, signingKey: publicKey });
-  const signature = await sendTransaction(chain.connection, [provePossession(agentId, signingKey), rotation], wallet);
+  const possession = provePossession(agentId, signingKey);
+  const rotation = rotateSigningKey({ creator, payer: creator, listing: agentId, signingKey: publicKey, possession });
+  const signature = await sendTransaction(chain.connection, [rotation], wallet);
   return { agent_id: agentId.toBase58(), signing_key: publicKey.toBase58(), signature };
 }
 
@@ -160,9 +160,7 @@ export function readCollateral(connection: Connection, agentId: PublicKey): Prom
   return readAccount(connection, 'CreatorCollateral', address, `The agent ${agentId} has no collateral account.`);
 }
 
-/** Shows the chain that the creator holds the signing key, so that nobody can list another's. */
-export function provePossession(listing: PublicKey, signingKey: Uint8Array): TransactionInstruction {
-  const message = registerMessage(listing);
-  const signature = nacl.sign.detached(message, signingKey);
-  return ed25519Instruction({ publicKey: signingKey.subarray(32), message, signature });
+/** Shows the chain that the creator holds the signing key, so that nobody can list another's: 64 bytes. */
+export function provePossession(listing: PublicKey, signingKey: Uint8Array): Uint8Array {
+  return nacl.sign.detached(registerMessage(listing), signingKey);
 }

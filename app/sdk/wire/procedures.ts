@@ -40,7 +40,7 @@ export const MarketplaceConfig = z.strictObject({
   environment: z.enum(['live', 'test']),
   program_id: z.string(),
   usdc_mint: z.string(),
-  relay_authority: z.string(),
+  relay_authorities: z.array(z.string()),
   /** The token account that collects fees. */
   treasury: z.string(),
   /** A JSON-RPC URL that clients may use. */

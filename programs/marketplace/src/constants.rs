@@ -125,7 +125,7 @@ pub const MAX_GRANT_SECONDS: i64 = 31_536_000;
 /// Most that one execution may take as gas, lamports: twenty signatures.
 #[constant]
 pub const MAX_GAS_LAMPORTS: u32 = 100_000;
-/// What a grant allows where its wallet says nothing, lamports: two transactions, and twice as much for priority.
+/// What a grant allows where its wallet says nothing, lamports: two transactions, and as much again for priority.
 #[constant]
 pub const DEFAULT_MAX_GAS_LAMPORTS: u32 = 20_000;
 /// How long an ended record stays at least, seconds: longer than a nonce's day can be used, so that an id never recurs.
@@ -136,7 +136,7 @@ pub const ENDED_RECORD_SECONDS: i64 = 259_200;
 pub const UNARCHIVED_RECORD_SECONDS: i64 = 31_536_000;
 /// Length of the day that a nonce begins with, seconds.
 #[constant]
-pub const NONCE_DAY_SECONDS: i64 = 86_400;
+pub const NONCE_DAY_SECONDS: u64 = 86_400;
 /// How long the admin may leave a dispute unanswered before anyone can end it.
 #[constant]
 pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;

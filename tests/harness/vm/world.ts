@@ -3,12 +3,11 @@
  * with its signing key, one API key's grant with its approval. Tests act through it and compare what moved, to the unit,
  * for all parties at once.
  */
-import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import * as program from '../../../app/sdk/program/program.ts';
-import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
 import { coder, toBorsh } from './anchorCoder.ts';
 import { Balances, difference, type Movement } from './balances.ts';
 import { namedKeypair } from './keys.ts';
@@ -36,6 +35,10 @@ export const TERMS: program.ListingTerms = {
   metadataUri: 'https://example.com/agent.json',
 };
 export const NO_KEY = new Uint8Array(16);
+
+/** Lamports that each open parks, and that the caller's tank begins with. */
+export const GAS = 12_345;
+export const TANK = 1_000_000_000n;
 
 /** One execution as tests name it. */
 export interface Execution {
@@ -75,6 +78,7 @@ export class World {
     }
     this.watch('treasury', program.findTreasury());
     this.watch('vault', program.findCollateralVault(this.listing));
+    this.watch('tank', program.findSpender(caller.publicKey));
   }
 
   /** Lamports and USDC for everybody; the mint; nothing of the program's yet. */
@@ -105,7 +109,7 @@ export class World {
       payer: this.admin.publicKey,
       usdcMint: this.usdcMint,
       admin: this.admin.publicKey,
-      relayAuthority: this.relay.publicKey,
+      relayAuthorities: [this.relay.publicKey],
       feeBps: 100,
       minPrice: 10_000n,
       disputeBondLamports: 10_000_000n,
@@ -118,13 +122,16 @@ export class World {
     };
   }
 
-  listInput(change: Partial<program.ListAgentInput> = {}): program.ListAgentInput {
+  /** `signingKey` proves that it is possessed; a key that is only named in `change` is not its. */
+  listInput(change: Partial<program.ListAgentInput> = {}, signingKey = this.signingKey): program.ListAgentInput {
     const creator = change.creator ?? this.creator.publicKey;
+    const listing = program.findListing(creator, change.listingId ?? this.listingId);
     return {
       creator,
       payer: creator,
       listingId: this.listingId,
-      signingKey: this.signingKey.publicKey,
+      signingKey: signingKey.publicKey,
+      possession: possessionOf(signingKey, listing),
       source: this.wallet(creator),
       payout: this.wallet(creator),
       usdcMint: this.usdcMint,
@@ -133,13 +140,8 @@ export class World {
     };
   }
 
-  /** list_agent with its proof of possession before it. */
-  listInstructions(
-    input = this.listInput(),
-    signingKey = this.signingKey,
-  ): [TransactionInstruction, TransactionInstruction] {
-    const message = program.registerMessage(program.findListing(input.creator, input.listingId));
-    return [signed(signingKey, message), program.listAgent(input)];
+  listInstruction(change: Partial<program.ListAgentInput> = {}, signingKey = this.signingKey): TransactionInstruction {
+    return program.listAgent(this.listInput(change, signingKey));
   }
 
   grantInput(limits: Partial<program.GrantLimits> = {}, keyId = this.keyId): program.CreateGrantInput {
@@ -153,6 +155,7 @@ export class World {
         totalMax: 100n * USDC,
         periodSeconds: 86_400,
         expiresAt: this.vm.now + 30n * 86_400n,
+        maxGasLamports: GAS,
         ...limits,
       },
     };
@@ -163,8 +166,14 @@ export class World {
     return program.approveSpender({ wallet: this.caller.publicKey, usdcMint: this.usdcMint, amount });
   }
 
+  /** Lamports for the caller's tank. */
+  depositInstruction(lamports = TANK): TransactionInstruction {
+    const wallet = this.caller.publicKey;
+    return program.depositGas({ from: wallet, wallet, lamports });
+  }
+
   openTerms(caller = this.caller.publicKey, change: Partial<program.OpenTerms> = {}): program.OpenTerms {
-    const nonce = change.nonce ?? randomBytes(16);
+    const nonce = change.nonce ?? createNonce(this.day());
     return {
       nonce,
       executionId: deriveExecutionId(caller.toBytes(), nonce),
@@ -173,37 +182,46 @@ export class World {
       timeoutSeconds: TIMEOUT,
       requestHash: new Uint8Array(32).fill(5),
       openBefore: this.vm.now + 60n,
+      gasLamports: GAS,
       ...change,
     };
+  }
+
+  /** The UTC day of the VM's clock. */
+  day(): number {
+    return Number(this.vm.now / 86_400n);
   }
 
   openInput(change: Partial<program.OpenExecutionInput> = {}): program.OpenExecutionInput {
     const caller = change.caller ?? this.caller.publicKey;
     const source = this.wallet(caller);
     const { listing, usdcMint } = this;
-    return { caller, payer: caller, listing, source, usdcMint, ...this.openTerms(caller, change), ...change };
+    const payer = change.payer ?? caller;
+    const accounts = { caller, payer, rentSponsor: payer, listing, source, usdcMint };
+    return { ...accounts, ...this.openTerms(caller, change), ...change };
   }
 
   openGrantInput(change: Partial<program.OpenExecutionWithGrantInput> = {}): program.OpenExecutionWithGrantInput {
     const wallet = change.wallet ?? this.caller.publicKey;
     const relayAuthority = this.relay.publicKey;
     const { listing, usdcMint, keyId } = this;
-    const accounts = { relayAuthority, payer: relayAuthority, listing, wallet, keyId, usdcMint };
+    const payer = change.payer ?? relayAuthority;
+    const accounts = { relayAuthority, payer, rentSponsor: payer, listing, wallet, keyId, usdcMint };
     return { ...accounts, ...this.openTerms(wallet, change), ...change };
   }
 
-  /** Open by the caller's wallet, which also sponsors the rent. */
+  /** Open by the caller's wallet, which also lends the rent and gives the gas. */
   async open(change: Partial<program.OpenExecutionInput> = {}): Promise<Execution> {
     const input = this.openInput(change);
     await this.must([program.openExecution(input)], [this.caller]);
-    return this.execution(input.nonce, input.caller, NO_KEY, input.payer);
+    return this.execution(input.nonce, input.caller, NO_KEY, input.rentSponsor);
   }
 
-  /** Open by the relay with the caller's grant; the relay sponsors the rent. */
+  /** Open by the relay with the caller's grant; the relay lends the rent, the caller's tank gives the gas. */
   async openWithGrant(change: Partial<program.OpenExecutionWithGrantInput> = {}): Promise<Execution> {
     const input = this.openGrantInput(change);
     await this.must([program.openExecutionWithGrant(input)], [this.relay]);
-    return this.execution(input.nonce, input.wallet, input.keyId, input.payer);
+    return this.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
   }
 
   execution(nonce: Uint8Array, caller: PublicKey, keyId: Uint8Array, rentSponsor: PublicKey): Execution {
@@ -217,25 +235,22 @@ export class World {
   settleInput(execution: Execution, change: Partial<program.SettleExecutionInput> = {}): program.SettleExecutionInput {
     const { executionId, listing, payout, rentSponsor } = execution;
     const relayAuthority = this.relay.publicKey;
+    const resultHash = change.resultHash ?? RESULT_HASH;
     return {
       relayAuthority,
       executionId,
       listing,
       payout,
       rentSponsor,
-      resultHash: RESULT_HASH,
+      resultHash,
+      signature: nacl.sign.detached(resultMessage(resultHash), execution.signingKey.secretKey),
       ...MEASURED,
       ...change,
     };
   }
 
-  /** settle_execution with the result's signature before it. */
-  settleInstructions(
-    execution: Execution,
-    change: Partial<program.SettleExecutionInput> = {},
-  ): [TransactionInstruction, TransactionInstruction] {
-    const input = this.settleInput(execution, change);
-    return [signed(execution.signingKey, resultMessage(input.resultHash)), program.settleExecution(input)];
+  settleInstruction(execution: Execution, change: Partial<program.SettleExecutionInput> = {}): TransactionInstruction {
+    return program.settleExecution(this.settleInput(execution, change));
   }
 
   refundInstruction(execution: Execution, change: Partial<program.RefundExecutionInput> = {}): TransactionInstruction {
@@ -304,8 +319,9 @@ export async function world(options: { kind?: VmKind; config?: Partial<program.I
   const made = await emptyWorld(options.kind);
   const { vm, admin, caller, creator } = made;
   await made.must([program.initializeConfig(made.configInput(options.config))], [vm.upgradeAuthority, admin]);
-  await made.must(made.listInstructions(), [creator]);
+  await made.must([made.listInstruction()], [creator]);
   await made.must([program.createGrant(made.grantInput()), made.approveInstruction()], [caller]);
+  await made.must([made.depositInstruction()], [caller]);
   return made;
 }
 
@@ -324,10 +340,9 @@ export function resultMessage(resultHash: Uint8Array): Uint8Array {
   return Buffer.from(`sha256:${Buffer.from(resultHash).toString('hex')}`);
 }
 
-/** The canonical Ed25519 instruction of a key over a message. */
-export function signed(key: Keypair, message: Uint8Array): TransactionInstruction {
-  const signature = nacl.sign.detached(message, key.secretKey);
-  return program.ed25519Instruction({ publicKey: key.publicKey.toBytes(), message, signature });
+/** A signing key's proof that whoever lists it holds it. */
+export function possessionOf(signingKey: Keypair, listing: PublicKey): Uint8Array {
+  return nacl.sign.detached(program.registerMessage(listing), signingKey.secretKey);
 }
 
 /** Enums as Anchor encodes them; of all fields only `status` and `outcome` are some. */

@@ -104,7 +104,7 @@ export const GLOSSARY: Record<string, string> = {
   reason: 'Why it cannot be started: it has `ended`, was `not_by_wallet` opened itself, or it is `too_late`.',
   refund:
     'Of a failed one: `done` is back; `claimable` waits for a missing USDC account of yours; `blocked` for a frozen one. Else null.',
-  relay_authority: 'The wallet by which this service opens, settles and refunds.',
+  relay_authorities: 'The wallets by which this service opens, settles and refunds.',
   renews_at: 'When the key’s period begins again; null for the other limits, and where only the program knew.',
   request_id: 'The `X-Request-Id` of the answer.',
   'ConfigAnswer.result': 'As tRPC wraps every answer.',

@@ -43,7 +43,7 @@ export const CONFIG_ANSWER = {
       environment: 'test',
       program_id: PROGRAM_ID.toBase58(),
       usdc_mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
-      relay_authority: '3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH',
+      relay_authorities: ['3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH'],
       treasury: findTreasury().toBase58(),
       rpc_url: 'https://api.devnet.solana.com',
       explorer_query: '?cluster=devnet',

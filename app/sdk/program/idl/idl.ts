@@ -61,7 +61,28 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "dispute",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.record",
+                "account": "Dispute"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -199,6 +220,54 @@ export const idl: ProgramIdl = {
       "args": []
     },
     {
+      "name": "close_dispute",
+      "discriminator": [
+        60,
+        18,
+        92,
+        170,
+        100,
+        195,
+        146,
+        196
+      ],
+      "accounts": [
+        {
+          "name": "dispute",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.record",
+                "account": "Dispute"
+              }
+            ]
+          }
+        },
+        {
+          "name": "rent_sponsor",
+          "writable": true,
+          "relations": [
+            "dispute"
+          ]
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "close_execution",
       "discriminator": [
         184,
@@ -213,7 +282,30 @@ export const idl: ProgramIdl = {
       "accounts": [
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.execution_id",
+                "account": "ExecutionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "rent_sponsor",
@@ -247,7 +339,31 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "grant",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "KeyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.key_id",
+                "account": "KeyGrant"
+              }
+            ]
+          }
         },
         {
           "name": "rent_sponsor",
@@ -353,7 +469,33 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -458,7 +600,30 @@ export const idl: ProgramIdl = {
       "accounts": [
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.execution_id",
+                "account": "ExecutionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "dispute",
@@ -776,10 +941,6 @@ export const idl: ProgramIdl = {
           ]
         },
         {
-          "name": "instructions",
-          "address": "Sysvar1nstructions1111111111111111111111111"
-        },
-        {
           "name": "token_program",
           "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
         },
@@ -830,7 +991,30 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.execution_id",
+                "account": "ExecutionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -921,6 +1105,10 @@ export const idl: ProgramIdl = {
           "name": "payer",
           "writable": true,
           "signer": true
+        },
+        {
+          "name": "rent_sponsor",
+          "writable": true
         },
         {
           "name": "config",
@@ -1103,15 +1291,16 @@ export const idl: ProgramIdl = {
       "accounts": [
         {
           "name": "relay_authority",
-          "signer": true,
-          "relations": [
-            "config"
-          ]
+          "signer": true
         },
         {
           "name": "payer",
           "writable": true,
           "signer": true
+        },
+        {
+          "name": "rent_sponsor",
+          "writable": true
         },
         {
           "name": "config",
@@ -1153,6 +1342,7 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "spender",
+          "writable": true,
           "pda": {
             "seeds": [
               {
@@ -1360,6 +1550,7 @@ export const idl: ProgramIdl = {
       "accounts": [
         {
           "name": "authority",
+          "writable": true,
           "signer": true
         },
         {
@@ -1529,7 +1720,30 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.execution_id",
+                "account": "ExecutionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "dispute",
@@ -1558,6 +1772,32 @@ export const idl: ProgramIdl = {
         {
           "name": "listing",
           "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          },
           "relations": [
             "record"
           ]
@@ -1734,7 +1974,33 @@ export const idl: ProgramIdl = {
           "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
-          "name": "listing"
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -1892,7 +2158,31 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "grant",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "KeyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.key_id",
+                "account": "KeyGrant"
+              }
+            ]
+          }
         }
       ],
       "args": []
@@ -1924,7 +2214,33 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          }
         },
         {
           "name": "signing_key",
@@ -1945,10 +2261,6 @@ export const idl: ProgramIdl = {
               }
             ]
           }
-        },
-        {
-          "name": "instructions",
-          "address": "Sysvar1nstructions1111111111111111111111111"
         },
         {
           "name": "system_program",
@@ -2061,7 +2373,33 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2102,16 +2440,16 @@ export const idl: ProgramIdl = {
       ]
     },
     {
-      "name": "set_relay_authority",
+      "name": "set_relay_authorities",
       "discriminator": [
-        143,
-        25,
-        41,
-        23,
-        47,
-        98,
-        203,
-        134
+        119,
+        37,
+        118,
+        37,
+        236,
+        134,
+        9,
+        218
       ],
       "accounts": [
         {
@@ -2132,7 +2470,7 @@ export const idl: ProgramIdl = {
           "name": "args",
           "type": {
             "defined": {
-              "name": "SetRelayAuthorityArgs"
+              "name": "SetRelayAuthoritiesArgs"
             }
           }
         }
@@ -2153,10 +2491,8 @@ export const idl: ProgramIdl = {
       "accounts": [
         {
           "name": "relay_authority",
-          "signer": true,
-          "relations": [
-            "config"
-          ]
+          "writable": true,
+          "signer": true
         },
         {
           "name": "config",
@@ -2215,10 +2551,6 @@ export const idl: ProgramIdl = {
           ]
         },
         {
-          "name": "instructions",
-          "address": "Sysvar1nstructions1111111111111111111111111"
-        },
-        {
           "name": "token_program",
           "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
         }
@@ -2255,7 +2587,33 @@ export const idl: ProgramIdl = {
           ]
         },
         {
-          "name": "listing"
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2396,7 +2754,31 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "grant",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "KeyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.key_id",
+                "account": "KeyGrant"
+              }
+            ]
+          }
         }
       ],
       "args": [
@@ -2436,7 +2818,33 @@ export const idl: ProgramIdl = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "AgentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listing_id",
+                "account": "AgentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2477,6 +2885,64 @@ export const idl: ProgramIdl = {
           "type": {
             "defined": {
               "name": "UpdateListingArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "withdraw_gas",
+      "discriminator": [
+        35,
+        60,
+        150,
+        196,
+        226,
+        110,
+        54,
+        45
+      ],
+      "accounts": [
+        {
+          "name": "wallet",
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "spender",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  115,
+                  112,
+                  101,
+                  110,
+                  100,
+                  101,
+                  114
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "wallet"
+              }
+            ]
+          }
+        },
+        {
+          "name": "system_program",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "WithdrawGasArgs"
             }
           }
         }
@@ -2770,6 +3236,19 @@ export const idl: ProgramIdl = {
       ]
     },
     {
+      "name": "DisputeClosed",
+      "discriminator": [
+        171,
+        46,
+        157,
+        35,
+        78,
+        224,
+        13,
+        173
+      ]
+    },
+    {
       "name": "DisputeLapsed",
       "discriminator": [
         110,
@@ -2861,6 +3340,19 @@ export const idl: ProgramIdl = {
       ]
     },
     {
+      "name": "GasWithdrawn",
+      "discriminator": [
+        168,
+        11,
+        203,
+        208,
+        247,
+        168,
+        23,
+        15
+      ]
+    },
+    {
       "name": "GrantClosed",
       "discriminator": [
         75,
@@ -2939,16 +3431,16 @@ export const idl: ProgramIdl = {
       ]
     },
     {
-      "name": "RelayAuthorityChanged",
+      "name": "RelayAuthoritiesChanged",
       "discriminator": [
-        110,
-        223,
-        225,
-        234,
-        203,
-        214,
-        149,
-        32
+        99,
+        235,
+        44,
+        142,
+        179,
+        107,
+        163,
+        153
       ]
     },
     {
@@ -2996,473 +3488,448 @@ export const idl: ProgramIdl = {
     },
     {
       "code": 6003,
+      "name": "InvalidAuthority",
+      "msg": "The admin must not be the zero key"
+    },
+    {
+      "code": 6004,
+      "name": "InvalidRelayAuthorities",
+      "msg": "There must be 1 to 8 relay authorities, none twice and none the zero key"
+    },
+    {
+      "code": 6005,
       "name": "FeeOutOfBounds",
       "msg": "fee_bps must be between 0 and 100"
     },
     {
-      "code": 6004,
+      "code": 6006,
       "name": "MinPriceOutOfBounds",
       "msg": "min_price must be between 10000 and 1000000 base units"
     },
     {
-      "code": 6005,
+      "code": 6007,
       "name": "DisputeWindowOutOfBounds",
       "msg": "dispute_window_seconds must be between 259200 and 2592000"
     },
     {
-      "code": 6006,
+      "code": 6008,
       "name": "RefundGraceOutOfBounds",
       "msg": "refund_grace_seconds must be between 300 and 3600"
     },
     {
-      "code": 6007,
+      "code": 6009,
       "name": "MaxTimeoutOutOfBounds",
       "msg": "max_timeout_seconds must be between 60 and 86400"
     },
     {
-      "code": 6008,
+      "code": 6010,
       "name": "BondOutOfBounds",
       "msg": "dispute_bond_lamports must be at most 1 SOL"
     },
     {
-      "code": 6009,
+      "code": 6011,
       "name": "InvalidTiers",
       "msg": "There must be 1 to 4 collateral tiers, strictly increasing, none below min_price"
     },
     {
-      "code": 6010,
+      "code": 6012,
       "name": "NotAdmin",
       "msg": "Only the admin may do this"
     },
     {
-      "code": 6011,
-      "name": "NotRelayAuthority",
-      "msg": "Only the relay authority may do this"
-    },
-    {
-      "code": 6012,
-      "name": "WrongMint",
-      "msg": "This is not the marketplace's settlement mint"
-    },
-    {
       "code": 6013,
-      "name": "OpensPaused",
-      "msg": "New executions are paused"
-    },
-    {
-      "code": 6014,
-      "name": "NotCreator",
-      "msg": "Only the listing's creator may do this"
-    },
-    {
-      "code": 6015,
-      "name": "PriceBelowMinimum",
-      "msg": "The price is below the marketplace's minimum"
-    },
-    {
-      "code": 6016,
-      "name": "PriceAboveTiers",
-      "msg": "The price is above the last collateral tier"
-    },
-    {
-      "code": 6017,
-      "name": "InvalidTimeouts",
-      "msg": "Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= the marketplace's maximum"
-    },
-    {
-      "code": 6018,
-      "name": "InvalidTags",
-      "msg": "tag_mask must select 1 to 5 of the 10 standard tags"
-    },
-    {
-      "code": 6019,
-      "name": "UriTooLong",
-      "msg": "metadata_uri must be at most 200 bytes"
-    },
-    {
-      "code": 6020,
-      "name": "InvalidPayout",
-      "msg": "The payout account must be a USDC account owned by the creator's wallet"
-    },
-    {
-      "code": 6021,
-      "name": "WeakSigningKey",
-      "msg": "The signing key is not a canonical Ed25519 key of large order"
-    },
-    {
-      "code": 6022,
-      "name": "SigningKeyTaken",
-      "msg": "This signing key already belongs to a listing"
-    },
-    {
-      "code": 6023,
-      "name": "InvalidListingTransition",
-      "msg": "A listing moves only between active and paused, and from either to delisted"
-    },
-    {
-      "code": 6024,
-      "name": "ListingDelisted",
-      "msg": "The listing is delisted"
-    },
-    {
-      "code": 6025,
-      "name": "ListingNotActive",
-      "msg": "The listing is not active"
-    },
-    {
-      "code": 6026,
-      "name": "InvalidDepositSource",
-      "msg": "The deposit account must be a USDC account owned by the creator's wallet"
-    },
-    {
-      "code": 6027,
-      "name": "CollateralBelowTier",
-      "msg": "The listing's collateral is below what its price requires"
-    },
-    {
-      "code": 6028,
-      "name": "ExposureLimitReached",
-      "msg": "The listing's exposure limit for this window is reached"
-    },
-    {
-      "code": 6029,
-      "name": "CollateralInsolvent",
-      "msg": "The collateral vault does not cover its liabilities"
-    },
-    {
-      "code": 6030,
-      "name": "GrantLimitZero",
-      "msg": "Every limit of a grant must be above zero"
-    },
-    {
-      "code": 6031,
-      "name": "GrantExpiryOutOfBounds",
-      "msg": "A grant must end in the future, at most a year from now"
-    },
-    {
-      "code": 6032,
-      "name": "NotGrantAuthority",
-      "msg": "Only the grant's wallet or the relay authority may revoke it"
-    },
-    {
-      "code": 6033,
-      "name": "GrantRevoked",
-      "msg": "The grant is revoked"
-    },
-    {
-      "code": 6034,
-      "name": "GrantExpired",
-      "msg": "The grant has expired"
-    },
-    {
-      "code": 6035,
-      "name": "GrantPerExecutionExceeded",
-      "msg": "The price is above the grant's limit for one execution"
-    },
-    {
-      "code": 6036,
-      "name": "GrantPeriodExceeded",
-      "msg": "The price does not fit what is left of the grant's period"
-    },
-    {
-      "code": 6037,
-      "name": "GrantTotalExceeded",
-      "msg": "The price does not fit what is left of the grant"
-    },
-    {
-      "code": 6038,
-      "name": "GrantOverspent",
-      "msg": "The grant's spend is above its limits"
-    },
-    {
-      "code": 6039,
-      "name": "InsufficientAllowance",
-      "msg": "The wallet has not delegated enough USDC to its spender address"
-    },
-    {
-      "code": 6040,
-      "name": "WrongExecutionId",
-      "msg": "The execution id does not follow from the caller and the nonce"
-    },
-    {
-      "code": 6041,
-      "name": "PriceAboveMax",
-      "msg": "The price is above max_price"
-    },
-    {
-      "code": 6042,
-      "name": "ListingVersionMismatch",
-      "msg": "The listing has changed since listing_version"
-    },
-    {
-      "code": 6043,
-      "name": "TimeoutOutOfRange",
-      "msg": "The timeout is outside what the listing offers"
-    },
-    {
-      "code": 6044,
-      "name": "OpenTooLate",
-      "msg": "This open is too late: open_before has passed"
-    },
-    {
-      "code": 6045,
-      "name": "InvalidSource",
-      "msg": "The paying account must be a USDC account owned by the caller"
-    },
-    {
-      "code": 6046,
-      "name": "InsufficientBalance",
-      "msg": "The paying account holds less than the price"
-    },
-    {
-      "code": 6047,
-      "name": "ExecutionNotOpen",
-      "msg": "The execution is not open"
-    },
-    {
-      "code": 6048,
-      "name": "SettleWindowClosed",
-      "msg": "From refund_at on an execution can only be refunded"
-    },
-    {
-      "code": 6049,
-      "name": "RefundTooEarly",
-      "msg": "Before refund_at only the relay authority may refund"
-    },
-    {
-      "code": 6050,
-      "name": "WrongListing",
-      "msg": "This listing is not the one that the execution was opened for"
-    },
-    {
-      "code": 6051,
-      "name": "WrongPayout",
-      "msg": "This is not the listing's payout account"
-    },
-    {
-      "code": 6052,
-      "name": "PayoutUnusable",
-      "msg": "The payout account cannot receive: it is missing, frozen or no longer a USDC account"
-    },
-    {
-      "code": 6053,
-      "name": "WrongRentSponsor",
-      "msg": "Rent goes back to the account that paid it"
-    },
-    {
-      "code": 6054,
-      "name": "WrongRefundDestination",
-      "msg": "A refund goes to the caller's associated token account, or to any USDC account of a caller who signs"
-    },
-    {
-      "code": 6055,
-      "name": "RefundDestinationUnusable",
-      "msg": "The refund account cannot receive: it is missing, frozen or no longer the caller's"
-    },
-    {
-      "code": 6056,
-      "name": "RecordUnsound",
-      "msg": "The record and its escrow do not agree"
-    },
-    {
-      "code": 6057,
-      "name": "ArithmeticOverflow",
-      "msg": "An amount is out of range"
-    },
-    {
-      "code": 6058,
-      "name": "SignatureMissing",
-      "msg": "The instruction before this one must be an Ed25519 signature check"
-    },
-    {
-      "code": 6059,
-      "name": "SignatureWrongProgram",
-      "msg": "The instruction before this one is not of the Ed25519 program"
-    },
-    {
-      "code": 6060,
-      "name": "SignatureCount",
-      "msg": "The Ed25519 instruction must carry exactly one signature"
-    },
-    {
-      "code": 6061,
-      "name": "SignaturePadding",
-      "msg": "The Ed25519 instruction's padding must be zero"
-    },
-    {
-      "code": 6062,
-      "name": "SignatureLength",
-      "msg": "The Ed25519 instruction's length does not fit its message"
-    },
-    {
-      "code": 6063,
-      "name": "SignatureForeignSignature",
-      "msg": "The Ed25519 signature must lie in the instruction itself"
-    },
-    {
-      "code": 6064,
-      "name": "SignatureForeignKey",
-      "msg": "The Ed25519 key must lie in the instruction itself"
-    },
-    {
-      "code": 6065,
-      "name": "SignatureForeignMessage",
-      "msg": "The Ed25519 message must lie in the instruction itself"
-    },
-    {
-      "code": 6066,
-      "name": "SignatureOffset",
-      "msg": "The Ed25519 signature must start at byte 48"
-    },
-    {
-      "code": 6067,
-      "name": "SignatureKeyOffset",
-      "msg": "The Ed25519 key must start at byte 16"
-    },
-    {
-      "code": 6068,
-      "name": "SignatureMessageOffset",
-      "msg": "The Ed25519 message must start at byte 112"
-    },
-    {
-      "code": 6069,
-      "name": "SignatureWrongKey",
-      "msg": "The Ed25519 signature is by another key"
-    },
-    {
-      "code": 6070,
-      "name": "SignatureWrongMessage",
-      "msg": "The Ed25519 signature is over another message"
-    },
-    {
-      "code": 6071,
-      "name": "NotTopLevel",
-      "msg": "Settling must be called at the top level of a transaction"
-    },
-    {
-      "code": 6072,
-      "name": "InvalidAuthority",
-      "msg": "An authority must not be the zero key"
-    },
-    {
-      "code": 6073,
       "name": "NotPendingAdmin",
       "msg": "Only the proposed admin may accept"
     },
     {
-      "code": 6074,
-      "name": "InvalidAmount",
-      "msg": "The amount must be above zero and no more than there is"
+      "code": 6014,
+      "name": "NotRelayAuthority",
+      "msg": "Only a relay authority may do this"
     },
     {
-      "code": 6075,
-      "name": "DestinationUnusable",
-      "msg": "The receiving account is missing, frozen or no USDC account"
+      "code": 6015,
+      "name": "WrongMint",
+      "msg": "This is not the marketplace's settlement mint"
     },
     {
-      "code": 6076,
-      "name": "WrongDestination",
-      "msg": "This is not the account that the money belongs to"
+      "code": 6016,
+      "name": "OpensPaused",
+      "msg": "New executions are paused"
     },
     {
-      "code": 6077,
+      "code": 6017,
+      "name": "NotCreator",
+      "msg": "Only the listing's creator may do this"
+    },
+    {
+      "code": 6018,
+      "name": "PriceBelowMinimum",
+      "msg": "The price is below the marketplace's minimum"
+    },
+    {
+      "code": 6019,
+      "name": "PriceAboveTiers",
+      "msg": "The price is above the last collateral tier"
+    },
+    {
+      "code": 6020,
+      "name": "InvalidTimeouts",
+      "msg": "Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= the marketplace's maximum"
+    },
+    {
+      "code": 6021,
+      "name": "InvalidTags",
+      "msg": "tag_mask must select 1 to 5 of the 10 standard tags"
+    },
+    {
+      "code": 6022,
+      "name": "UriTooLong",
+      "msg": "metadata_uri must be at most 200 bytes"
+    },
+    {
+      "code": 6023,
+      "name": "InvalidPayout",
+      "msg": "The payout account must be a USDC account owned by the creator's wallet"
+    },
+    {
+      "code": 6024,
+      "name": "WeakSigningKey",
+      "msg": "The signing key is not a canonical Ed25519 key of large order"
+    },
+    {
+      "code": 6025,
+      "name": "SigningKeyTaken",
+      "msg": "This signing key already belongs to a listing"
+    },
+    {
+      "code": 6026,
+      "name": "InvalidListingTransition",
+      "msg": "A listing moves only between active and paused, and from either to delisted"
+    },
+    {
+      "code": 6027,
+      "name": "ListingDelisted",
+      "msg": "The listing is delisted"
+    },
+    {
+      "code": 6028,
+      "name": "ListingNotActive",
+      "msg": "The listing is not active"
+    },
+    {
+      "code": 6029,
+      "name": "InvalidDepositSource",
+      "msg": "The deposit account must be a USDC account owned by the creator's wallet"
+    },
+    {
+      "code": 6030,
+      "name": "CollateralBelowTier",
+      "msg": "The listing's collateral is below what its price requires"
+    },
+    {
+      "code": 6031,
+      "name": "ExposureLimitReached",
+      "msg": "The listing's exposure limit for this window is reached"
+    },
+    {
+      "code": 6032,
+      "name": "CollateralInsolvent",
+      "msg": "The collateral vault does not cover its liabilities"
+    },
+    {
+      "code": 6033,
       "name": "CollateralNotReturnable",
       "msg": "The collateral goes back once, after delisting, from returnable_at on"
     },
     {
-      "code": 6078,
+      "code": 6034,
       "name": "DisputesOpen",
       "msg": "The collateral waits for open disputes"
     },
     {
-      "code": 6079,
+      "code": 6035,
       "name": "InvalidKeyId",
       "msg": "A key id must not be all zero"
     },
     {
-      "code": 6080,
+      "code": 6036,
+      "name": "GrantLimitZero",
+      "msg": "Every limit of a grant but that of gas must be above zero"
+    },
+    {
+      "code": 6037,
+      "name": "GrantExpiryOutOfBounds",
+      "msg": "A grant must end in the future, at most a year from now"
+    },
+    {
+      "code": 6038,
+      "name": "GrantGasOutOfBounds",
+      "msg": "max_gas_lamports must be at most 100000"
+    },
+    {
+      "code": 6039,
       "name": "NotGrantWallet",
       "msg": "Only the grant's wallet may do this"
     },
     {
-      "code": 6081,
+      "code": 6040,
+      "name": "NotGrantAuthority",
+      "msg": "Only the grant's wallet or a relay authority may revoke it"
+    },
+    {
+      "code": 6041,
+      "name": "GrantRevoked",
+      "msg": "The grant is revoked"
+    },
+    {
+      "code": 6042,
+      "name": "GrantExpired",
+      "msg": "The grant has expired"
+    },
+    {
+      "code": 6043,
+      "name": "GrantPerExecutionExceeded",
+      "msg": "The price is above the grant's limit for one execution"
+    },
+    {
+      "code": 6044,
+      "name": "GrantPeriodExceeded",
+      "msg": "The price does not fit what is left of the grant's period"
+    },
+    {
+      "code": 6045,
+      "name": "GrantTotalExceeded",
+      "msg": "The price does not fit what is left of the grant"
+    },
+    {
+      "code": 6046,
+      "name": "GrantGasExceeded",
+      "msg": "The gas is above what the grant allows for one execution"
+    },
+    {
+      "code": 6047,
+      "name": "GrantOverspent",
+      "msg": "The grant's spend is above its limits"
+    },
+    {
+      "code": 6048,
       "name": "GrantInUse",
       "msg": "The grant paid for an execution in this very second; close it in the next"
     },
     {
-      "code": 6082,
+      "code": 6049,
       "name": "WrongGrant",
       "msg": "This is not the grant that paid for the execution"
     },
     {
-      "code": 6083,
-      "name": "ExecutionNotRefunded",
-      "msg": "Only the record of a refunded execution can be closed"
+      "code": 6050,
+      "name": "InsufficientAllowance",
+      "msg": "The wallet has not delegated enough USDC to its spender address"
     },
     {
-      "code": 6084,
+      "code": 6051,
+      "name": "TankTooLow",
+      "msg": "The wallet's tank does not cover the gas, and the rent if it lends it"
+    },
+    {
+      "code": 6052,
+      "name": "TankBelowRent",
+      "msg": "A tank must be left empty or with enough lamports to be rent-exempt"
+    },
+    {
+      "code": 6053,
+      "name": "WrongExecutionId",
+      "msg": "The execution id does not follow from the caller and the nonce"
+    },
+    {
+      "code": 6054,
+      "name": "WrongNonceDay",
+      "msg": "The nonce must begin with the UTC day of today or yesterday, as a little-endian u32"
+    },
+    {
+      "code": 6055,
+      "name": "PriceAboveMax",
+      "msg": "The price is above max_price"
+    },
+    {
+      "code": 6056,
+      "name": "ListingVersionMismatch",
+      "msg": "The listing has changed since listing_version"
+    },
+    {
+      "code": 6057,
+      "name": "TimeoutOutOfRange",
+      "msg": "The timeout is outside what the listing offers"
+    },
+    {
+      "code": 6058,
+      "name": "OpenTooLate",
+      "msg": "This open is too late: open_before has passed"
+    },
+    {
+      "code": 6059,
+      "name": "GasOutOfBounds",
+      "msg": "gas_lamports must be at most 100000"
+    },
+    {
+      "code": 6060,
+      "name": "InvalidRentSponsor",
+      "msg": "The rent sponsor must be able to receive lamports: a writable account that is no program"
+    },
+    {
+      "code": 6061,
+      "name": "InvalidSource",
+      "msg": "The paying account must be a USDC account owned by the caller"
+    },
+    {
+      "code": 6062,
+      "name": "InsufficientBalance",
+      "msg": "The paying account holds less than the price"
+    },
+    {
+      "code": 6063,
+      "name": "ExecutionNotOpen",
+      "msg": "The execution is not open"
+    },
+    {
+      "code": 6064,
+      "name": "SettleWindowClosed",
+      "msg": "From refund_at on an execution can only be refunded"
+    },
+    {
+      "code": 6065,
+      "name": "SignatureInvalid",
+      "msg": "The Ed25519 signature is not this key's over this message"
+    },
+    {
+      "code": 6066,
+      "name": "WrongListing",
+      "msg": "This listing is not the one that the execution was opened for"
+    },
+    {
+      "code": 6067,
+      "name": "PayoutUnusable",
+      "msg": "The payout account must be a USDC account that the listing's creator owns, and not frozen"
+    },
+    {
+      "code": 6068,
+      "name": "RefundTooEarly",
+      "msg": "Before refund_at only a relay authority may refund"
+    },
+    {
+      "code": 6069,
+      "name": "WrongRefundDestination",
+      "msg": "A refund goes to the caller's associated token account, or to any USDC account of a caller who signs"
+    },
+    {
+      "code": 6070,
+      "name": "RefundDestinationUnusable",
+      "msg": "The refund account cannot receive: it is missing, frozen or no longer the caller's"
+    },
+    {
+      "code": 6071,
+      "name": "WrongRentSponsor",
+      "msg": "Rent goes back to the account that lent it"
+    },
+    {
+      "code": 6072,
+      "name": "ExecutionNotEnded",
+      "msg": "The execution has not ended"
+    },
+    {
+      "code": 6073,
       "name": "CloseTooEarly",
-      "msg": "A refunded execution's record stays for seven days from its open"
+      "msg": "It is too early: a refunded execution stays three days, a paid one a year after its window, a dispute 30 days"
     },
     {
-      "code": 6085,
+      "code": 6074,
+      "name": "RecordUnsound",
+      "msg": "The record and its escrow do not agree"
+    },
+    {
+      "code": 6075,
       "name": "NotCaller",
       "msg": "Only the execution's caller may do this"
     },
     {
-      "code": 6086,
+      "code": 6076,
       "name": "ExecutionNotCompleted",
       "msg": "Only a completed execution can be disputed"
     },
     {
-      "code": 6087,
+      "code": 6077,
       "name": "DisputeWindowClosed",
       "msg": "The execution's dispute window has closed"
     },
     {
-      "code": 6088,
+      "code": 6078,
       "name": "DisputeExists",
       "msg": "The execution has been disputed before"
     },
     {
-      "code": 6089,
+      "code": 6079,
       "name": "DisputeNotOpen",
       "msg": "The dispute is not open"
     },
     {
-      "code": 6090,
+      "code": 6080,
       "name": "SlashAboveCollateral",
       "msg": "The slash is above what is left of the collateral"
     },
     {
-      "code": 6091,
+      "code": 6081,
       "name": "OtherDisputesStarved",
       "msg": "The treasury's part would leave less than other open disputes ask for"
     },
     {
-      "code": 6092,
+      "code": 6082,
       "name": "NothingOwed",
       "msg": "The dispute owes nothing"
     },
     {
-      "code": 6093,
+      "code": 6083,
       "name": "LapseTooEarly",
       "msg": "A dispute lapses 30 days after it was opened"
     },
     {
-      "code": 6094,
+      "code": 6084,
+      "name": "DisputeNotEnded",
+      "msg": "The dispute is open, or still owes an award"
+    },
+    {
+      "code": 6085,
       "name": "DisputeUnsound",
       "msg": "The dispute's amounts do not agree with its outcome"
     },
     {
-      "code": 6095,
+      "code": 6086,
       "name": "AccountExists",
       "msg": "The account to be made exists already"
     },
     {
-      "code": 6096,
+      "code": 6087,
       "name": "WrongAddress",
       "msg": "This account is not at the address that its seeds make"
+    },
+    {
+      "code": 6088,
+      "name": "InvalidAmount",
+      "msg": "The amount must be above zero and no more than there is"
+    },
+    {
+      "code": 6089,
+      "name": "ArithmeticOverflow",
+      "msg": "An amount is out of range"
+    },
+    {
+      "code": 6090,
+      "name": "DestinationUnusable",
+      "msg": "The receiving account is missing, frozen or no USDC account"
+    },
+    {
+      "code": 6091,
+      "name": "WrongDestination",
+      "msg": "This is not the account that the money belongs to"
     }
   ],
   "types": [
@@ -3571,6 +4038,10 @@ export const idl: ProgramIdl = {
           {
             "name": "deposited",
             "type": "u64"
+          },
+          {
+            "name": "rent_sponsor",
+            "type": "pubkey"
           },
           {
             "name": "metadata_hash",
@@ -3772,15 +4243,15 @@ export const idl: ProgramIdl = {
             "type": "u8"
           },
           {
+            "name": "relay_authority_count",
+            "type": "u8"
+          },
+          {
             "name": "admin",
             "type": "pubkey"
           },
           {
             "name": "pending_admin",
-            "type": "pubkey"
-          },
-          {
-            "name": "relay_authority",
             "type": "pubkey"
           },
           {
@@ -3827,6 +4298,24 @@ export const idl: ProgramIdl = {
                 4
               ]
             }
+          },
+          {
+            "name": "relay_authorities",
+            "type": {
+              "array": [
+                "pubkey",
+                8
+              ]
+            }
+          },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [
+                "u8",
+                64
+              ]
+            }
           }
         ]
       }
@@ -3845,8 +4334,10 @@ export const idl: ProgramIdl = {
             "type": "pubkey"
           },
           {
-            "name": "relay_authority",
-            "type": "pubkey"
+            "name": "relay_authorities",
+            "type": {
+              "vec": "pubkey"
+            }
           },
           {
             "name": "usdc_mint",
@@ -3857,21 +4348,21 @@ export const idl: ProgramIdl = {
             "type": "pubkey"
           },
           {
-            "name": "fee_bps",
-            "type": "u16"
+            "name": "settings",
+            "type": {
+              "defined": {
+                "name": "ConfigSettings"
+              }
+            }
           }
         ]
       }
     },
     {
-      "name": "ConfigUpdated",
+      "name": "ConfigSettings",
       "type": {
         "kind": "struct",
         "fields": [
-          {
-            "name": "config",
-            "type": "pubkey"
-          },
           {
             "name": "opens_paused",
             "type": "bool"
@@ -3915,6 +4406,26 @@ export const idl: ProgramIdl = {
                 "defined": {
                   "name": "CollateralTier"
                 }
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "ConfigUpdated",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "settings",
+            "type": {
+              "defined": {
+                "name": "ConfigSettings"
               }
             }
           }
@@ -4006,6 +4517,15 @@ export const idl: ProgramIdl = {
           {
             "name": "open_disputes",
             "type": "u32"
+          },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
           }
         ]
       }
@@ -4177,6 +4697,22 @@ export const idl: ProgramIdl = {
       }
     },
     {
+      "name": "DisputeClosed",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "dispute",
+            "type": "pubkey"
+          },
+          {
+            "name": "record",
+            "type": "pubkey"
+          }
+        ]
+      }
+    },
+    {
       "name": "DisputeLapsed",
       "type": {
         "kind": "struct",
@@ -4259,6 +4795,14 @@ export const idl: ProgramIdl = {
           {
             "name": "evidence_uri",
             "type": "string"
+          },
+          {
+            "name": "price",
+            "type": "u64"
+          },
+          {
+            "name": "rent_sponsor",
+            "type": "pubkey"
           },
           {
             "name": "bond",
@@ -4482,11 +5026,31 @@ export const idl: ProgramIdl = {
             "type": "u32"
           },
           {
+            "name": "gas_lamports",
+            "type": "u32"
+          },
+          {
             "name": "grant_execution_count",
             "type": "u64"
           },
           {
             "name": "grant_total_spent",
+            "type": "u64"
+          },
+          {
+            "name": "grant_period_start",
+            "type": "i64"
+          },
+          {
+            "name": "grant_period_spent",
+            "type": "u64"
+          },
+          {
+            "name": "exposure_window_start",
+            "type": "i64"
+          },
+          {
+            "name": "exposure_opened",
             "type": "u64"
           }
         ]
@@ -4602,6 +5166,10 @@ export const idl: ProgramIdl = {
             "type": "u32"
           },
           {
+            "name": "gas_lamports",
+            "type": "u32"
+          },
+          {
             "name": "fee_bps",
             "type": "u16"
           }
@@ -4653,6 +5221,18 @@ export const idl: ProgramIdl = {
           {
             "name": "grant_total_spent",
             "type": "u64"
+          },
+          {
+            "name": "grant_period_spent",
+            "type": "u64"
+          },
+          {
+            "name": "gas_to",
+            "type": "pubkey"
+          },
+          {
+            "name": "gas_lamports",
+            "type": "u32"
           }
         ]
       }
@@ -4711,6 +5291,18 @@ export const idl: ProgramIdl = {
           {
             "name": "settled_at",
             "type": "i64"
+          },
+          {
+            "name": "payout",
+            "type": "pubkey"
+          },
+          {
+            "name": "gas_to",
+            "type": "pubkey"
+          },
+          {
+            "name": "gas_lamports",
+            "type": "u32"
           }
         ]
       }
@@ -4737,6 +5329,30 @@ export const idl: ProgramIdl = {
           },
           {
             "name": "DisputeUpheld"
+          }
+        ]
+      }
+    },
+    {
+      "name": "GasWithdrawn",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "wallet",
+            "type": "pubkey"
+          },
+          {
+            "name": "spender",
+            "type": "pubkey"
+          },
+          {
+            "name": "lamports",
+            "type": "u64"
+          },
+          {
+            "name": "remaining",
+            "type": "u64"
           }
         ]
       }
@@ -4805,12 +5421,20 @@ export const idl: ProgramIdl = {
             "type": "u32"
           },
           {
+            "name": "max_gas_lamports",
+            "type": "u32"
+          },
+          {
             "name": "expires_at",
             "type": "i64"
           },
           {
             "name": "created_at",
             "type": "i64"
+          },
+          {
+            "name": "rent_sponsor",
+            "type": "pubkey"
           }
         ]
       }
@@ -4839,6 +5463,10 @@ export const idl: ProgramIdl = {
           {
             "name": "expires_at",
             "type": "i64"
+          },
+          {
+            "name": "max_gas_lamports",
+            "type": "u32"
           }
         ]
       }
@@ -4907,8 +5535,20 @@ export const idl: ProgramIdl = {
             "type": "u32"
           },
           {
+            "name": "max_gas_lamports",
+            "type": "u32"
+          },
+          {
             "name": "expires_at",
             "type": "i64"
+          },
+          {
+            "name": "period_start",
+            "type": "i64"
+          },
+          {
+            "name": "period_spent",
+            "type": "u64"
           }
         ]
       }
@@ -4923,8 +5563,10 @@ export const idl: ProgramIdl = {
             "type": "pubkey"
           },
           {
-            "name": "relay_authority",
-            "type": "pubkey"
+            "name": "relay_authorities",
+            "type": {
+              "vec": "pubkey"
+            }
           },
           {
             "name": "fee_bps",
@@ -5052,6 +5694,19 @@ export const idl: ProgramIdl = {
           {
             "name": "last_opened_at",
             "type": "i64"
+          },
+          {
+            "name": "max_gas_lamports",
+            "type": "u32"
+          },
+          {
+            "name": "reserved",
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
           }
         ]
       }
@@ -5073,6 +5728,15 @@ export const idl: ProgramIdl = {
           {
             "name": "signing_key",
             "type": "pubkey"
+          },
+          {
+            "name": "possession",
+            "type": {
+              "array": [
+                "u8",
+                64
+              ]
+            }
           },
           {
             "name": "terms",
@@ -5275,6 +5939,10 @@ export const idl: ProgramIdl = {
           {
             "name": "open_before",
             "type": "i64"
+          },
+          {
+            "name": "gas_lamports",
+            "type": "u32"
           }
         ]
       }
@@ -5337,7 +6005,7 @@ export const idl: ProgramIdl = {
       }
     },
     {
-      "name": "RelayAuthorityChanged",
+      "name": "RelayAuthoritiesChanged",
       "type": {
         "kind": "struct",
         "fields": [
@@ -5346,8 +6014,10 @@ export const idl: ProgramIdl = {
             "type": "pubkey"
           },
           {
-            "name": "relay_authority",
-            "type": "pubkey"
+            "name": "relay_authorities",
+            "type": {
+              "vec": "pubkey"
+            }
           }
         ]
       }
@@ -5385,6 +6055,15 @@ export const idl: ProgramIdl = {
           {
             "name": "signing_key",
             "type": "pubkey"
+          },
+          {
+            "name": "possession",
+            "type": {
+              "array": [
+                "u8",
+                64
+              ]
+            }
           }
         ]
       }
@@ -5422,13 +6101,15 @@ export const idl: ProgramIdl = {
       }
     },
     {
-      "name": "SetRelayAuthorityArgs",
+      "name": "SetRelayAuthoritiesArgs",
       "type": {
         "kind": "struct",
         "fields": [
           {
-            "name": "relay_authority",
-            "type": "pubkey"
+            "name": "relay_authorities",
+            "type": {
+              "vec": "pubkey"
+            }
           }
         ]
       }
@@ -5444,6 +6125,15 @@ export const idl: ProgramIdl = {
               "array": [
                 "u8",
                 32
+              ]
+            }
+          },
+          {
+            "name": "signature",
+            "type": {
+              "array": [
+                "u8",
+                64
               ]
             }
           },
@@ -5631,6 +6321,18 @@ export const idl: ProgramIdl = {
       }
     },
     {
+      "name": "WithdrawGasArgs",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "lamports",
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
       "name": "WithdrawTreasuryArgs",
       "type": {
         "kind": "struct",
@@ -5670,6 +6372,11 @@ export const idl: ProgramIdl = {
       "value": "[99, 114, 101, 97, 116, 111, 114]"
     },
     {
+      "name": "DEFAULT_MAX_GAS_LAMPORTS",
+      "type": "u32",
+      "value": "20000"
+    },
+    {
       "name": "DISPUTE_BOND_LAMPORTS_MAX",
       "type": "u64",
       "value": "1000000000"
@@ -5692,6 +6399,16 @@ export const idl: ProgramIdl = {
     {
       "name": "DISPUTE_WINDOW_SECONDS_MIN",
       "type": "u32",
+      "value": "259200"
+    },
+    {
+      "name": "ENDED_DISPUTE_SECONDS",
+      "type": "i64",
+      "value": "2592000"
+    },
+    {
+      "name": "ENDED_RECORD_SECONDS",
+      "type": "i64",
       "value": "259200"
     },
     {
@@ -5735,9 +6452,19 @@ export const idl: ProgramIdl = {
       "value": "100"
     },
     {
+      "name": "MAX_GAS_LAMPORTS",
+      "type": "u32",
+      "value": "100000"
+    },
+    {
       "name": "MAX_GRANT_SECONDS",
       "type": "i64",
       "value": "31536000"
+    },
+    {
+      "name": "MAX_RELAY_AUTHORITIES",
+      "type": "u8",
+      "value": "8"
     },
     {
       "name": "MAX_TAGS",
@@ -5770,9 +6497,9 @@ export const idl: ProgramIdl = {
       "value": "10000"
     },
     {
-      "name": "REFUNDED_RECORD_SECONDS",
-      "type": "i64",
-      "value": "604800"
+      "name": "NONCE_DAY_SECONDS",
+      "type": "u64",
+      "value": "86400"
     },
     {
       "name": "REFUND_GRACE_SECONDS_MAX",
@@ -5803,6 +6530,11 @@ export const idl: ProgramIdl = {
       "name": "TREASURY_SEED",
       "type": "bytes",
       "value": "[116, 114, 101, 97, 115, 117, 114, 121]"
+    },
+    {
+      "name": "UNARCHIVED_RECORD_SECONDS",
+      "type": "i64",
+      "value": "31536000"
     },
     {
       "name": "USDC_DECIMALS",

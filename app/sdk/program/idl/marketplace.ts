@@ -85,7 +85,28 @@ export type Marketplace = {
         },
         {
           "name": "dispute",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.record",
+                "account": "dispute"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -223,11 +244,65 @@ export type Marketplace = {
       "args": []
     },
     {
+      "name": "closeDispute",
+      "docs": [
+        "Give the rent of an ended dispute back to who paid it, 30 days after its outcome.",
+        "",
+        "Authority: anyone. Emits `DisputeClosed`. Errors: DisputeNotEnded, CloseTooEarly, WrongRentSponsor."
+      ],
+      "discriminator": [
+        60,
+        18,
+        92,
+        170,
+        100,
+        195,
+        146,
+        196
+      ],
+      "accounts": [
+        {
+          "name": "dispute",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  100,
+                  105,
+                  115,
+                  112,
+                  117,
+                  116,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "dispute.record",
+                "account": "dispute"
+              }
+            ]
+          }
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true,
+          "relations": [
+            "dispute"
+          ]
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "closeExecution",
       "docs": [
-        "Give the rent of a refunded execution back to who paid it, seven days after its open.",
+        "Give the rent of an ended execution back to who lent it: three days after a refund, and where nobody archived",
+        "a paid one, a year after its dispute window.",
         "",
-        "Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotRefunded, CloseTooEarly, WrongRentSponsor."
+        "Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotEnded, CloseTooEarly, WrongRentSponsor."
       ],
       "discriminator": [
         184,
@@ -242,7 +317,30 @@ export type Marketplace = {
       "accounts": [
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "rentSponsor",
@@ -284,7 +382,31 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
         },
         {
           "name": "rentSponsor",
@@ -303,7 +425,7 @@ export type Marketplace = {
         "approval of the wallet's `Spender` address.",
         "",
         "Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds,",
-        "InvalidKeyId, AccountExists."
+        "GrantGasOutOfBounds, InvalidKeyId, AccountExists."
       ],
       "discriminator": [
         19,
@@ -408,7 +530,33 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -446,7 +594,8 @@ export type Marketplace = {
         "Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.",
         "",
         "Authority: the program's upgrade authority. Emits `ConfigInitialized`.",
-        "Errors: NotUpgradeAuthority, InvalidAuthority, InvalidMint, the OutOfBounds errors, InvalidTiers."
+        "Errors: NotUpgradeAuthority, InvalidAuthority, InvalidRelayAuthorities, InvalidMint, the OutOfBounds",
+        "errors, InvalidTiers."
       ],
       "discriminator": [
         208,
@@ -530,7 +679,30 @@ export type Marketplace = {
       "accounts": [
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "dispute",
@@ -597,12 +769,12 @@ export type Marketplace = {
     {
       "name": "listAgent",
       "docs": [
-        "List an agent and deposit its collateral. The instruction before must be the signing key's Ed25519",
-        "signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.",
+        "List an agent and deposit its collateral. `possession` is the signing key's Ed25519 signature over",
+        "`agent-marketplace:register:v1:` and the listing's 32 bytes.",
         "",
         "Authority: the creator. Emits `AgentListed`.",
         "Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource,",
-        "WeakSigningKey, SigningKeyTaken, AccountExists, the Signature errors."
+        "WeakSigningKey, SignatureInvalid, SigningKeyTaken, AccountExists."
       ],
       "discriminator": [
         158,
@@ -862,10 +1034,6 @@ export type Marketplace = {
           ]
         },
         {
-          "name": "instructions",
-          "address": "Sysvar1nstructions1111111111111111111111111"
-        },
-        {
           "name": "tokenProgram",
           "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
         },
@@ -928,7 +1096,30 @@ export type Marketplace = {
         },
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -1001,12 +1192,13 @@ export type Marketplace = {
     {
       "name": "openExecution",
       "docs": [
-        "Fund an execution from the caller's own USDC account.",
+        "Fund an execution from the caller's own USDC account. `payer` lends the rent, to be returned to any",
+        "`rent_sponsor` that it names, and gives the gas.",
         "",
         "Authority: the caller. Emits `ExecutionOpened`.",
         "Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,",
-        "OpenTooLate, WrongExecutionId, InvalidSource, InsufficientBalance, ExposureLimitReached, WrongListing,",
-        "AccountExists."
+        "OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, InvalidSource,",
+        "InsufficientBalance, ExposureLimitReached, WrongListing, AccountExists, WrongAddress."
       ],
       "discriminator": [
         241,
@@ -1029,10 +1221,14 @@ export type Marketplace = {
         {
           "name": "payer",
           "docs": [
-            "Pays the rent, and gets it back."
+            "Lends the rent, and gives the gas."
           ],
           "writable": true,
           "signer": true
+        },
+        {
+          "name": "rentSponsor",
+          "writable": true
         },
         {
           "name": "config",
@@ -1203,10 +1399,12 @@ export type Marketplace = {
     {
       "name": "openExecutionWithGrant",
       "docs": [
-        "Fund an execution from a wallet that granted an API key the right to.",
+        "Fund an execution from a wallet that granted an API key the right to. The wallet's tank gives the gas; the",
+        "rent is lent by the tank where it is the `rent_sponsor`, else by `payer`, as in `open_execution`.",
         "",
-        "Authority: the relay authority, within the grant's caps. Emits `ExecutionOpened`.",
-        "Errors: those of `open_execution`, NotRelayAuthority, InsufficientAllowance, the Grant errors."
+        "Authority: a relay authority, within the grant's caps. Emits `ExecutionOpened`.",
+        "Errors: those of `open_execution`, NotRelayAuthority, InsufficientAllowance, the Grant errors, TankTooLow,",
+        "TankBelowRent."
       ],
       "discriminator": [
         161,
@@ -1221,18 +1419,22 @@ export type Marketplace = {
       "accounts": [
         {
           "name": "relayAuthority",
-          "signer": true,
-          "relations": [
-            "config"
-          ]
+          "signer": true
         },
         {
           "name": "payer",
           "docs": [
-            "Pays the rent, and gets it back."
+            "Lends the rent, unless the tank does."
           ],
           "writable": true,
           "signer": true
+        },
+        {
+          "name": "rentSponsor",
+          "docs": [
+            "`validate_open`."
+          ],
+          "writable": true
         },
         {
           "name": "config",
@@ -1274,6 +1476,10 @@ export type Marketplace = {
         },
         {
           "name": "spender",
+          "docs": [
+            "gas."
+          ],
+          "writable": true,
           "pda": {
             "seeds": [
               {
@@ -1479,9 +1685,10 @@ export type Marketplace = {
       "docs": [
         "Send an escrow back to its caller.",
         "",
-        "Authority: the relay authority; anyone from `refund_at` on. Emits `ExecutionRefunded`.",
+        "Authority: a relay authority, which gets the gas; anyone from `refund_at` on, and then the rent sponsor gets it.",
+        "Emits `ExecutionRefunded`.",
         "Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,",
-        "WrongRentSponsor, WrongGrant."
+        "WrongRentSponsor, WrongGrant, WrongAddress."
       ],
       "discriminator": [
         210,
@@ -1497,8 +1704,9 @@ export type Marketplace = {
         {
           "name": "authority",
           "docs": [
-            "The relay authority, or anyone from `refund_at` on."
+            "A relay authority, which gets the gas, or anyone from `refund_at` on."
           ],
+          "writable": true,
           "signer": true
         },
         {
@@ -1683,7 +1891,30 @@ export type Marketplace = {
         },
         {
           "name": "record",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  101,
+                  120,
+                  101,
+                  99,
+                  117,
+                  116,
+                  105,
+                  111,
+                  110
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "record.executionId",
+                "account": "executionRecord"
+              }
+            ]
+          }
         },
         {
           "name": "dispute",
@@ -1712,6 +1943,32 @@ export type Marketplace = {
         {
           "name": "listing",
           "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          },
           "relations": [
             "record"
           ]
@@ -1895,7 +2152,33 @@ export type Marketplace = {
           "address": "GLQCj4YUdTtpTVgyrjr1eLA3mzVsboT6iHwVaiezHzk6"
         },
         {
-          "name": "listing"
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2035,7 +2318,7 @@ export type Marketplace = {
       "docs": [
         "End a key's right for good.",
         "",
-        "Authority: the wallet or the relay authority. Emits `GrantRevoked`.",
+        "Authority: the wallet or a relay authority. Emits `GrantRevoked`.",
         "Errors: NotGrantAuthority, GrantRevoked."
       ],
       "discriminator": [
@@ -2052,7 +2335,7 @@ export type Marketplace = {
         {
           "name": "authority",
           "docs": [
-            "The grant's wallet, or the relay authority."
+            "The grant's wallet, or a relay authority."
           ],
           "signer": true
         },
@@ -2062,7 +2345,31 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
         }
       ],
       "args": []
@@ -2070,11 +2377,11 @@ export type Marketplace = {
     {
       "name": "rotateSigningKey",
       "docs": [
-        "Sign with another key from now on; open executions keep theirs. The instruction before must be the new",
-        "key's proof of possession, as for `list_agent`. A key that this listing used before may come back.",
+        "Sign with another key from now on; open executions keep theirs. `possession` is the new key's proof, as for",
+        "`list_agent`. A key that this listing used before may come back.",
         "",
         "Authority: the creator. Emits `SigningKeyRotated`.",
-        "Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, the Signature errors."
+        "Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid."
       ],
       "discriminator": [
         229,
@@ -2104,7 +2411,33 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
         },
         {
           "name": "signingKey",
@@ -2128,10 +2461,6 @@ export type Marketplace = {
               }
             ]
           }
-        },
-        {
-          "name": "instructions",
-          "address": "Sysvar1nstructions1111111111111111111111111"
         },
         {
           "name": "systemProgram",
@@ -2264,7 +2593,33 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2305,21 +2660,21 @@ export type Marketplace = {
       ]
     },
     {
-      "name": "setRelayAuthority",
+      "name": "setRelayAuthorities",
       "docs": [
-        "Give the relay's part to another key, at once.",
+        "Say which keys have the relay's part, at once; they replace those before.",
         "",
-        "Authority: the admin. Emits `RelayAuthorityChanged`. Errors: NotAdmin, InvalidAuthority."
+        "Authority: the admin. Emits `RelayAuthoritiesChanged`. Errors: NotAdmin, InvalidRelayAuthorities."
       ],
       "discriminator": [
-        143,
-        25,
-        41,
-        23,
-        47,
-        98,
-        203,
-        134
+        119,
+        37,
+        118,
+        37,
+        236,
+        134,
+        9,
+        218
       ],
       "accounts": [
         {
@@ -2343,7 +2698,7 @@ export type Marketplace = {
           "name": "args",
           "type": {
             "defined": {
-              "name": "setRelayAuthorityArgs"
+              "name": "setRelayAuthoritiesArgs"
             }
           }
         }
@@ -2352,12 +2707,13 @@ export type Marketplace = {
     {
       "name": "settleExecution",
       "docs": [
-        "Release an escrow: the fee to the treasury, the rest to the creator. The instruction before must be",
-        "the Ed25519 signature of the record's signing key over `sha256:` and the result hash in lower-case hex.",
+        "Release an escrow: the fee to the treasury, the rest to the listing's payout account or any other USDC account",
+        "of its creator. `signature` is the record's signing key's over `sha256:` and the result hash in lower-case hex.",
         "",
-        "Authority: the relay authority and that signature, before `refund_at`. Emits `ExecutionSettled`.",
-        "Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, WrongPayout,",
-        "PayoutUnusable, WrongRentSponsor, the Signature errors, NotTopLevel."
+        "Authority: a relay authority, which gets the gas, and that signature, before `refund_at`.",
+        "Emits `ExecutionSettled`.",
+        "Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, PayoutUnusable,",
+        "WrongRentSponsor, SignatureInvalid, WrongAddress."
       ],
       "discriminator": [
         186,
@@ -2373,12 +2729,10 @@ export type Marketplace = {
         {
           "name": "relayAuthority",
           "docs": [
-            "Must sign too, because the creator's signature does not name the execution."
+            "Must sign too, because the creator's signature does not name the execution. Gets the gas."
           ],
-          "signer": true,
-          "relations": [
-            "config"
-          ]
+          "writable": true,
+          "signer": true
         },
         {
           "name": "config",
@@ -2391,7 +2745,7 @@ export type Marketplace = {
         {
           "name": "listing",
           "docs": [
-            "Says where the creator is paid; its status does not matter here."
+            "Says who the creator is; its status does not matter here."
           ],
           "relations": [
             "record"
@@ -2440,10 +2794,6 @@ export type Marketplace = {
           ]
         },
         {
-          "name": "instructions",
-          "address": "Sysvar1nstructions1111111111111111111111111"
-        },
-        {
           "name": "tokenProgram",
           "address": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
         }
@@ -2489,7 +2839,33 @@ export type Marketplace = {
           ]
         },
         {
-          "name": "listing"
+          "name": "listing",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2622,7 +2998,7 @@ export type Marketplace = {
         "Change a key's limits; what is spent stays spent, even where it is above them.",
         "",
         "Authority: the wallet. Emits `GrantUpdated`.",
-        "Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds."
+        "Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds, GrantGasOutOfBounds."
       ],
       "discriminator": [
         182,
@@ -2647,7 +3023,31 @@ export type Marketplace = {
         },
         {
           "name": "grant",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  103,
+                  114,
+                  97,
+                  110,
+                  116
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "grant.wallet",
+                "account": "keyGrant"
+              },
+              {
+                "kind": "account",
+                "path": "grant.keyId",
+                "account": "keyGrant"
+              }
+            ]
+          }
         }
       ],
       "args": [
@@ -2693,7 +3093,33 @@ export type Marketplace = {
         },
         {
           "name": "listing",
-          "writable": true
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  108,
+                  105,
+                  115,
+                  116,
+                  105,
+                  110,
+                  103
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "listing.creator",
+                "account": "agentListing"
+              },
+              {
+                "kind": "account",
+                "path": "listing.listingId",
+                "account": "agentListing"
+              }
+            ]
+          }
         },
         {
           "name": "collateral",
@@ -2737,6 +3163,72 @@ export type Marketplace = {
           "type": {
             "defined": {
               "name": "updateListingArgs"
+            }
+          }
+        }
+      ]
+    },
+    {
+      "name": "withdrawGas",
+      "docs": [
+        "Take lamports out of the signing wallet's tank, its `Spender` address, which anyone fills by plain transfers.",
+        "",
+        "Authority: the wallet. Emits `GasWithdrawn`. Errors: InvalidAmount, TankBelowRent."
+      ],
+      "discriminator": [
+        35,
+        60,
+        150,
+        196,
+        226,
+        110,
+        54,
+        45
+      ],
+      "accounts": [
+        {
+          "name": "wallet",
+          "docs": [
+            "The tank's wallet, which receives."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "spender",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  115,
+                  112,
+                  101,
+                  110,
+                  100,
+                  101,
+                  114
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "wallet"
+              }
+            ]
+          }
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "withdrawGasArgs"
             }
           }
         }
@@ -3038,6 +3530,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "disputeClosed",
+      "discriminator": [
+        171,
+        46,
+        157,
+        35,
+        78,
+        224,
+        13,
+        173
+      ]
+    },
+    {
       "name": "disputeLapsed",
       "discriminator": [
         110,
@@ -3129,6 +3634,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "gasWithdrawn",
+      "discriminator": [
+        168,
+        11,
+        203,
+        208,
+        247,
+        168,
+        23,
+        15
+      ]
+    },
+    {
       "name": "grantClosed",
       "discriminator": [
         75,
@@ -3207,16 +3725,16 @@ export type Marketplace = {
       ]
     },
     {
-      "name": "relayAuthorityChanged",
+      "name": "relayAuthoritiesChanged",
       "discriminator": [
-        110,
-        223,
-        225,
-        234,
-        203,
-        214,
-        149,
-        32
+        99,
+        235,
+        44,
+        142,
+        179,
+        107,
+        163,
+        153
       ]
     },
     {
@@ -3264,473 +3782,448 @@ export type Marketplace = {
     },
     {
       "code": 6003,
+      "name": "invalidAuthority",
+      "msg": "The admin must not be the zero key"
+    },
+    {
+      "code": 6004,
+      "name": "invalidRelayAuthorities",
+      "msg": "There must be 1 to 8 relay authorities, none twice and none the zero key"
+    },
+    {
+      "code": 6005,
       "name": "feeOutOfBounds",
       "msg": "fee_bps must be between 0 and 100"
     },
     {
-      "code": 6004,
+      "code": 6006,
       "name": "minPriceOutOfBounds",
       "msg": "min_price must be between 10000 and 1000000 base units"
     },
     {
-      "code": 6005,
+      "code": 6007,
       "name": "disputeWindowOutOfBounds",
       "msg": "dispute_window_seconds must be between 259200 and 2592000"
     },
     {
-      "code": 6006,
+      "code": 6008,
       "name": "refundGraceOutOfBounds",
       "msg": "refund_grace_seconds must be between 300 and 3600"
     },
     {
-      "code": 6007,
+      "code": 6009,
       "name": "maxTimeoutOutOfBounds",
       "msg": "max_timeout_seconds must be between 60 and 86400"
     },
     {
-      "code": 6008,
+      "code": 6010,
       "name": "bondOutOfBounds",
       "msg": "dispute_bond_lamports must be at most 1 SOL"
     },
     {
-      "code": 6009,
+      "code": 6011,
       "name": "invalidTiers",
       "msg": "There must be 1 to 4 collateral tiers, strictly increasing, none below min_price"
     },
     {
-      "code": 6010,
+      "code": 6012,
       "name": "notAdmin",
       "msg": "Only the admin may do this"
     },
     {
-      "code": 6011,
-      "name": "notRelayAuthority",
-      "msg": "Only the relay authority may do this"
-    },
-    {
-      "code": 6012,
-      "name": "wrongMint",
-      "msg": "This is not the marketplace's settlement mint"
-    },
-    {
       "code": 6013,
-      "name": "opensPaused",
-      "msg": "New executions are paused"
-    },
-    {
-      "code": 6014,
-      "name": "notCreator",
-      "msg": "Only the listing's creator may do this"
-    },
-    {
-      "code": 6015,
-      "name": "priceBelowMinimum",
-      "msg": "The price is below the marketplace's minimum"
-    },
-    {
-      "code": 6016,
-      "name": "priceAboveTiers",
-      "msg": "The price is above the last collateral tier"
-    },
-    {
-      "code": 6017,
-      "name": "invalidTimeouts",
-      "msg": "Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= the marketplace's maximum"
-    },
-    {
-      "code": 6018,
-      "name": "invalidTags",
-      "msg": "tag_mask must select 1 to 5 of the 10 standard tags"
-    },
-    {
-      "code": 6019,
-      "name": "uriTooLong",
-      "msg": "metadata_uri must be at most 200 bytes"
-    },
-    {
-      "code": 6020,
-      "name": "invalidPayout",
-      "msg": "The payout account must be a USDC account owned by the creator's wallet"
-    },
-    {
-      "code": 6021,
-      "name": "weakSigningKey",
-      "msg": "The signing key is not a canonical Ed25519 key of large order"
-    },
-    {
-      "code": 6022,
-      "name": "signingKeyTaken",
-      "msg": "This signing key already belongs to a listing"
-    },
-    {
-      "code": 6023,
-      "name": "invalidListingTransition",
-      "msg": "A listing moves only between active and paused, and from either to delisted"
-    },
-    {
-      "code": 6024,
-      "name": "listingDelisted",
-      "msg": "The listing is delisted"
-    },
-    {
-      "code": 6025,
-      "name": "listingNotActive",
-      "msg": "The listing is not active"
-    },
-    {
-      "code": 6026,
-      "name": "invalidDepositSource",
-      "msg": "The deposit account must be a USDC account owned by the creator's wallet"
-    },
-    {
-      "code": 6027,
-      "name": "collateralBelowTier",
-      "msg": "The listing's collateral is below what its price requires"
-    },
-    {
-      "code": 6028,
-      "name": "exposureLimitReached",
-      "msg": "The listing's exposure limit for this window is reached"
-    },
-    {
-      "code": 6029,
-      "name": "collateralInsolvent",
-      "msg": "The collateral vault does not cover its liabilities"
-    },
-    {
-      "code": 6030,
-      "name": "grantLimitZero",
-      "msg": "Every limit of a grant must be above zero"
-    },
-    {
-      "code": 6031,
-      "name": "grantExpiryOutOfBounds",
-      "msg": "A grant must end in the future, at most a year from now"
-    },
-    {
-      "code": 6032,
-      "name": "notGrantAuthority",
-      "msg": "Only the grant's wallet or the relay authority may revoke it"
-    },
-    {
-      "code": 6033,
-      "name": "grantRevoked",
-      "msg": "The grant is revoked"
-    },
-    {
-      "code": 6034,
-      "name": "grantExpired",
-      "msg": "The grant has expired"
-    },
-    {
-      "code": 6035,
-      "name": "grantPerExecutionExceeded",
-      "msg": "The price is above the grant's limit for one execution"
-    },
-    {
-      "code": 6036,
-      "name": "grantPeriodExceeded",
-      "msg": "The price does not fit what is left of the grant's period"
-    },
-    {
-      "code": 6037,
-      "name": "grantTotalExceeded",
-      "msg": "The price does not fit what is left of the grant"
-    },
-    {
-      "code": 6038,
-      "name": "grantOverspent",
-      "msg": "The grant's spend is above its limits"
-    },
-    {
-      "code": 6039,
-      "name": "insufficientAllowance",
-      "msg": "The wallet has not delegated enough USDC to its spender address"
-    },
-    {
-      "code": 6040,
-      "name": "wrongExecutionId",
-      "msg": "The execution id does not follow from the caller and the nonce"
-    },
-    {
-      "code": 6041,
-      "name": "priceAboveMax",
-      "msg": "The price is above max_price"
-    },
-    {
-      "code": 6042,
-      "name": "listingVersionMismatch",
-      "msg": "The listing has changed since listing_version"
-    },
-    {
-      "code": 6043,
-      "name": "timeoutOutOfRange",
-      "msg": "The timeout is outside what the listing offers"
-    },
-    {
-      "code": 6044,
-      "name": "openTooLate",
-      "msg": "This open is too late: open_before has passed"
-    },
-    {
-      "code": 6045,
-      "name": "invalidSource",
-      "msg": "The paying account must be a USDC account owned by the caller"
-    },
-    {
-      "code": 6046,
-      "name": "insufficientBalance",
-      "msg": "The paying account holds less than the price"
-    },
-    {
-      "code": 6047,
-      "name": "executionNotOpen",
-      "msg": "The execution is not open"
-    },
-    {
-      "code": 6048,
-      "name": "settleWindowClosed",
-      "msg": "From refund_at on an execution can only be refunded"
-    },
-    {
-      "code": 6049,
-      "name": "refundTooEarly",
-      "msg": "Before refund_at only the relay authority may refund"
-    },
-    {
-      "code": 6050,
-      "name": "wrongListing",
-      "msg": "This listing is not the one that the execution was opened for"
-    },
-    {
-      "code": 6051,
-      "name": "wrongPayout",
-      "msg": "This is not the listing's payout account"
-    },
-    {
-      "code": 6052,
-      "name": "payoutUnusable",
-      "msg": "The payout account cannot receive: it is missing, frozen or no longer a USDC account"
-    },
-    {
-      "code": 6053,
-      "name": "wrongRentSponsor",
-      "msg": "Rent goes back to the account that paid it"
-    },
-    {
-      "code": 6054,
-      "name": "wrongRefundDestination",
-      "msg": "A refund goes to the caller's associated token account, or to any USDC account of a caller who signs"
-    },
-    {
-      "code": 6055,
-      "name": "refundDestinationUnusable",
-      "msg": "The refund account cannot receive: it is missing, frozen or no longer the caller's"
-    },
-    {
-      "code": 6056,
-      "name": "recordUnsound",
-      "msg": "The record and its escrow do not agree"
-    },
-    {
-      "code": 6057,
-      "name": "arithmeticOverflow",
-      "msg": "An amount is out of range"
-    },
-    {
-      "code": 6058,
-      "name": "signatureMissing",
-      "msg": "The instruction before this one must be an Ed25519 signature check"
-    },
-    {
-      "code": 6059,
-      "name": "signatureWrongProgram",
-      "msg": "The instruction before this one is not of the Ed25519 program"
-    },
-    {
-      "code": 6060,
-      "name": "signatureCount",
-      "msg": "The Ed25519 instruction must carry exactly one signature"
-    },
-    {
-      "code": 6061,
-      "name": "signaturePadding",
-      "msg": "The Ed25519 instruction's padding must be zero"
-    },
-    {
-      "code": 6062,
-      "name": "signatureLength",
-      "msg": "The Ed25519 instruction's length does not fit its message"
-    },
-    {
-      "code": 6063,
-      "name": "signatureForeignSignature",
-      "msg": "The Ed25519 signature must lie in the instruction itself"
-    },
-    {
-      "code": 6064,
-      "name": "signatureForeignKey",
-      "msg": "The Ed25519 key must lie in the instruction itself"
-    },
-    {
-      "code": 6065,
-      "name": "signatureForeignMessage",
-      "msg": "The Ed25519 message must lie in the instruction itself"
-    },
-    {
-      "code": 6066,
-      "name": "signatureOffset",
-      "msg": "The Ed25519 signature must start at byte 48"
-    },
-    {
-      "code": 6067,
-      "name": "signatureKeyOffset",
-      "msg": "The Ed25519 key must start at byte 16"
-    },
-    {
-      "code": 6068,
-      "name": "signatureMessageOffset",
-      "msg": "The Ed25519 message must start at byte 112"
-    },
-    {
-      "code": 6069,
-      "name": "signatureWrongKey",
-      "msg": "The Ed25519 signature is by another key"
-    },
-    {
-      "code": 6070,
-      "name": "signatureWrongMessage",
-      "msg": "The Ed25519 signature is over another message"
-    },
-    {
-      "code": 6071,
-      "name": "notTopLevel",
-      "msg": "Settling must be called at the top level of a transaction"
-    },
-    {
-      "code": 6072,
-      "name": "invalidAuthority",
-      "msg": "An authority must not be the zero key"
-    },
-    {
-      "code": 6073,
       "name": "notPendingAdmin",
       "msg": "Only the proposed admin may accept"
     },
     {
-      "code": 6074,
-      "name": "invalidAmount",
-      "msg": "The amount must be above zero and no more than there is"
+      "code": 6014,
+      "name": "notRelayAuthority",
+      "msg": "Only a relay authority may do this"
     },
     {
-      "code": 6075,
-      "name": "destinationUnusable",
-      "msg": "The receiving account is missing, frozen or no USDC account"
+      "code": 6015,
+      "name": "wrongMint",
+      "msg": "This is not the marketplace's settlement mint"
     },
     {
-      "code": 6076,
-      "name": "wrongDestination",
-      "msg": "This is not the account that the money belongs to"
+      "code": 6016,
+      "name": "opensPaused",
+      "msg": "New executions are paused"
     },
     {
-      "code": 6077,
+      "code": 6017,
+      "name": "notCreator",
+      "msg": "Only the listing's creator may do this"
+    },
+    {
+      "code": 6018,
+      "name": "priceBelowMinimum",
+      "msg": "The price is below the marketplace's minimum"
+    },
+    {
+      "code": 6019,
+      "name": "priceAboveTiers",
+      "msg": "The price is above the last collateral tier"
+    },
+    {
+      "code": 6020,
+      "name": "invalidTimeouts",
+      "msg": "Timeouts must satisfy 1 <= min_timeout_seconds <= timeout_seconds <= the marketplace's maximum"
+    },
+    {
+      "code": 6021,
+      "name": "invalidTags",
+      "msg": "tag_mask must select 1 to 5 of the 10 standard tags"
+    },
+    {
+      "code": 6022,
+      "name": "uriTooLong",
+      "msg": "metadata_uri must be at most 200 bytes"
+    },
+    {
+      "code": 6023,
+      "name": "invalidPayout",
+      "msg": "The payout account must be a USDC account owned by the creator's wallet"
+    },
+    {
+      "code": 6024,
+      "name": "weakSigningKey",
+      "msg": "The signing key is not a canonical Ed25519 key of large order"
+    },
+    {
+      "code": 6025,
+      "name": "signingKeyTaken",
+      "msg": "This signing key already belongs to a listing"
+    },
+    {
+      "code": 6026,
+      "name": "invalidListingTransition",
+      "msg": "A listing moves only between active and paused, and from either to delisted"
+    },
+    {
+      "code": 6027,
+      "name": "listingDelisted",
+      "msg": "The listing is delisted"
+    },
+    {
+      "code": 6028,
+      "name": "listingNotActive",
+      "msg": "The listing is not active"
+    },
+    {
+      "code": 6029,
+      "name": "invalidDepositSource",
+      "msg": "The deposit account must be a USDC account owned by the creator's wallet"
+    },
+    {
+      "code": 6030,
+      "name": "collateralBelowTier",
+      "msg": "The listing's collateral is below what its price requires"
+    },
+    {
+      "code": 6031,
+      "name": "exposureLimitReached",
+      "msg": "The listing's exposure limit for this window is reached"
+    },
+    {
+      "code": 6032,
+      "name": "collateralInsolvent",
+      "msg": "The collateral vault does not cover its liabilities"
+    },
+    {
+      "code": 6033,
       "name": "collateralNotReturnable",
       "msg": "The collateral goes back once, after delisting, from returnable_at on"
     },
     {
-      "code": 6078,
+      "code": 6034,
       "name": "disputesOpen",
       "msg": "The collateral waits for open disputes"
     },
     {
-      "code": 6079,
+      "code": 6035,
       "name": "invalidKeyId",
       "msg": "A key id must not be all zero"
     },
     {
-      "code": 6080,
+      "code": 6036,
+      "name": "grantLimitZero",
+      "msg": "Every limit of a grant but that of gas must be above zero"
+    },
+    {
+      "code": 6037,
+      "name": "grantExpiryOutOfBounds",
+      "msg": "A grant must end in the future, at most a year from now"
+    },
+    {
+      "code": 6038,
+      "name": "grantGasOutOfBounds",
+      "msg": "max_gas_lamports must be at most 100000"
+    },
+    {
+      "code": 6039,
       "name": "notGrantWallet",
       "msg": "Only the grant's wallet may do this"
     },
     {
-      "code": 6081,
+      "code": 6040,
+      "name": "notGrantAuthority",
+      "msg": "Only the grant's wallet or a relay authority may revoke it"
+    },
+    {
+      "code": 6041,
+      "name": "grantRevoked",
+      "msg": "The grant is revoked"
+    },
+    {
+      "code": 6042,
+      "name": "grantExpired",
+      "msg": "The grant has expired"
+    },
+    {
+      "code": 6043,
+      "name": "grantPerExecutionExceeded",
+      "msg": "The price is above the grant's limit for one execution"
+    },
+    {
+      "code": 6044,
+      "name": "grantPeriodExceeded",
+      "msg": "The price does not fit what is left of the grant's period"
+    },
+    {
+      "code": 6045,
+      "name": "grantTotalExceeded",
+      "msg": "The price does not fit what is left of the grant"
+    },
+    {
+      "code": 6046,
+      "name": "grantGasExceeded",
+      "msg": "The gas is above what the grant allows for one execution"
+    },
+    {
+      "code": 6047,
+      "name": "grantOverspent",
+      "msg": "The grant's spend is above its limits"
+    },
+    {
+      "code": 6048,
       "name": "grantInUse",
       "msg": "The grant paid for an execution in this very second; close it in the next"
     },
     {
-      "code": 6082,
+      "code": 6049,
       "name": "wrongGrant",
       "msg": "This is not the grant that paid for the execution"
     },
     {
-      "code": 6083,
-      "name": "executionNotRefunded",
-      "msg": "Only the record of a refunded execution can be closed"
+      "code": 6050,
+      "name": "insufficientAllowance",
+      "msg": "The wallet has not delegated enough USDC to its spender address"
     },
     {
-      "code": 6084,
+      "code": 6051,
+      "name": "tankTooLow",
+      "msg": "The wallet's tank does not cover the gas, and the rent if it lends it"
+    },
+    {
+      "code": 6052,
+      "name": "tankBelowRent",
+      "msg": "A tank must be left empty or with enough lamports to be rent-exempt"
+    },
+    {
+      "code": 6053,
+      "name": "wrongExecutionId",
+      "msg": "The execution id does not follow from the caller and the nonce"
+    },
+    {
+      "code": 6054,
+      "name": "wrongNonceDay",
+      "msg": "The nonce must begin with the UTC day of today or yesterday, as a little-endian u32"
+    },
+    {
+      "code": 6055,
+      "name": "priceAboveMax",
+      "msg": "The price is above max_price"
+    },
+    {
+      "code": 6056,
+      "name": "listingVersionMismatch",
+      "msg": "The listing has changed since listing_version"
+    },
+    {
+      "code": 6057,
+      "name": "timeoutOutOfRange",
+      "msg": "The timeout is outside what the listing offers"
+    },
+    {
+      "code": 6058,
+      "name": "openTooLate",
+      "msg": "This open is too late: open_before has passed"
+    },
+    {
+      "code": 6059,
+      "name": "gasOutOfBounds",
+      "msg": "gas_lamports must be at most 100000"
+    },
+    {
+      "code": 6060,
+      "name": "invalidRentSponsor",
+      "msg": "The rent sponsor must be able to receive lamports: a writable account that is no program"
+    },
+    {
+      "code": 6061,
+      "name": "invalidSource",
+      "msg": "The paying account must be a USDC account owned by the caller"
+    },
+    {
+      "code": 6062,
+      "name": "insufficientBalance",
+      "msg": "The paying account holds less than the price"
+    },
+    {
+      "code": 6063,
+      "name": "executionNotOpen",
+      "msg": "The execution is not open"
+    },
+    {
+      "code": 6064,
+      "name": "settleWindowClosed",
+      "msg": "From refund_at on an execution can only be refunded"
+    },
+    {
+      "code": 6065,
+      "name": "signatureInvalid",
+      "msg": "The Ed25519 signature is not this key's over this message"
+    },
+    {
+      "code": 6066,
+      "name": "wrongListing",
+      "msg": "This listing is not the one that the execution was opened for"
+    },
+    {
+      "code": 6067,
+      "name": "payoutUnusable",
+      "msg": "The payout account must be a USDC account that the listing's creator owns, and not frozen"
+    },
+    {
+      "code": 6068,
+      "name": "refundTooEarly",
+      "msg": "Before refund_at only a relay authority may refund"
+    },
+    {
+      "code": 6069,
+      "name": "wrongRefundDestination",
+      "msg": "A refund goes to the caller's associated token account, or to any USDC account of a caller who signs"
+    },
+    {
+      "code": 6070,
+      "name": "refundDestinationUnusable",
+      "msg": "The refund account cannot receive: it is missing, frozen or no longer the caller's"
+    },
+    {
+      "code": 6071,
+      "name": "wrongRentSponsor",
+      "msg": "Rent goes back to the account that lent it"
+    },
+    {
+      "code": 6072,
+      "name": "executionNotEnded",
+      "msg": "The execution has not ended"
+    },
+    {
+      "code": 6073,
       "name": "closeTooEarly",
-      "msg": "A refunded execution's record stays for seven days from its open"
+      "msg": "It is too early: a refunded execution stays three days, a paid one a year after its window, a dispute 30 days"
     },
     {
-      "code": 6085,
+      "code": 6074,
+      "name": "recordUnsound",
+      "msg": "The record and its escrow do not agree"
+    },
+    {
+      "code": 6075,
       "name": "notCaller",
       "msg": "Only the execution's caller may do this"
     },
     {
-      "code": 6086,
+      "code": 6076,
       "name": "executionNotCompleted",
       "msg": "Only a completed execution can be disputed"
     },
     {
-      "code": 6087,
+      "code": 6077,
       "name": "disputeWindowClosed",
       "msg": "The execution's dispute window has closed"
     },
     {
-      "code": 6088,
+      "code": 6078,
       "name": "disputeExists",
       "msg": "The execution has been disputed before"
     },
     {
-      "code": 6089,
+      "code": 6079,
       "name": "disputeNotOpen",
       "msg": "The dispute is not open"
     },
     {
-      "code": 6090,
+      "code": 6080,
       "name": "slashAboveCollateral",
       "msg": "The slash is above what is left of the collateral"
     },
     {
-      "code": 6091,
+      "code": 6081,
       "name": "otherDisputesStarved",
       "msg": "The treasury's part would leave less than other open disputes ask for"
     },
     {
-      "code": 6092,
+      "code": 6082,
       "name": "nothingOwed",
       "msg": "The dispute owes nothing"
     },
     {
-      "code": 6093,
+      "code": 6083,
       "name": "lapseTooEarly",
       "msg": "A dispute lapses 30 days after it was opened"
     },
     {
-      "code": 6094,
+      "code": 6084,
+      "name": "disputeNotEnded",
+      "msg": "The dispute is open, or still owes an award"
+    },
+    {
+      "code": 6085,
       "name": "disputeUnsound",
       "msg": "The dispute's amounts do not agree with its outcome"
     },
     {
-      "code": 6095,
+      "code": 6086,
       "name": "accountExists",
       "msg": "The account to be made exists already"
     },
     {
-      "code": 6096,
+      "code": 6087,
       "name": "wrongAddress",
       "msg": "This account is not at the address that its seeds make"
+    },
+    {
+      "code": 6088,
+      "name": "invalidAmount",
+      "msg": "The amount must be above zero and no more than there is"
+    },
+    {
+      "code": 6089,
+      "name": "arithmeticOverflow",
+      "msg": "An amount is out of range"
+    },
+    {
+      "code": 6090,
+      "name": "destinationUnusable",
+      "msg": "The receiving account is missing, frozen or no USDC account"
+    },
+    {
+      "code": 6091,
+      "name": "wrongDestination",
+      "msg": "This is not the account that the money belongs to"
     }
   ],
   "types": [
@@ -3860,6 +4353,13 @@ export type Marketplace = {
               "Collateral in the vault, base units."
             ],
             "type": "u64"
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid the vault's rent."
+            ],
+            "type": "pubkey"
           },
           {
             "name": "metadataHash",
@@ -4154,6 +4654,13 @@ export type Marketplace = {
             "type": "u8"
           },
           {
+            "name": "relayAuthorityCount",
+            "docs": [
+              "How many of `relay_authorities` are in use, 1 to 8."
+            ],
+            "type": "u8"
+          },
+          {
             "name": "admin",
             "docs": [
               "Who may change settings, verify creators and resolve disputes."
@@ -4164,13 +4671,6 @@ export type Marketplace = {
             "name": "pendingAdmin",
             "docs": [
               "Who may become admin by accepting; the zero key when nobody."
-            ],
-            "type": "pubkey"
-          },
-          {
-            "name": "relayAuthority",
-            "docs": [
-              "Who must sign every settle, and opens on behalf of keys."
             ],
             "type": "pubkey"
           },
@@ -4245,6 +4745,31 @@ export type Marketplace = {
                 4
               ]
             }
+          },
+          {
+            "name": "relayAuthorities",
+            "docs": [
+              "Who may settle and refund any execution, and open on behalf of keys; each relay process has one of its own,",
+              "so that no account is written by all of them. Unused ones are zero."
+            ],
+            "type": {
+              "array": [
+                "pubkey",
+                8
+              ]
+            }
+          },
+          {
+            "name": "reserved",
+            "docs": [
+              "Zero. New settings get accounts of their own; this is for what cannot."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                64
+              ]
+            }
           }
         ]
       }
@@ -4266,8 +4791,10 @@ export type Marketplace = {
             "type": "pubkey"
           },
           {
-            "name": "relayAuthority",
-            "type": "pubkey"
+            "name": "relayAuthorities",
+            "type": {
+              "vec": "pubkey"
+            }
           },
           {
             "name": "usdcMint",
@@ -4278,24 +4805,24 @@ export type Marketplace = {
             "type": "pubkey"
           },
           {
-            "name": "feeBps",
-            "type": "u16"
+            "name": "settings",
+            "type": {
+              "defined": {
+                "name": "configSettings"
+              }
+            }
           }
         ]
       }
     },
     {
-      "name": "configUpdated",
+      "name": "configSettings",
       "docs": [
-        "The admin changed settings; all of them after the change."
+        "All settings, as they are after the transition."
       ],
       "type": {
         "kind": "struct",
         "fields": [
-          {
-            "name": "config",
-            "type": "pubkey"
-          },
           {
             "name": "opensPaused",
             "type": "bool"
@@ -4306,6 +4833,9 @@ export type Marketplace = {
           },
           {
             "name": "minPrice",
+            "docs": [
+              "Base units."
+            ],
             "type": "u64"
           },
           {
@@ -4342,6 +4872,29 @@ export type Marketplace = {
                 "defined": {
                   "name": "collateralTier"
                 }
+              }
+            }
+          }
+        ]
+      }
+    },
+    {
+      "name": "configUpdated",
+      "docs": [
+        "The admin changed settings; all of them after the change."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "config",
+            "type": "pubkey"
+          },
+          {
+            "name": "settings",
+            "type": {
+              "defined": {
+                "name": "configSettings"
               }
             }
           }
@@ -4487,6 +5040,18 @@ export type Marketplace = {
               "How many disputes wait for an outcome."
             ],
             "type": "u32"
+          },
+          {
+            "name": "reserved",
+            "docs": [
+              "Zero; room for what later versions must keep here."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
           }
         ]
       }
@@ -4658,7 +5223,7 @@ export type Marketplace = {
           {
             "name": "bond",
             "docs": [
-              "Lamports held in this account as bond; 0 once paid out."
+              "Lamports held in this account as bond, as far as they are not paid out."
             ],
             "type": "u64"
           },
@@ -4734,6 +5299,25 @@ export type Marketplace = {
           {
             "name": "vaultClosed",
             "type": "bool"
+          }
+        ]
+      }
+    },
+    {
+      "name": "disputeClosed",
+      "docs": [
+        "An ended dispute's account is gone."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "dispute",
+            "type": "pubkey"
+          },
+          {
+            "name": "record",
+            "type": "pubkey"
           }
         ]
       }
@@ -4830,6 +5414,20 @@ export type Marketplace = {
           {
             "name": "evidenceUri",
             "type": "string"
+          },
+          {
+            "name": "price",
+            "docs": [
+              "Price of the disputed execution, base units."
+            ],
+            "type": "u64"
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid rent and bond."
+            ],
+            "type": "pubkey"
           },
           {
             "name": "bond",
@@ -4979,7 +5577,7 @@ export type Marketplace = {
     {
       "name": "executionClosed",
       "docs": [
-        "A refunded execution's account is gone."
+        "An ended execution's account is gone, without a leaf."
       ],
       "type": {
         "kind": "struct",
@@ -5095,6 +5693,13 @@ export type Marketplace = {
             "type": "u32"
           },
           {
+            "name": "gasLamports",
+            "docs": [
+              "Lamports parked for the relay authority that ends it."
+            ],
+            "type": "u32"
+          },
+          {
             "name": "grantExecutionCount",
             "docs": [
               "The grant's count and spend after this open; 0 when the wallet opened it itself."
@@ -5103,6 +5708,28 @@ export type Marketplace = {
           },
           {
             "name": "grantTotalSpent",
+            "type": "u64"
+          },
+          {
+            "name": "grantPeriodStart",
+            "docs": [
+              "The grant's period after this open, unix seconds, and its spend; 0 when the wallet opened it itself."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "grantPeriodSpent",
+            "type": "u64"
+          },
+          {
+            "name": "exposureWindowStart",
+            "docs": [
+              "The listing's exposure after this open: start of its window, unix seconds, and prices opened in it."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "exposureOpened",
             "type": "u64"
           }
         ]
@@ -5196,7 +5823,7 @@ export type Marketplace = {
           {
             "name": "rentSponsor",
             "docs": [
-              "Who paid this account's and the escrow's rent and gets it back."
+              "Who lent this account's and the escrow's rent and gets it back: a wallet, a tank, or who a payer named."
             ],
             "type": "pubkey"
           },
@@ -5281,6 +5908,14 @@ export type Marketplace = {
             "type": "u32"
           },
           {
+            "name": "gasLamports",
+            "docs": [
+              "Lamports parked here at open for the relay authority that ends the execution; where anyone else does, they",
+              "go to `rent_sponsor`. Stays as it was at open."
+            ],
+            "type": "u32"
+          },
+          {
             "name": "feeBps",
             "docs": [
               "Fee in force; becomes 0 when a frozen treasury waives it."
@@ -5347,9 +5982,24 @@ export type Marketplace = {
           {
             "name": "grantTotalSpent",
             "docs": [
-              "The grant's spend after this refund; 0 when nothing was given back."
+              "The grant's spend after this refund, whole and of its period; 0 when nothing was given back."
             ],
             "type": "u64"
+          },
+          {
+            "name": "grantPeriodSpent",
+            "type": "u64"
+          },
+          {
+            "name": "gasTo",
+            "docs": [
+              "Who got the gas that was parked, and how many lamports of it."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "gasLamports",
+            "type": "u32"
           }
         ]
       }
@@ -5423,6 +6073,24 @@ export type Marketplace = {
           {
             "name": "settledAt",
             "type": "i64"
+          },
+          {
+            "name": "payout",
+            "docs": [
+              "The creator's account that was paid."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "gasTo",
+            "docs": [
+              "Who got the gas that was parked, and how many lamports of it."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "gasLamports",
+            "type": "u32"
           }
         ]
       }
@@ -5452,6 +6120,39 @@ export type Marketplace = {
           },
           {
             "name": "disputeUpheld"
+          }
+        ]
+      }
+    },
+    {
+      "name": "gasWithdrawn",
+      "docs": [
+        "Lamports left a wallet's tank for the wallet."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "wallet",
+            "type": "pubkey"
+          },
+          {
+            "name": "spender",
+            "docs": [
+              "The tank."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "lamports",
+            "type": "u64"
+          },
+          {
+            "name": "remaining",
+            "docs": [
+              "Lamports left in the tank."
+            ],
+            "type": "u64"
           }
         ]
       }
@@ -5526,12 +6227,23 @@ export type Marketplace = {
             "type": "u32"
           },
           {
+            "name": "maxGasLamports",
+            "type": "u32"
+          },
+          {
             "name": "expiresAt",
             "type": "i64"
           },
           {
             "name": "createdAt",
             "type": "i64"
+          },
+          {
+            "name": "rentSponsor",
+            "docs": [
+              "Who paid the grant's rent."
+            ],
+            "type": "pubkey"
           }
         ]
       }
@@ -5539,7 +6251,7 @@ export type Marketplace = {
     {
       "name": "grantLimits",
       "docs": [
-        "The limits of a grant; every one must be above zero."
+        "The limits of a grant; every one but that of gas must be above zero."
       ],
       "type": {
         "kind": "struct",
@@ -5578,6 +6290,13 @@ export type Marketplace = {
               "The right ends at this moment, unix seconds; at most a year from now."
             ],
             "type": "i64"
+          },
+          {
+            "name": "maxGasLamports",
+            "docs": [
+              "Most that one execution may take from the wallet's tank as gas, lamports; 0 takes none."
+            ],
+            "type": "u32"
           }
         ]
       }
@@ -5652,8 +6371,23 @@ export type Marketplace = {
             "type": "u32"
           },
           {
+            "name": "maxGasLamports",
+            "type": "u32"
+          },
+          {
             "name": "expiresAt",
             "type": "i64"
+          },
+          {
+            "name": "periodStart",
+            "docs": [
+              "The period that counts now, which a new length begins anew, and its spend."
+            ],
+            "type": "i64"
+          },
+          {
+            "name": "periodSpent",
+            "type": "u64"
           }
         ]
       }
@@ -5674,11 +6408,13 @@ export type Marketplace = {
             "type": "pubkey"
           },
           {
-            "name": "relayAuthority",
+            "name": "relayAuthorities",
             "docs": [
-              "Who must sign every settle."
+              "Who may settle and refund, and open for API keys: 1 to 8 distinct keys."
             ],
-            "type": "pubkey"
+            "type": {
+              "vec": "pubkey"
+            }
           },
           {
             "name": "feeBps",
@@ -5890,6 +6626,25 @@ export type Marketplace = {
               "When the latest of them was opened, unix seconds; 0 before the first."
             ],
             "type": "i64"
+          },
+          {
+            "name": "maxGasLamports",
+            "docs": [
+              "Most that one execution may take from the wallet's tank as gas, lamports."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "reserved",
+            "docs": [
+              "Zero; room for what later versions must keep here."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                32
+              ]
+            }
           }
         ]
       }
@@ -5920,6 +6675,18 @@ export type Marketplace = {
               "Ed25519 key that will sign this agent's results."
             ],
             "type": "pubkey"
+          },
+          {
+            "name": "possession",
+            "docs": [
+              "That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                64
+              ]
+            }
           },
           {
             "name": "terms",
@@ -6131,7 +6898,7 @@ export type Marketplace = {
           {
             "name": "nonce",
             "docs": [
-              "Random, or derived from an idempotency key."
+              "The UTC day as a little-endian u32, then 12 bytes: random, or derived from an idempotency key."
             ],
             "type": {
               "array": [
@@ -6191,6 +6958,14 @@ export type Marketplace = {
               "The open fails after this moment, unix seconds, so that a late one cannot surprise anybody."
             ],
             "type": "i64"
+          },
+          {
+            "name": "gasLamports",
+            "docs": [
+              "Lamports to park in the record for the relay authority that ends the execution, at most `MAX_GAS_LAMPORTS`:",
+              "from the wallet's tank where a grant opens, else from the payer."
+            ],
+            "type": "u32"
           }
         ]
       }
@@ -6268,9 +7043,9 @@ export type Marketplace = {
       }
     },
     {
-      "name": "relayAuthorityChanged",
+      "name": "relayAuthoritiesChanged",
       "docs": [
-        "Another key signs settles and opens for API keys."
+        "Other keys sign settles, and opens for API keys."
       ],
       "type": {
         "kind": "struct",
@@ -6280,8 +7055,13 @@ export type Marketplace = {
             "type": "pubkey"
           },
           {
-            "name": "relayAuthority",
-            "type": "pubkey"
+            "name": "relayAuthorities",
+            "docs": [
+              "All of them, after the change."
+            ],
+            "type": {
+              "vec": "pubkey"
+            }
           }
         ]
       }
@@ -6337,6 +7117,18 @@ export type Marketplace = {
               "Ed25519 key that signs results of executions opened from now on."
             ],
             "type": "pubkey"
+          },
+          {
+            "name": "possession",
+            "docs": [
+              "That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                64
+              ]
+            }
           }
         ]
       }
@@ -6389,19 +7181,21 @@ export type Marketplace = {
       }
     },
     {
-      "name": "setRelayAuthorityArgs",
+      "name": "setRelayAuthoritiesArgs",
       "docs": [
-        "Arguments of `set_relay_authority`."
+        "Arguments of `set_relay_authorities`."
       ],
       "type": {
         "kind": "struct",
         "fields": [
           {
-            "name": "relayAuthority",
+            "name": "relayAuthorities",
             "docs": [
-              "Who signs settles, and opens for API keys, from now on."
+              "Who may settle and refund any execution, and open for API keys, from now on: 1 to 8 distinct keys."
             ],
-            "type": "pubkey"
+            "type": {
+              "vec": "pubkey"
+            }
           }
         ]
       }
@@ -6423,6 +7217,18 @@ export type Marketplace = {
               "array": [
                 "u8",
                 32
+              ]
+            }
+          },
+          {
+            "name": "signature",
+            "docs": [
+              "The record's signing key's Ed25519 signature over that text."
+            ],
+            "type": {
+              "array": [
+                "u8",
+                64
               ]
             }
           },
@@ -6688,6 +7494,24 @@ export type Marketplace = {
       }
     },
     {
+      "name": "withdrawGasArgs",
+      "docs": [
+        "Arguments of `withdraw_gas`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "lamports",
+            "docs": [
+              "Lamports."
+            ],
+            "type": "u64"
+          }
+        ]
+      }
+    },
+    {
       "name": "withdrawTreasuryArgs",
       "docs": [
         "Arguments of `withdraw_treasury`."
@@ -6748,6 +7572,14 @@ export type Marketplace = {
       "value": "[99, 114, 101, 97, 116, 111, 114]"
     },
     {
+      "name": "defaultMaxGasLamports",
+      "docs": [
+        "What a grant allows where its wallet says nothing, lamports: two transactions, and as much again for priority."
+      ],
+      "type": "u32",
+      "value": "20000"
+    },
+    {
       "name": "disputeBondLamportsMax",
       "docs": [
         "Greatest dispute bond, lamports: 1 SOL."
@@ -6782,6 +7614,22 @@ export type Marketplace = {
         "Least and greatest dispute window, seconds: the promised 72 hours to 30 days."
       ],
       "type": "u32",
+      "value": "259200"
+    },
+    {
+      "name": "endedDisputeSeconds",
+      "docs": [
+        "How long an ended dispute stays, seconds: the longest dispute window, so that its record can have no other."
+      ],
+      "type": "i64",
+      "value": "2592000"
+    },
+    {
+      "name": "endedRecordSeconds",
+      "docs": [
+        "How long an ended record stays at least, seconds: longer than a nonce's day can be used, so that an id never recurs."
+      ],
+      "type": "i64",
       "value": "259200"
     },
     {
@@ -6850,12 +7698,28 @@ export type Marketplace = {
       "value": "100"
     },
     {
+      "name": "maxGasLamports",
+      "docs": [
+        "Most that one execution may take as gas, lamports: twenty signatures."
+      ],
+      "type": "u32",
+      "value": "100000"
+    },
+    {
       "name": "maxGrantSeconds",
       "docs": [
         "Longest life of a key's grant, seconds: one year."
       ],
       "type": "i64",
       "value": "31536000"
+    },
+    {
+      "name": "maxRelayAuthorities",
+      "docs": [
+        "How many relay authorities a config can hold."
+      ],
+      "type": "u8",
+      "value": "8"
     },
     {
       "name": "maxTags",
@@ -6900,12 +7764,12 @@ export type Marketplace = {
       "value": "10000"
     },
     {
-      "name": "refundedRecordSeconds",
+      "name": "nonceDaySeconds",
       "docs": [
-        "How long after its open a refunded record must stay before its rent can be reclaimed."
+        "Length of the day that a nonce begins with, seconds."
       ],
-      "type": "i64",
-      "value": "604800"
+      "type": "u64",
+      "value": "86400"
     },
     {
       "name": "refundGraceSecondsMax",
@@ -6931,7 +7795,8 @@ export type Marketplace = {
     {
       "name": "spenderSeed",
       "docs": [
-        "Seed of the address without data that a wallet approves as SPL delegate, followed by the wallet."
+        "Seed of the address without data that a wallet approves as SPL delegate, followed by the wallet. Its lamports",
+        "are the wallet's tank: gas, and rent where nobody lends it, of all its keys."
       ],
       "type": "bytes",
       "value": "[115, 112, 101, 110, 100, 101, 114]"
@@ -6952,6 +7817,14 @@ export type Marketplace = {
       ],
       "type": "bytes",
       "value": "[116, 114, 101, 97, 115, 117, 114, 121]"
+    },
+    {
+      "name": "unarchivedRecordSeconds",
+      "docs": [
+        "How long after its dispute window any ended record can be closed without an archive, seconds: one year."
+      ],
+      "type": "i64",
+      "value": "31536000"
     },
     {
       "name": "usdcDecimals",

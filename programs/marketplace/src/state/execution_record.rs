@@ -138,8 +138,9 @@ impl ExecutionRecord {
     /// cannot be used once its record may be gone, so that no id ever recurs.
     pub fn require_fresh_nonce(nonce: &[u8; 16], now: i64) -> Result<()> {
         let [first, second, third, fourth, ..] = *nonce;
-        let day = i64::from(u32::from_le_bytes([first, second, third, fourth]));
-        let today = now.checked_div(NONCE_DAY_SECONDS).unwrap_or(0);
+        let day = u64::from(u32::from_le_bytes([first, second, third, fourth]));
+        // Unsigned: the target has no signed division.
+        let today = u64::try_from(now).unwrap_or(0) / NONCE_DAY_SECONDS;
         ensure!(
             day == today || day == today.saturating_sub(1),
             MarketplaceError::WrongNonceDay
@@ -479,7 +480,7 @@ mod tests {
             }
             nonce
         };
-        let midnight = 20_000 * NONCE_DAY_SECONDS;
+        let midnight = 20_000 * 86_400;
         for (day, now, fresh) in [
             (20_000, midnight, true),
             (19_999, midnight, true),
