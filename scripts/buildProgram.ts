@@ -26,6 +26,11 @@ The tools are installed when missing: a Rust nightly by rustup, sbpf-linker by c
 Debian; elsewhere install it first). The first build takes about three minutes.`;
 
 const TEST_CALLER: Program = { package: 'test-caller', crate: 'test_caller', folder: 'tests/program/caller' };
+const TEST_VERIFIER: Program = {
+  package: 'test-verifier',
+  crate: 'test_verifier',
+  folder: 'tests/program/verifier',
+};
 /** Stands for what a tutorial's reader would build, so our flags are not for it. */
 const NAIVE_ESCROW: Program = {
   package: 'naive-escrow',
@@ -33,7 +38,7 @@ const NAIVE_ESCROW: Program = {
   folder: 'bench/program/naive',
   plain: true,
 };
-const PROGRAMS = [MARKETPLACE, TEST_CALLER, NAIVE_ESCROW];
+const PROGRAMS = [MARKETPLACE, TEST_CALLER, TEST_VERIFIER, NAIVE_ESCROW];
 const IDL_FOLDER = join(ROOT, 'app/sdk/program/idl');
 const BUILD_JSON = join(ROOT, MARKETPLACE.folder, 'artifact/BUILD.json');
 

@@ -9,6 +9,7 @@ const FOLDERS = [
   'programs/marketplace/src',
   'bench/program/naive/src',
   'tests/program/caller/src',
+  'tests/program/verifier/src',
   'scripts/build',
   'scripts/idl',
 ];
@@ -18,6 +19,7 @@ const FILES = [
   'programs/marketplace/Cargo.toml',
   'bench/program/naive/Cargo.toml',
   'tests/program/caller/Cargo.toml',
+  'tests/program/verifier/Cargo.toml',
   'scripts/buildProgram.ts',
 ];
 

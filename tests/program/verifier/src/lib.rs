@@ -1,0 +1,38 @@
+//! The marketplace's check of a signature, over any message; for tests only, deployed nowhere.
+//!
+//! A settle's message is a text of 71 bytes with a hash in it, so that published vectors cannot be put to it. This
+//! program hands key, signature and message of its instruction data to the very function that a settle calls.
+
+use anchor_lang::prelude::*;
+
+declare_id!("6ATAhYgKAnPB3R9jBsKYWEszrjEZ2TcNy3sncUAU3tbD");
+
+/// Why an instruction fails.
+#[error_code]
+pub enum VerifierError {
+    #[msg("The marketplace refuses the signature")]
+    Refused,
+}
+
+#[program]
+pub mod test_verifier {
+    use super::*;
+
+    /// Succeeds where the marketplace takes `signature` for `key`'s over `message`, and fails with Refused elsewhere.
+    pub fn verify(
+        _ctx: Context<Verify>,
+        key: [u8; 32],
+        signature: [u8; 64],
+        message: Vec<u8>,
+    ) -> Result<()> {
+        require!(
+            marketplace::signature::verify(&key, &signature, &message),
+            VerifierError::Refused
+        );
+        Ok(())
+    }
+}
+
+/// `verify` reads no account.
+#[derive(Accounts)]
+pub struct Verify {}
