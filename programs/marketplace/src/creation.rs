@@ -20,6 +20,9 @@ const ASSIGN: u32 = 1;
 const TRANSFER: u32 = 2;
 const ALLOCATE: u32 = 8;
 
+/// Bytes that the runtime adds to every account when it counts rent.
+const ACCOUNT_STORAGE_OVERHEAD: u64 = 128;
+
 /// Whose lamports pay: a wallet that signed the transaction, or an address of ours by its seeds.
 pub struct Funder<'a, 'info> {
     pub account: &'a AccountInfo<'info>,
@@ -111,9 +114,36 @@ fn call_system(
     invoke_signed(&instruction, accounts, seeds).map_err(Into::into)
 }
 
-/// Lamports that keep an account of `space` bytes alive, as the Rent sysvar has it now.
+/// Lamports that keep an account of `space` bytes alive, as the Rent sysvar has it now. The sysvar's factor is a
+/// float, and this build has no arithmetic of floats: it is taken apart into integers, and the result rounded up.
 pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
-    Ok(Rent::get()?.minimum_balance(space))
+    let rent = Rent::get()?;
+    let bytes = u64::try_from(space)
+        .ok()
+        .and_then(|space| space.checked_add(ACCOUNT_STORAGE_OVERHEAD))
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+    rent_of(
+        bytes,
+        rent.lamports_per_byte_year,
+        rent.exemption_threshold.to_bits(),
+    )
+    .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))
+}
+
+/// bytes x lamports x a positive float given by its bits.
+fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
+    /// Bits of a float's fraction, and the bias of its exponent with them taken in.
+    const FRACTION: u32 = 52;
+    const BIAS: u64 = 1_075;
+    let mantissa = (factor & ((1 << FRACTION) - 1)) | (1 << FRACTION);
+    let exponent = factor >> FRACTION;
+    let product = u128::from(bytes)
+        .checked_mul(u128::from(lamports))?
+        .checked_mul(u128::from(mantissa))?;
+    let shift = u32::try_from(BIAS.checked_sub(exponent)?).ok()?;
+    let whole = product.checked_shr(shift)?;
+    let exact = whole.checked_shl(shift)? == product;
+    u64::try_from(whole).ok()?.checked_add(u64::from(!exact))
 }
 
 /// How much of `lamports` an account can give without failing the transaction: one that is rent-exempt must stay so,
@@ -184,4 +214,29 @@ pub fn read_state<T: AccountDeserialize>(account: &AccountInfo) -> Option<T> {
     }
     let data = account.try_borrow_data().ok()?;
     T::try_deserialize(&mut data.as_ref()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rent_is_what_the_float_formula_gives_rounded_up() {
+        for threshold in [2.0f64, 1.0, 0.5, 4.0, 1.5] {
+            for (bytes, lamports) in [
+                (128u64, 3_480u64),
+                (418, 3_480),
+                (10_485_888, 6_960),
+                (1, 0),
+            ] {
+                let expected = (bytes * lamports) as f64 * threshold;
+                assert_eq!(
+                    rent_of(bytes, lamports, threshold.to_bits()),
+                    Some(expected.ceil() as u64)
+                );
+            }
+        }
+        assert_eq!(rent_of(3, 1, 0.1f64.to_bits()), Some(1), "rounded up");
+        assert_eq!(rent_of(u64::MAX, u64::MAX, 2.0f64.to_bits()), None);
+    }
 }
