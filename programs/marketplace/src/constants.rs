@@ -144,6 +144,33 @@ pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;
 #[constant]
 pub const ENDED_DISPUTE_SECONDS: i64 = DISPUTE_WINDOW_SECONDS_MAX as i64;
 
+/// Seed of an `Archive`, followed by its index, u16 little-endian.
+#[constant]
+pub const ARCHIVE_SEED: &[u8] = b"archive";
+/// Hashed before a record's address and fields to make its leaf; longer than nothing, so that no two nodes of
+/// the tree, 64 bytes, can pass for a record.
+#[constant]
+pub const ARCHIVE_LEAF_DOMAIN: &[u8] = b"agent-marketplace:archive:v1";
+/// Levels of an archive's tree below its root: room for 2^20 leaves.
+#[constant]
+pub const ARCHIVE_DEPTH: u8 = 20;
+/// Roots that an archive's tree remembers, the buffer of SPL Account Compression.
+#[constant]
+pub const ARCHIVE_BUFFER: u8 = 64;
+/// Leaves that an archive has room for.
+#[constant]
+pub const ARCHIVE_CAPACITY: u32 = 1_048_576;
+/// Leaves from which on the next archive can be made: nine tenths, so that archiving never waits for a tree.
+#[constant]
+pub const ARCHIVE_SUCCESSOR_COUNT: u32 = 943_719;
+/// Bytes of a tree's account.
+#[constant]
+pub const ARCHIVE_TREE_BYTES: u32 = 44_280;
+/// Most records that one `archive_executions` takes; their addresses and those of as many rent sponsors are
+/// what a transaction can carry.
+#[constant]
+pub const MAX_ARCHIVED_RECORDS: u8 = 12;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -194,6 +194,22 @@ pub enum MarketplaceError {
     #[msg("The dispute's amounts do not agree with its outcome")]
     DisputeUnsound,
 
+    // Archive
+    #[msg(
+        "A tree must be a new account of this program: of the exact size, all zero and rent-exempt"
+    )]
+    InvalidTree,
+    #[msg("The archive before this one is not yet nine tenths full")]
+    ArchiveTooEarly,
+    #[msg("The archive has no room left")]
+    ArchiveFull,
+    #[msg("At most 12 records can be archived at a time")]
+    TooManyRecords,
+    #[msg("None of these records can be archived now")]
+    NothingToArchive,
+    #[msg("The archive's count is not that of its tree")]
+    ArchiveUnsound,
+
     // Any account
     #[msg("The account to be made exists already")]
     AccountExists,

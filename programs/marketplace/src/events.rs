@@ -3,7 +3,7 @@
 
 use anchor_lang::prelude::*;
 
-use crate::state::{CollateralTier, Config};
+use crate::state::{CollateralTier, Config, ExecutionRecord};
 
 /// The marketplace was created.
 #[event]
@@ -408,4 +408,34 @@ pub struct DisputeLapsed {
 pub struct DisputeClosed {
     pub dispute: Pubkey,
     pub record: Pubkey,
+}
+
+/// A tree was registered, and takes records from now on.
+#[event]
+pub struct ArchiveCreated {
+    pub archive: Pubkey,
+    /// Place of the archive in the line of all, from 0.
+    pub index: u16,
+    pub tree: Pubkey,
+    /// Unix seconds.
+    pub created_at: i64,
+}
+
+/// Records became leaves and their accounts went. It is the only trace of their fields, so it is not printed but
+/// sent as the data of a call of the program to itself, which nothing can cut short.
+#[event]
+pub struct ExecutionsArchived {
+    pub archive: Pubkey,
+    pub tree: Pubkey,
+    /// Leaf of the first execution; the others follow in their order.
+    pub first_index: u32,
+    pub executions: Vec<ArchivedExecution>,
+}
+
+/// One leaf: what its hash is made of.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone)]
+pub struct ArchivedExecution {
+    /// Where the record was.
+    pub record: Pubkey,
+    pub execution: ExecutionRecord,
 }

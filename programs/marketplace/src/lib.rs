@@ -28,6 +28,7 @@ pub mod creation;
 pub mod errors;
 pub mod events;
 pub mod instructions;
+pub mod self_call;
 pub mod signature;
 pub mod state;
 pub mod tokens;
@@ -348,5 +349,25 @@ pub mod marketplace {
     #[access_control(ctx.accounts.validate())]
     pub fn close_dispute(ctx: Context<CloseDispute>) -> Result<()> {
         close_dispute_handler(ctx)
+    }
+
+    /// Register the next archive and its tree: an account of this program, made before by the system program,
+    /// because a call between programs can make 10,240 bytes only.
+    ///
+    /// Authority: anyone; the index before must be nine tenths full. Emits `ArchiveCreated`.
+    /// Errors: ArchiveTooEarly, InvalidTree, AccountExists.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn create_archive(ctx: Context<CreateArchive>, args: CreateArchiveArgs) -> Result<()> {
+        create_archive_handler(ctx, args)
+    }
+
+    /// Turn ended records into leaves of an archive's tree and give their rent back to who paid it. The remaining
+    /// accounts are pairs of a record and its rent sponsor, at most 12; what cannot be archived now is skipped.
+    ///
+    /// Authority: anyone. Sends `ExecutionsArchived` as the data of a call to itself.
+    /// Errors: TooManyRecords, NothingToArchive, ArchiveFull, WrongAddress.
+    #[access_control(ctx.accounts.validate(ctx.remaining_accounts))]
+    pub fn archive_executions(ctx: Context<ArchiveExecutions>) -> Result<()> {
+        archive_executions_handler(ctx)
     }
 }

@@ -1,10 +1,12 @@
 //! One file per instruction: arguments, accounts, `validate`, `handle`.
 
 pub mod accept_admin;
+pub mod archive_executions;
 pub mod claim_dispute_award;
 pub mod close_dispute;
 pub mod close_execution;
 pub mod close_grant;
+pub mod create_archive;
 pub mod create_grant;
 pub mod delist_agent;
 pub mod initialize_config;
@@ -31,10 +33,12 @@ pub mod withdraw_gas;
 pub mod withdraw_treasury;
 
 pub use accept_admin::*;
+pub use archive_executions::*;
 pub use claim_dispute_award::*;
 pub use close_dispute::*;
 pub use close_execution::*;
 pub use close_grant::*;
+pub use create_archive::*;
 pub use create_grant::*;
 pub use delist_agent::*;
 pub use initialize_config::*;

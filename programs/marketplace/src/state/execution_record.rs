@@ -228,6 +228,18 @@ impl ExecutionRecord {
         Ok(())
     }
 
+    /// Whether nothing can change it any more, so that a leaf can take its place.
+    pub fn is_archivable(&self, now: i64) -> bool {
+        let waits = match self.status {
+            ExecutionStatus::Completed => i64::from(self.dispute_window_seconds),
+            ExecutionStatus::DisputeUpheld => 0,
+            _ => return false,
+        };
+        now >= self
+            .settled_at
+            .saturating_add(waits.max(ENDED_RECORD_SECONDS))
+    }
+
     /// An open record's escrow covers its price; an ended one has a time, a settled one a result.
     pub fn invariant(&self, escrow_amount: u64) -> Result<()> {
         let sound = match self.status {
@@ -500,6 +512,27 @@ mod tests {
                 expected,
                 "{day} {now}"
             );
+        }
+    }
+
+    #[test]
+    fn only_a_final_record_is_archived_and_only_after_its_window_and_72_hours() {
+        use ExecutionStatus::*;
+        let mut record = record();
+        record.settled_at = 200;
+        for (status, window, waits) in [
+            (Completed, 259_200, 259_200),
+            (Completed, 1, 259_200),
+            (Completed, 2_592_000, 2_592_000),
+            (DisputeUpheld, 2_592_000, 259_200),
+        ] {
+            (record.status, record.dispute_window_seconds) = (status, window);
+            assert!(record.is_archivable(200 + waits));
+            assert!(!record.is_archivable(200 + waits - 1));
+        }
+        for status in [Open, Refunded, Disputed] {
+            record.status = status;
+            assert!(!record.is_archivable(i64::MAX), "{status:?}");
         }
     }
 }

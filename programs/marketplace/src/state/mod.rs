@@ -1,6 +1,8 @@
 //! One file per account: its fields, who owns it, its lifetime, its transitions and its invariant.
 
 pub mod agent_listing;
+pub mod archive;
+pub mod archive_tree;
 pub mod config;
 pub mod creator_collateral;
 pub mod creator_profile;
@@ -10,6 +12,8 @@ pub mod key_grant;
 pub mod signing_key;
 
 pub use agent_listing::*;
+pub use archive::*;
+pub use archive_tree::*;
 pub use config::*;
 pub use creator_collateral::*;
 pub use creator_profile::*;

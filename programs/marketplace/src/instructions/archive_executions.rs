@@ -1,0 +1,119 @@
+//! Turns ended records into leaves and gives their rent back. Anyone may call it, so one record that is not ripe, or
+//! that somebody else archived first, must not fail the others: it is skipped.
+
+use anchor_lang::prelude::*;
+use anchor_lang::system_program;
+
+use crate::addresses::Located;
+use crate::constants::*;
+use crate::creation::{can_take, read_state};
+use crate::errors::MarketplaceError;
+use crate::events::{ArchivedExecution, ExecutionsArchived};
+use crate::guard::fail;
+use crate::self_call::call_self;
+use crate::state::{leaf_of, tree_of, Archive, ExecutionRecord};
+
+/// Accounts of `archive_executions`; the remaining ones are pairs of a record and its rent sponsor, all writable.
+#[event_cpi]
+#[derive(Accounts)]
+pub struct ArchiveExecutions<'info> {
+    #[account(mut,
+        seeds = [ARCHIVE_SEED, &archive.index.to_le_bytes()], bump = archive.bump,
+        has_one = tree @ fail(MarketplaceError::WrongAddress))]
+    pub archive: Box<Account<'info, Archive>>,
+    /// CHECK: the archive's own tree by has_one.
+    #[account(mut)]
+    pub tree: UncheckedAccount<'info>,
+}
+
+impl ArchiveExecutions<'_> {
+    /// Not more records than one call to itself can describe; what they are is looked at one by one.
+    pub fn validate(&self, remaining: &[AccountInfo]) -> Result<()> {
+        ensure!(
+            remaining.len() <= 2 * usize::from(MAX_ARCHIVED_RECORDS),
+            MarketplaceError::TooManyRecords
+        );
+        Ok(())
+    }
+}
+
+/// Choose, tell, append and close, in this order: the runtime allows no call between programs once lamports have
+/// moved.
+pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()> {
+    let now = Clock::get()?.unix_timestamp;
+    let (chosen, executions) = choose(ctx.remaining_accounts, ctx.accounts.archive.room()?, now)?;
+    let event = ExecutionsArchived {
+        archive: ctx.accounts.archive.key(),
+        tree: ctx.accounts.tree.key(),
+        first_index: ctx.accounts.archive.count,
+        executions,
+    };
+    call_self(
+        &event,
+        &ctx.accounts.event_authority,
+        ctx.bumps.event_authority,
+    )?;
+
+    let archive = &mut ctx.accounts.archive;
+    let mut data = ctx.accounts.tree.try_borrow_mut_data()?;
+    let tree = tree_of(&mut data)?;
+    for (record, sponsor) in chosen {
+        tree.append(leaf_of(record)?)
+            .map_err(|_| fail(MarketplaceError::ArchiveUnsound))?;
+        archive.count = archive.count.saturating_add(1);
+        let lamports = record.lamports();
+        record.sub_lamports(lamports)?;
+        sponsor.add_lamports(lamports)?;
+        record.assign(&system_program::ID);
+        record.resize(0)?;
+    }
+    archive.invariant(tree.rightmost_proof.index)
+}
+
+type Pairs<'a, 'info> = Vec<(&'a AccountInfo<'info>, &'a AccountInfo<'info>)>;
+
+/// The pairs that can be archived now, as far as there is room, each once, and what their records say.
+#[inline(never)]
+fn choose<'a, 'info>(
+    remaining: &'a [AccountInfo<'info>],
+    room: u32,
+    now: i64,
+) -> Result<(Pairs<'a, 'info>, Vec<ArchivedExecution>)> {
+    let most = usize::from(MAX_ARCHIVED_RECORDS);
+    let mut chosen: Pairs = Vec::with_capacity(most);
+    let mut executions = Vec::with_capacity(most);
+    for pair in remaining.chunks_exact(2) {
+        let [record, sponsor] = pair else { continue };
+        let is_new = chosen.iter().all(|(earlier, _)| earlier.key != record.key);
+        if executions.len() >= room as usize || !is_new || !can_receive(sponsor, record)? {
+            continue;
+        }
+        if let Some(execution) = read_ripe(record, sponsor.key, now) {
+            chosen.push((record, sponsor));
+            executions.push(ArchivedExecution {
+                record: *record.key,
+                execution,
+            });
+        }
+    }
+    ensure!(!chosen.is_empty(), MarketplaceError::NothingToArchive);
+    Ok((chosen, executions))
+}
+
+/// A record's fields where it is one, at its own address, ripe, and this is its rent sponsor.
+#[inline(never)]
+fn read_ripe(record: &AccountInfo, sponsor: &Pubkey, now: i64) -> Option<ExecutionRecord> {
+    let execution: ExecutionRecord = read_state(record)?;
+    let ripe = record.is_writable
+        && execution.is_archivable(now)
+        && execution.rent_sponsor == *sponsor
+        && execution.address() == *record.key;
+    ripe.then_some(execution)
+}
+
+/// Whether the sponsor can take the record's lamports without failing the whole transaction; an account of ours
+/// might be a record that this very call closes.
+#[inline(never)]
+fn can_receive(sponsor: &AccountInfo, record: &AccountInfo) -> Result<bool> {
+    Ok(sponsor.owner != &crate::ID && can_take(sponsor, record.lamports())?)
+}

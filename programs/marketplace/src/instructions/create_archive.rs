@@ -1,0 +1,79 @@
+//! Registers an archive and its tree. The tree's account is made before, by the system program, because a call
+//! between programs can make 10,240 bytes only.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::creation::create_state;
+use crate::errors::MarketplaceError;
+use crate::events::ArchiveCreated;
+use crate::state::{initialize_tree, require_new_tree, Archive};
+
+/// Arguments of `create_archive`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct CreateArchiveArgs {
+    /// Its place in the line of archives, from 0.
+    pub index: u16,
+}
+
+/// Accounts of `create_archive`.
+#[derive(Accounts)]
+#[instruction(args: CreateArchiveArgs)]
+pub struct CreateArchive<'info> {
+    /// Pays the archive's rent; the tree's has been paid.
+    #[account(mut)]
+    pub payer: Signer<'info>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [ARCHIVE_SEED, &args.index.to_le_bytes()], bump)]
+    pub archive: UncheckedAccount<'info>,
+    /// CHECK: by require_new_tree; written here, so that it is never new again.
+    #[account(mut)]
+    pub tree: UncheckedAccount<'info>,
+    /// The archive before; none for the first.
+    pub previous: Option<Box<Account<'info, Archive>>>,
+    pub system_program: Program<'info, System>,
+}
+
+impl CreateArchive<'_> {
+    /// archive is new; tree is new; previous is the one before and nearly full.
+    pub fn validate(&self, args: &CreateArchiveArgs) -> Result<()> {
+        ensure!(
+            self.archive.owner != &crate::ID,
+            MarketplaceError::AccountExists
+        );
+        require_new_tree(&self.tree)?;
+        let previous = self.previous.as_ref();
+        ensure!(
+            args.index == 0 || previous.is_some_and(|archive| archive.makes_way_for(args.index)),
+            MarketplaceError::ArchiveTooEarly
+        );
+        Ok(())
+    }
+}
+
+/// Make the archive and write the empty tree.
+pub fn create_archive_handler(ctx: Context<CreateArchive>, args: CreateArchiveArgs) -> Result<()> {
+    let accounts = ctx.accounts;
+    let clock = Clock::get()?;
+    let archive = Archive {
+        version: ACCOUNT_VERSION,
+        bump: ctx.bumps.archive,
+        index: args.index,
+        tree: accounts.tree.key(),
+        count: 0,
+        created_at: clock.unix_timestamp,
+    };
+    archive.invariant(0)?;
+    let index = args.index.to_le_bytes();
+    let seeds: &[&[u8]] = &[ARCHIVE_SEED, &index, &[archive.bump]];
+    create_state(&accounts.payer, &accounts.archive, seeds, &archive)?;
+    let mut data = accounts.tree.try_borrow_mut_data()?;
+    initialize_tree(&mut data, accounts.archive.key, clock.slot)?;
+    emit!(ArchiveCreated {
+        archive: accounts.archive.key(),
+        index: args.index,
+        tree: archive.tree,
+        created_at: archive.created_at,
+    });
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! A tree full of ended executions. A leaf proves what a record said long after its account and its rent are gone.
+//! Never closed; when it is nine tenths full the next one can be made.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+
+/// One of a line of archives and its tree.
+#[account]
+#[derive(InitSpace, Debug)]
+pub struct Archive {
+    /// Layout version, 1.
+    pub version: u8,
+    /// Bump of this address.
+    pub bump: u8,
+    /// Its place in the line of archives, from 0.
+    pub index: u16,
+    /// The account that holds the Merkle tree.
+    pub tree: Pubkey,
+    /// Leaves in the tree; the next one gets this index.
+    pub count: u32,
+    /// When the tree was registered, unix seconds.
+    pub created_at: i64,
+}
+
+impl Archive {
+    /// Whether the archive of this index may be made: it is the next, and there is little room left in this one.
+    pub fn makes_way_for(&self, index: u16) -> bool {
+        self.index.checked_add(1) == Some(index) && self.count >= ARCHIVE_SUCCESSOR_COUNT
+    }
+
+    /// How many leaves still fit; never none.
+    pub fn room(&self) -> Result<u32> {
+        let room = ARCHIVE_CAPACITY.saturating_sub(self.count);
+        ensure!(room > 0, MarketplaceError::ArchiveFull);
+        Ok(room)
+    }
+
+    /// It counts what the tree holds.
+    pub fn invariant(&self, leaves: u32) -> Result<()> {
+        ensure!(
+            self.count == leaves && self.count <= ARCHIVE_CAPACITY,
+            MarketplaceError::ArchiveUnsound
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::fail;
+
+    /// First 8 bytes of SHA-256("account:Archive").
+    const DISCRIMINATOR: [u8; 8] = [0xe7, 0x24, 0x1f, 0xf0, 0xd2, 0xd4, 0x24, 0x6b];
+
+    fn archive(count: u32) -> Archive {
+        Archive {
+            version: 1,
+            bump: 254,
+            index: 0x0102,
+            tree: Pubkey::new_from_array([4; 32]),
+            count,
+            created_at: -2,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let mut bytes = Vec::new();
+        archive(0x0a0b_0c0d).try_serialize(&mut bytes).unwrap();
+        let expected = [
+            &DISCRIMINATOR[..],
+            &[1, 254, 2, 1],
+            &[4; 32],
+            &[0x0d, 0x0c, 0x0b, 0x0a],
+            &(-2i64).to_le_bytes(),
+        ];
+        assert_eq!(bytes, expected.concat());
+        assert_eq!(bytes.len(), 8 + Archive::INIT_SPACE);
+    }
+
+    #[test]
+    fn the_next_one_can_be_made_at_nine_tenths() {
+        let full = ARCHIVE_CAPACITY;
+        assert!(u64::from(ARCHIVE_SUCCESSOR_COUNT) * 10 >= u64::from(full) * 9);
+        assert!(u64::from(ARCHIVE_SUCCESSOR_COUNT - 1) * 10 < u64::from(full) * 9);
+        assert!(archive(ARCHIVE_SUCCESSOR_COUNT).makes_way_for(0x0103));
+        assert!(!archive(ARCHIVE_SUCCESSOR_COUNT - 1).makes_way_for(0x0103));
+        for index in [0, 0x0101, 0x0102, 0x0104, u16::MAX] {
+            assert!(!archive(full).makes_way_for(index));
+        }
+        let last = Archive {
+            index: u16::MAX,
+            ..archive(full)
+        };
+        assert!(!last.makes_way_for(0));
+    }
+
+    #[test]
+    fn takes_leaves_until_it_is_full_and_counts_them() {
+        assert_eq!(archive(0).room(), Ok(ARCHIVE_CAPACITY));
+        assert_eq!(archive(ARCHIVE_CAPACITY - 1).room(), Ok(1));
+        for count in [ARCHIVE_CAPACITY, u32::MAX] {
+            assert_eq!(
+                archive(count).room(),
+                Err(fail(MarketplaceError::ArchiveFull))
+            );
+        }
+        assert!(archive(ARCHIVE_CAPACITY)
+            .invariant(ARCHIVE_CAPACITY)
+            .is_ok());
+        assert!(archive(7).invariant(8).is_err());
+        assert!(archive(ARCHIVE_CAPACITY + 1)
+            .invariant(ARCHIVE_CAPACITY + 1)
+            .is_err());
+    }
+}
