@@ -181,6 +181,17 @@ export interface Dispute {
   resolvedAt: bigint;
 }
 
+export interface Archive {
+  version: number;
+  bump: number;
+  /** Its place in the line of archives, from 0. */
+  index: number;
+  tree: PublicKey;
+  /** Leaves in the tree. */
+  count: number;
+  createdAt: bigint;
+}
+
 export interface Accounts {
   Config: Config;
   CreatorProfile: CreatorProfile;
@@ -190,6 +201,7 @@ export interface Accounts {
   KeyGrant: KeyGrant;
   ExecutionRecord: ExecutionRecord;
   Dispute: Dispute;
+  Archive: Archive;
 }
 
 /** An account's fields. Throws RangeError when the data is not of an account of this name. */

@@ -2,9 +2,11 @@
  * Where things are: every address that follows from the program's seeds, which are read from the generated IDL, so that
  * client and program cannot disagree. Part of program.ts, which exports all of it again.
  */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
+import { u16 } from './borsh.ts';
 import { constantText } from './constants.ts';
 import { KeptAddress } from './keptAddress.ts';
 import { findProgramAddress } from './programAddress.ts';
@@ -31,7 +33,13 @@ const SEEDS = {
   execution: bytesConstant('EXECUTION_SEED'),
   escrow: bytesConstant('ESCROW_SEED'),
   dispute: bytesConstant('DISPUTE_SEED'),
+  archive: bytesConstant('ARCHIVE_SEED'),
+  /** Anchor's own: who signs the program's calls to itself. */
+  eventAuthority: utf8ToBytes('__event_authority'),
 };
+
+/** Precedes a record's address and fields in what its leaf is the hash of. */
+export const ARCHIVE_LEAF_DOMAIN = bytesConstant('ARCHIVE_LEAF_DOMAIN');
 
 /** Precedes a listing's 32 bytes in the message that proves possession of a signing key. */
 export const REGISTER_DOMAIN = bytesConstant('REGISTER_DOMAIN');
@@ -72,6 +80,10 @@ export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender,
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
 export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
+/** The archive of a place in the line, from 0. */
+export const findArchive = (index: number): PublicKey => find(SEEDS.archive, u16.write(index));
+/** The address that signs the program's calls to itself, which carry events. */
+export const findEventAuthority = (): PublicKey => find(SEEDS.eventAuthority);
 /** The associated token account; the wallet may be an address of a program. */
 export const findTokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey =>
   remember(`token:${wallet.toBase58()}:${mint.toBase58()}`, () => {

@@ -37,4 +37,10 @@ export const constants = {
   unarchivedRecordSeconds: Number(constantText('UNARCHIVED_RECORD_SECONDS')),
   disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
   endedDisputeSeconds: Number(constantText('ENDED_DISPUTE_SECONDS')),
+  archiveDepth: Number(constantText('ARCHIVE_DEPTH')),
+  archiveBuffer: Number(constantText('ARCHIVE_BUFFER')),
+  archiveCapacity: Number(constantText('ARCHIVE_CAPACITY')),
+  archiveSuccessorCount: Number(constantText('ARCHIVE_SUCCESSOR_COUNT')),
+  archiveTreeBytes: Number(constantText('ARCHIVE_TREE_BYTES')),
+  maxArchivedRecords: Number(constantText('MAX_ARCHIVED_RECORDS')),
 } as const;

@@ -1,4 +1,5 @@
 /** The program's events, field by field: written out, so that every reader knows their types; a test holds it against the IDL. */
+import type { ExecutionRecord } from './accounts.ts';
 import {
   bool,
   bytesOf,
@@ -14,6 +15,7 @@ import {
   u64,
   type ValueOf,
 } from './borsh.ts';
+import { codecOf } from './idlCodec.ts';
 
 const collateralTier = structOf('CollateralTier', { maxPrice: u64, deposit: u64 });
 
@@ -28,6 +30,12 @@ const configSettings = structOf('ConfigSettings', {
   longestSpanSeconds: u32,
   exposureMultiple: u32,
   tiers: listOf(collateralTier),
+});
+
+const archivedExecution = structOf('ArchivedExecution', {
+  record: pubkey,
+  /** The account's own fields, whose types accounts.ts says. */
+  execution: codecOf('ExecutionRecord') as Codec<ExecutionRecord>,
 });
 
 /** The program's events with their fields in order; what they mean is said in programs/marketplace/src/events.rs. */
@@ -210,6 +218,8 @@ export const EVENT_FIELDS = {
     resolvedAt: i64,
   },
   DisputeClosed: { dispute: pubkey, record: pubkey },
+  ArchiveCreated: { archive: pubkey, index: u16, tree: pubkey, createdAt: i64 },
+  ExecutionsArchived: { archive: pubkey, tree: pubkey, firstIndex: u32, executions: listOf(archivedExecution) },
 } satisfies Record<string, Record<string, Codec<unknown>>>;
 
 type Fields = typeof EVENT_FIELDS;

@@ -62,6 +62,18 @@ export function readEvents(
   return { events, complete: stack.length === 0 };
 }
 
+/** What begins the data of a call that the program makes to itself: SHA-256 of "anchor:event", its first 8 bytes backwards. */
+const EVENT_CALL = 'e445a52e51cb9a1d';
+
+/**
+ * Decodes the event that the program carries in a call to itself, which is never cut short as logs are; null where the
+ * data are of another instruction. Only the program can make such a call, so one found among the inner instructions of
+ * a transaction that succeeded, with the program as its program, is true. Throws where the event is unknown or malformed.
+ */
+export function decodeEventInstruction(data: Uint8Array): MarketplaceEvent | null {
+  return bytesToHex(data.subarray(0, 8)) === EVENT_CALL ? decodeEvent(data.subarray(8)) : null;
+}
+
 /** Decodes one event from the bytes that `emit!` prints. Throws when it is none of the known ones, or malformed. */
 export function decodeEvent(data: Uint8Array): MarketplaceEvent {
   const head = bytesToHex(data.subarray(0, 8));

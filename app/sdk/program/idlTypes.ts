@@ -28,6 +28,8 @@ export interface IdlAccount {
   name: string;
   signer?: boolean;
   writable?: boolean;
+  /** Given as the program's own address where it is left out. */
+  optional?: boolean;
   /** Where it is the same in every call. */
   address?: string;
   pda?: unknown;

@@ -4,7 +4,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { Buffer } from 'buffer';
 import { PROGRAM_ID } from './accounts.ts';
-import { findConfig, findProgramData, findTreasury } from './addresses.ts';
+import { findConfig, findEventAuthority, findProgramData, findTreasury } from './addresses.ts';
 import { idl } from './idl/idl.ts';
 import { encodeInstruction } from './idlCodec.ts';
 import { KeptAddress } from './keptAddress.ts';
@@ -18,6 +18,8 @@ const SHARED_ACCOUNTS: AccountValues = {
   config: findConfig(),
   treasury: findTreasury(),
   program_data: findProgramData(),
+  event_authority: findEventAuthority(),
+  program: PROGRAM_ID,
   token_program: TOKEN_PROGRAM_ID,
   system_program: new KeptAddress(SystemProgram.programId.toBytes()),
 };

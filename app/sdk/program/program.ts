@@ -7,6 +7,7 @@ import { idl } from './idl/idl.ts';
 
 export * from './accounts.ts';
 export * from './addresses.ts';
+export * from './archiveInstructions.ts';
 export * from './configInstructions.ts';
 export * from './disputeInstructions.ts';
 export * from './executionInstructions.ts';

@@ -1,0 +1,84 @@
+/**
+ * What an archived execution's leaf is, and how anyone proves it against the tree's account, in a browser as in Node. A
+ * proof is 20 nodes; it is checked from the record's fields on and never from a leaf's hash, because any node of a tree
+ * is a hash that a shorter proof leads from.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { PublicKey } from '@solana/web3.js';
+import type { ExecutionRecord } from './accounts.ts';
+import { ARCHIVE_LEAF_DOMAIN } from './addresses.ts';
+import { ByteReader, u8, u32, u64 } from './borsh.ts';
+import { constants } from './constants.ts';
+import { codecOf } from './idlCodec.ts';
+
+/** The 32 bytes that stand for a record in its archive's tree. Throws RangeError where fields are missing or do not fit. */
+export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint8Array {
+  return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record.toBytes(), codecOf('ExecutionRecord').write(execution)));
+}
+
+/** A node of the tree from the two below it. */
+export function archiveNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return keccak_256(concatBytes(left, right));
+}
+
+export interface ArchiveProof {
+  /** Where the record was before it became a leaf. */
+  record: PublicKey;
+  execution: ExecutionRecord;
+  /** The leaf's index. */
+  index: number;
+  /** The 20 nodes beside its way to the root, from the bottom up, 32 bytes each. */
+  proof: readonly Uint8Array[];
+}
+
+/** Whether the tree, as it is now, has this execution as that leaf. */
+export function verifyArchiveProof(claim: ArchiveProof, tree: Pick<ArchiveTree, 'count' | 'root'>): boolean {
+  const { record, execution, index, proof } = claim;
+  if (proof.length !== constants.archiveDepth || proof.some((node) => node.length !== 32)) return false;
+  if (!Number.isInteger(index) || index < 0 || index >= tree.count) return false;
+  const root = proof.reduce(
+    (node, sibling, level) => ((index >> level) % 2 === 0 ? archiveNode(node, sibling) : archiveNode(sibling, node)),
+    archiveLeaf(record, execution),
+  );
+  return tree.root.length === 32 && root.every((byte, at) => byte === tree.root[at]);
+}
+
+/** What a tree's account says. */
+export interface ArchiveTree {
+  /** The archive that owns it. */
+  authority: PublicKey;
+  creationSlot: bigint;
+  /** Leaves. */
+  count: number;
+  /** 32 bytes. */
+  root: Uint8Array;
+}
+
+const KIND = 1;
+const HEADER_VERSION = 0;
+const HEADER_BYTES = 56;
+/** Sequence number, index of the latest change and number of changes kept, u64 each. */
+const COUNTERS_BYTES = 24;
+/** Root, path, index and padding. The account ends with a path of the same size: proof, leaf, index and padding. */
+const CHANGE_BYTES = 32 + 32 * constants.archiveDepth + 4 + 4;
+
+/**
+ * Reads a tree's account, which has the layout of SPL Account Compression (`ConcurrentMerkleTreeAccount` of
+ * `@solana/spl-account-compression` reads it too). Throws RangeError where the data are of no such account of our size.
+ */
+export function readArchiveTree(data: Uint8Array): ArchiveTree {
+  const header = new ByteReader(data);
+  const kind = [u8.read(header), u8.read(header), u32.read(header), u32.read(header)];
+  const expected = [KIND, HEADER_VERSION, constants.archiveBuffer, constants.archiveDepth];
+  if (data.length !== constants.archiveTreeBytes || kind.some((value, at) => value !== expected[at])) {
+    throw new RangeError("the data are not those of an archive's tree");
+  }
+  const authority = new PublicKey(header.take(32));
+  const creationSlot = u64.read(header);
+  const latest = Number(u64.read(new ByteReader(data, HEADER_BYTES + 8)));
+  if (latest >= constants.archiveBuffer) throw new RangeError('the tree has no such change');
+  const root = new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + latest * CHANGE_BYTES).take(32);
+  const count = u32.read(new ByteReader(data, data.length - 8));
+  return { authority, creationSlot, count, root };
+}
