@@ -3,7 +3,7 @@ import { type Address, address } from '@solana/kit';
 import { PublicKey, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
 import { PROGRAMS, programAccounts, readProgram } from './deployment.ts';
 import { namedKeypair } from './keys.ts';
-import type { RawFailure } from './outcome.ts';
+import type { RawCall, RawFailure } from './outcome.ts';
 
 export interface RawAccount {
   lamports: bigint;
@@ -16,6 +16,8 @@ export interface RawAccount {
 export interface RawOutcome {
   failure: RawFailure | null;
   logs: string[];
+  /** In the order in which they ran; bankrun does not tell them. */
+  calls: RawCall[];
   computeUnits: number;
 }
 
@@ -31,6 +33,8 @@ export interface Backend {
   getAccount(address: PublicKey): Promise<RawAccount | null>;
   setAccount(address: PublicKey, account: RawAccount): void;
   setTime(unixSeconds: bigint): Promise<void>;
+  /** What a byte's life costs from now on; accounts keep what they hold. */
+  setRent(lamportsPerByte: bigint): void;
 }
 
 export const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };

@@ -69,6 +69,7 @@ export class BankBackend implements Backend {
     return {
       failure: result === null ? null : readDisplayError(result),
       logs: meta?.logMessages ?? [],
+      calls: [],
       computeUnits: Number(meta?.computeUnitsConsumed ?? 0n),
     };
   }
@@ -81,6 +82,10 @@ export class BankBackend implements Backend {
   setAccount(account: PublicKey, value: RawAccount): void {
     this.touched.set(addressOf(account), account);
     this.context.setAccount(account, toAccountInfo(value));
+  }
+
+  setRent(): void {
+    throw new Error('bankrun keeps the rent that it began with, whatever its sysvar says');
   }
 
   async setTime(unixSeconds: bigint): Promise<void> {

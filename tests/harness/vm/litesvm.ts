@@ -1,7 +1,7 @@
 /** LiteSVM: Agave 4.3, which verifies Ed25519 instructions. */
 import { address, lamports as asLamports, getTransactionDecoder } from '@solana/kit';
 import type { PublicKey, VersionedTransaction } from '@solana/web3.js';
-import { FailedTransactionMetadata, Clock as LiteClock, LiteSVM } from 'litesvm';
+import { FailedTransactionMetadata, Clock as LiteClock, Rent as LiteRent, LiteSVM } from 'litesvm';
 import { addressOf, type Backend, deployment, keyOf, type RawAccount } from './backend.ts';
 import { LOADER, PROGRAMS, readProgram } from './deployment.ts';
 import { readDebugError } from './outcome.ts';
@@ -27,19 +27,30 @@ export class LiteBackend implements Backend {
   }
 
   async run(transaction: VersionedTransaction) {
-    return this.toOutcome(this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize())));
+    const result = this.svm.sendTransaction(getTransactionDecoder().decode(transaction.serialize()));
+    return this.toOutcome(result, transaction.message.staticAccountKeys);
   }
 
   async simulate(transaction: VersionedTransaction) {
-    return this.toOutcome(this.svm.simulateTransaction(getTransactionDecoder().decode(transaction.serialize())));
+    const result = this.svm.simulateTransaction(getTransactionDecoder().decode(transaction.serialize()));
+    return this.toOutcome(result, transaction.message.staticAccountKeys);
   }
 
-  private toOutcome(result: ReturnType<LiteSVM['sendTransaction']> | ReturnType<LiteSVM['simulateTransaction']>) {
+  private toOutcome(
+    result: ReturnType<LiteSVM['sendTransaction']> | ReturnType<LiteSVM['simulateTransaction']>,
+    keys: PublicKey[],
+  ) {
     const failed = result instanceof FailedTransactionMetadata;
     const meta = 'meta' in result ? result.meta() : result;
     return {
       failure: failed ? readDebugError(result.toString()) : null,
       logs: meta.logs(),
+      calls: meta.innerInstructions().flatMap((calls) =>
+        calls.map((call) => {
+          const instruction = call.instruction();
+          return { programId: keys[instruction.programIdIndex()]!, data: instruction.data() };
+        }),
+      ),
       computeUnits: Number(meta.computeUnitsConsumed()),
     };
   }
@@ -66,5 +77,10 @@ export class LiteBackend implements Backend {
     const clock = this.svm.getClock();
     const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = clock;
     this.svm.setClock(new LiteClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
+  }
+
+  setRent(lamportsPerByte: bigint): void {
+    // Since SIMD-0194 the sysvar holds lamports per byte, and its factor of years is one.
+    this.svm.setRent(new LiteRent(lamportsPerByte, 1, 50));
   }
 }

@@ -3,6 +3,7 @@
  * marketplace's events, units. It also remembers every error and event of ours that this process has seen, for the test
  * that fails when one was never produced.
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
@@ -33,6 +34,8 @@ export interface Outcome {
   error: TransactionError | null;
   events: SeenEvent[];
   logs: string[];
+  /** What programs called; bankrun does not tell. */
+  calls: RawCall[];
   computeUnits: number;
   /** Size of the signed transaction. */
   bytes: number;
@@ -43,6 +46,12 @@ export interface RawFailure {
   instruction: number | null;
   code: number | null;
   name: string;
+}
+
+/** An instruction that a program called. */
+export interface RawCall {
+  programId: PublicKey;
+  data: Uint8Array;
 }
 
 const ANCHOR_ERRORS = new Map(Object.entries(anchor.LangErrorCode).map(([name, code]) => [Number(code), name]));
@@ -114,6 +123,19 @@ export function readOurEvents(logs: string[]): SeenEvent[] {
     }
   }
   return events;
+}
+
+/** What begins the data of a call of the program to itself: SHA-256 of "anchor:event", its first 8 bytes backwards. */
+const EVENT_CALL = createHash('sha256').update('anchor:event').digest().subarray(0, 8).reverse();
+
+/** The marketplace's events that are the data of its calls to itself. */
+export function readCalledEvents(calls: RawCall[]): SeenEvent[] {
+  return calls.flatMap(({ programId, data }) => {
+    if (!programId.equals(PROGRAM_ID) || !EVENT_CALL.equals(data.subarray(0, 8))) return [];
+    const event = coder.events.decode(Buffer.from(data.subarray(8)).toString('base64'));
+    if (!event) throw new Error('the marketplace called itself with data that are no event');
+    return [{ name: event.name, data: fromBorsh(event.data) as Record<string, unknown> }];
+  });
 }
 
 /** Names that this process has produced on a VM. */

@@ -18,7 +18,7 @@ import { type Backend, NO_ACCOUNT, type RawAccount, type RawOutcome } from './ba
 import { BankBackend } from './bankrun.ts';
 import { namedKeypair, signAll } from './keys.ts';
 import { LiteBackend } from './litesvm.ts';
-import { keepCoverage, nameFailure, type Outcome, readOurEvents, remember } from './outcome.ts';
+import { keepCoverage, nameFailure, type Outcome, readCalledEvents, readOurEvents, remember } from './outcome.ts';
 
 export type VmKind = 'litesvm' | 'bankrun';
 
@@ -50,6 +50,7 @@ export class Vm {
   readonly upgradeAuthority = namedKeypair('upgrade authority');
   /** Unix seconds of the Clock sysvar. */
   now = START;
+  private lamportsPerByte = 6_960n;
 
   private constructor(
     readonly kind: VmKind,
@@ -74,9 +75,10 @@ export class Vm {
     const payer = options.payer ?? this.feePayer;
     const signed = await this.sign(instructions, payer, signers);
     const bytes = signed.transaction.serialize().length;
-    const { failure, logs, computeUnits } = await this.backend.run(signed.transaction);
+    const { failure, logs, calls, computeUnits } = await this.backend.run(signed.transaction);
     const error = failure && nameFailure(failure, signed.instructions, logs);
-    return remember({ ok: !error, error, events: readOurEvents(logs), logs, computeUnits, bytes });
+    const events = [...readOurEvents(logs), ...readCalledEvents(calls)];
+    return remember({ ok: !error, error, events, logs, calls, computeUnits, bytes });
   }
 
   /** Size in bytes of a signed transaction that is not sent. */
@@ -147,7 +149,13 @@ export class Vm {
 
   /** Lamports that keep `bytes` of data alive, as the VM's rent has it. */
   rent(bytes: number): bigint {
-    return (128n + BigInt(bytes)) * 6_960n;
+    return (128n + BigInt(bytes)) * this.lamportsPerByte;
+  }
+
+  /** Change what a byte's life costs; accounts keep what they hold. */
+  setRent(lamportsPerByte: bigint): void {
+    this.lamportsPerByte = lamportsPerByte;
+    this.backend.setRent(lamportsPerByte);
   }
 
   async setClock(unixSeconds: bigint): Promise<void> {

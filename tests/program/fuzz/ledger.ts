@@ -48,6 +48,7 @@ export const SIZES: Record<StateName, number> = {
   KeyGrant: 177,
   ExecutionRecord: 290,
   Dispute: 259,
+  Archive: 56,
 };
 export const TOKEN_ACCOUNT_BYTES = 165;
 

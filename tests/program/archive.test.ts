@@ -1,0 +1,321 @@
+/** archive_executions: ended executions become leaves that anyone can prove, and every lamport of rent goes home. */
+import {
+  type AccountMeta,
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { expect } from 'chai';
+import { readArchiveTree, verifyArchiveProof } from '../../app/sdk/program/archive.ts';
+import { decodeEventInstruction } from '../../app/sdk/program/events.ts';
+import * as program from '../../app/sdk/program/program.ts';
+import { printed, relayed } from '../harness/vm/caller.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import type { Outcome } from '../harness/vm/outcome.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { START, type VmKind } from '../harness/vm/vm.ts';
+import { type Execution, type World, world } from '../harness/vm/world.ts';
+import {
+  CAPACITY,
+  DEPTH,
+  emptyNode,
+  ended,
+  type Leaf,
+  leavesOf,
+  MerkleTree,
+  proofsOf,
+  ripe,
+  TestArchive,
+} from './archiving.ts';
+
+const WINDOW = 259_200n;
+/** What a transaction's one signature costs. */
+const SIGNATURE_LAMPORTS = 5_000;
+const BUDGET = [
+  ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }),
+  ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+];
+
+describe('archive_executions', () => {
+  let w: World;
+  let archive: TestArchive;
+  /** What the tree holds. */
+  let leaves: Leaf[];
+
+  const begin = async (kind?: VmKind) => {
+    w = await world({ kind });
+    archive = await new TestArchive(w).create();
+    leaves = [];
+  };
+  beforeEach(() => begin());
+
+  const held = (execution: Execution) => w.vm.lamports(execution.record);
+  /** Every leaf is proved by the SPL package alone and by the SDK, which agree on the root. */
+  const proveAll = async () => {
+    const spl = await archive.splTree();
+    const tree = readArchiveTree(await archive.treeData());
+    expect([tree.count, (await archive.read()).count]).to.deep.equal([leaves.length, leaves.length]);
+    expect(Buffer.from(tree.root)).to.deep.equal(spl.getCurrentRoot());
+    for (const [index, proof] of proofsOf(leaves).entries()) {
+      expect(MerkleTree.verify(spl.getCurrentRoot(), proof)).to.equal(true);
+      expect(verifyArchiveProof({ ...leaves[index]!, index, proof: proof.proof }, tree)).to.equal(true);
+    }
+  };
+  /** Archive exactly these of what the instructions name, to the lamport, and prove what the tree then holds. */
+  const archives = async (executions: Execution[], instructions = [archive.archive(executions)]): Promise<Outcome> => {
+    const moved: Record<string, { lamports: bigint }> = {};
+    for (const execution of executions) {
+      const { record, rentSponsor } = execution;
+      const lamports = await held(execution);
+      const sponsor = rentSponsor.equals(w.caller.publicKey) ? 'caller' : rentSponsor.toBase58();
+      if (sponsor !== 'caller') w.watch(sponsor, rentSponsor);
+      w.watch(record.toBase58(), record);
+      moved[record.toBase58()] = { lamports: -lamports };
+      moved[sponsor] = { lamports: (moved[sponsor]?.lamports ?? 0n) + lamports };
+    }
+    leaves.push(...(await leavesOf(w, executions)));
+    const outcome = await w.moves(instructions, [], moved);
+    for (const { record } of executions) expect(await w.vm.getAccount(record)).to.equal(null);
+    await proveAll();
+    return outcome;
+  };
+  const sponsorAt = (index: number) => namedKeypair(`sponsor ${index}`).publicKey;
+
+  it('turns a record into a leaf and gives all its rent back, when its window is over', async () => {
+    const execution = await w.open();
+    await w.must(w.settleInstructions(execution), [w.relay]);
+    const account = (await w.vm.getAccount(execution.record))!;
+    expect(account.lamports).to.equal(w.vm.rent(account.data.length));
+    await w.vm.setClock(START + WINDOW - 1n);
+    await w.rejects([archive.archive([execution])], [], 'NothingToArchive');
+    await w.vm.setClock(START + WINDOW);
+    await archives([execution]);
+    await w.rejects([archive.archive([execution])], [], 'NothingToArchive');
+  });
+
+  it('says address and fields in the data of a call to itself, and prints nothing', async () => {
+    await begin('litesvm');
+    const executions = await ripe(w, 3);
+    await archives(executions.slice(0, 1));
+    const { calls, logs, events } = await archives(executions.slice(1));
+    const said = { archive: archive.address, tree: archive.tree.publicKey, firstIndex: 1, executions: leaves.slice(1) };
+    const [call] = calls.filter(({ programId }) => programId.equals(program.PROGRAM_ID));
+    const event = decodeEventInstruction(call!.data);
+    expect(plain(event)).to.deep.equal({ name: 'ExecutionsArchived', data: plain(said) });
+    expect(plain(events)).to.deep.equal([plain(event)]);
+    expect(logs.filter((line) => line.startsWith('Program data:'))).to.deep.equal([]);
+  });
+
+  it('rejects: such a call by anybody else', async () => {
+    const data = Buffer.from('e445a52e51cb9a1d0000000000000000', 'hex');
+    const authority = { pubkey: program.findEventAuthority(), isSigner: false, isWritable: false };
+    const call = (pubkey: PublicKey, isSigner: boolean) =>
+      new TransactionInstruction({ programId: program.PROGRAM_ID, keys: [{ ...authority, pubkey, isSigner }], data });
+    await w.rejects([call(authority.pubkey, false)], [], 'ConstraintSigner');
+    await w.rejects([call(w.stranger.publicKey, true)], [w.stranger], 'ConstraintSeeds');
+  });
+
+  it('says it also where somebody filled the log before', async () => {
+    await begin('litesvm');
+    const executions = await ripe(w, 2);
+    const junk = relayed(printed(new Uint8Array(), 'x'.repeat(700)), 20);
+    const { logs, events } = await archives(executions, [junk, archive.archive(executions)]);
+    expect(logs).to.include('Log truncated');
+    expect(logs.filter((line) => line.includes(program.PROGRAM_ID.toBase58()))).to.deep.equal([]);
+    expect(plain(events[0]?.data.executions)).to.deep.equal(plain(leaves));
+  });
+
+  it('takes twelve, of one sponsor or of a new one each, in one transaction at 10,000 units and 700 lamports each', async () => {
+    const together = await archives(await ripe(w, 12));
+    const apart = await ripe(w, 12, sponsorAt);
+    const { bytes, computeUnits } = await archives(apart, [...BUDGET, archive.archive(apart)]);
+    expect(bytes).to.be.at.most(1_232);
+    expect(Math.max(together.computeUnits, computeUnits) / 12).to.be.at.most(10_000);
+    expect(SIGNATURE_LAMPORTS / 12).to.be.at.most(700);
+  });
+
+  it('proves every leaf after more changes than the tree remembers', async () => {
+    for (const size of [1, 2, 12, 12, 12, 12, 12, 12]) await archives(await ripe(w, size));
+    expect(leaves).to.have.length(75);
+  });
+
+  it('proves nothing else', async () => {
+    const executions = await ripe(w, 3);
+    await archives(executions);
+    const tree = readArchiveTree(await archive.treeData());
+    const [, { proof }] = proofsOf(leaves) as [unknown, { proof: Buffer[] }];
+    const claim = { ...leaves[1]!, index: 1, proof };
+    expect(verifyArchiveProof(claim, tree)).to.equal(true);
+    const { execution } = claim;
+    const changed = Object.entries(execution).map(([name, value]) => ({ ...execution, [name]: flipped(value) }));
+    const wrong = [
+      ...changed.map((fields) => ({ ...claim, execution: fields as program.ExecutionRecord })),
+      { ...claim, record: executions[0]!.record },
+      ...[0, 2, 3, -1, 1.5, CAPACITY + 1, 2 ** 32 + 1].map((index) => ({ ...claim, index })),
+      ...proof.map((node, at) => ({ ...claim, proof: proof.with(at, Buffer.from(flipped(node) as Uint8Array)) })),
+      { ...claim, proof: proof.slice(1) },
+      { ...claim, proof: [...proof, emptyNode(DEPTH)] },
+      { ...claim, proof: proof.with(0, Buffer.alloc(31)) },
+    ];
+    for (const other of wrong) expect(verifyArchiveProof(other, tree)).to.equal(false);
+    expect(verifyArchiveProof(claim, { ...tree, count: 1 })).to.equal(false);
+    expect(verifyArchiveProof(claim, { ...tree, root: tree.root.subarray(1) })).to.equal(false);
+    const data = await archive.treeData();
+    for (const [at, change] of [
+      [0, 2],
+      [1, 1],
+      [2, 32],
+      [6, 19],
+      [64, 64],
+    ] as const) {
+      const altered = Buffer.from(data);
+      altered[at] = change;
+      expect(() => readArchiveTree(altered), String(at)).to.throw(RangeError);
+    }
+    expect(() => readArchiveTree(data.subarray(1))).to.throw(RangeError);
+  });
+
+  const stateOf = async ({ record }: Execution) => {
+    const account = await w.vm.getAccount(record);
+    return account && plain([account.lamports, account.owner, account.data]);
+  };
+  /** A record that cannot be archived, beside one that can: the one stays as it is, the other becomes a leaf. */
+  const skips = async (execution: Execution, change: (first: AccountMeta, sponsor: AccountMeta) => void = () => {}) => {
+    const [good] = await ripe(w, 1);
+    const changed = (executions: Execution[]) => {
+      const instruction = archive.archive(executions);
+      change(instruction.keys[4]!, instruction.keys[5]!);
+      return instruction;
+    };
+    const before = await stateOf(execution);
+    await archives([good!], [changed([execution, good!])]);
+    expect(await stateOf(execution)).to.deep.equal(before);
+    await w.rejects([changed([execution])], [], 'NothingToArchive');
+  };
+
+  it('skips what is not ripe to the second, and takes it then', async () => {
+    const waiting: [bigint, Partial<program.ExecutionRecord>][] = [
+      [WINDOW, {}],
+      [WINDOW, { disputeWindowSeconds: 1 }],
+      [WINDOW + 1n, { disputeWindowSeconds: 259_201 }],
+      [WINDOW, { disputeWindowSeconds: 2_592_000, status: 'disputeUpheld' }],
+    ];
+    for (const [seconds, fields] of waiting) {
+      const execution = await ended(w, { ...fields, settledAt: START });
+      await w.vm.setClock(START + seconds - 1n);
+      await skips(execution);
+      await w.vm.setClock(START + seconds);
+      await archives([execution]);
+    }
+  });
+
+  it('skips what is open, refunded or disputed, however long ago', async () => {
+    for (const status of ['open', 'refunded', 'disputed'] as const) await skips(await ended(w, { status }));
+  });
+
+  it('skips what is gone, what is no record, and a record that is not at its address or not ours', async () => {
+    const [real] = await ripe(w, 1);
+    const account = (await w.vm.getAccount(real!.record))!;
+    const place = { ...real!, record: namedKeypair('elsewhere').publicKey };
+    await skips(place);
+    w.vm.setAccount(place.record, account);
+    await skips(place);
+    await skips({ ...real!, record: w.listing });
+    for (const record of [archive.address, archive.tree.publicKey]) {
+      const [good] = await ripe(w, 1);
+      await archives([good!], [archive.archive([{ ...real!, record }, good!])]);
+    }
+    w.vm.setAccount(real!.record, { ...account, owner: SystemProgram.programId });
+    await skips(real!);
+    w.vm.setAccount(real!.record, { ...account, data: account.data.subarray(0, -1) });
+    await skips(real!);
+    w.vm.setAccount(real!.record, account);
+    await archives([real!]);
+  });
+
+  it('skips a sponsor that is another, or that cannot take lamports', async () => {
+    const [execution] = await ripe(w, 1);
+    await skips({ ...execution!, rentSponsor: w.stranger.publicKey });
+    const own = await ended(w, { rentSponsor: sponsorAt(0) });
+    await skips(own, (_, sponsor) => Object.assign(sponsor, { isWritable: false }));
+    await skips(own, (record) => Object.assign(record, { isWritable: false }));
+    await skips(await ended(w, { rentSponsor: program.PROGRAM_ID }));
+    await skips(await ended(w, { rentSponsor: archive.address }));
+    await skips(await ended(w, { rentSponsor: execution!.record }));
+    const itself = await w.open();
+    await skips(await ended(w, { rentSponsor: itself.record }));
+    await archives([execution!, own]);
+  });
+
+  it('takes a record that is named twice once, and pays once', async () => {
+    const [first, second] = (await ripe(w, 2)) as [Execution, Execution];
+    await archives([first, second], [archive.archive([first, first, second, first])]);
+    const odd = await ended(w);
+    const instruction = archive.archive([odd, odd]);
+    instruction.keys.pop();
+    await archives([odd], [instruction]);
+  });
+
+  it('fills the last leaf and leaves the rest to the next archive', async () => {
+    const executions = await ripe(w, 2);
+    await archive.setCount(CAPACITY - 1);
+    const lamports = await held(executions[0]!);
+    await w.moves([archive.archive(executions)], [], { caller: { lamports } });
+    expect(readArchiveTree(await archive.treeData()).count).to.equal(CAPACITY);
+    await w.rejects([archive.archive(executions)], [], 'ArchiveFull');
+    archive = await new TestArchive(w, 1).create();
+    await archives([executions[1]!], [archive.archive(executions)]);
+  });
+
+  it('rejects: more than twelve, nothing at all, another tree, a count that is not the tree’s', async () => {
+    const [execution] = await ripe(w, 1);
+    await w.rejects([archive.archive(Array.from({ length: 13 }, () => execution!))], [], 'TooManyRecords');
+    await w.rejects([archive.archive([])], [], 'NothingToArchive');
+    await archive.setCount(CAPACITY);
+    const next = await new TestArchive(w, 1).create();
+    const wrong = archive.archive([execution!]);
+    wrong.keys[1]!.pubkey = next.tree.publicKey;
+    await w.rejects([wrong], [], 'WrongAddress');
+    await w.overwrite('Archive', next.address, { count: 5 });
+    await w.rejects([next.archive([execution!])], [], 'ArchiveUnsound');
+  });
+
+  it('gives back what was paid when rent was another', async () => {
+    await begin('litesvm');
+    for (const [then, now] of [
+      [6_960n, 6_960n],
+      [6_960n, 696n],
+      [5_080n, 6_960n],
+      [696n, 6_960n],
+    ] as const) {
+      w.vm.setRent(then);
+      const executions = await ripe(w, 2);
+      for (const execution of executions) {
+        const { lamports, data } = (await w.vm.getAccount(execution.record))!;
+        expect(lamports).to.equal((128n + BigInt(data.length)) * then);
+      }
+      w.vm.setRent(now);
+      await archives(executions);
+    }
+    w.vm.setRent(696n);
+    await archive.setCount(CAPACITY);
+    leaves = [];
+    archive = await new TestArchive(w, 1).create();
+    const poor = await ended(w, { rentSponsor: sponsorAt(1) });
+    w.vm.setRent(6_960n);
+    // A new account below rent exemption would fail the whole transaction.
+    await skips(poor);
+    await w.vm.airdrop(sponsorAt(1), 890_880n);
+    await archives([poor]);
+  });
+});
+
+/** Another value of the same type. */
+function flipped(value: unknown): unknown {
+  if (typeof value === 'bigint') return value ^ 1n;
+  if (typeof value === 'number') return value ^ 1;
+  if (value instanceof Uint8Array) return Uint8Array.from(value, (byte, at) => (at === 7 ? byte ^ 1 : byte));
+  if (value instanceof PublicKey) return new PublicKey(flipped(value.toBytes()) as Uint8Array);
+  return value === 'completed' ? 'disputeUpheld' : 'completed';
+}

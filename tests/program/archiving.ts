@@ -1,0 +1,127 @@
+/** What tests of the archive share: a registered tree, executions that are ripe for it, and a second opinion on proofs. */
+import { createRequire } from 'node:module';
+import type { MerkleTreeProof } from '@solana/spl-account-compression';
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { archiveLeaf } from '../../app/sdk/program/archive.ts';
+import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import type { Execution, World } from '../harness/vm/world.ts';
+
+// Its ES module entry is a CommonJS file whose names Node cannot see.
+const compression = createRequire(import.meta.url)(
+  '@solana/spl-account-compression',
+) as typeof import('@solana/spl-account-compression');
+
+export const DEPTH = 20;
+export const CAPACITY = 2 ** DEPTH;
+
+/** One archive of a world, by its place in the line. */
+export class TestArchive {
+  readonly address: PublicKey;
+  readonly tree: Keypair;
+
+  constructor(
+    readonly w: World,
+    readonly index = 0,
+    name = `tree ${index}`,
+  ) {
+    this.address = program.findArchive(index);
+    this.tree = namedKeypair(name);
+  }
+
+  /** Both instructions that make it, paid by the stranger. */
+  instructions() {
+    const { w, index } = this;
+    const input = { payer: w.stranger.publicKey, tree: this.tree.publicKey };
+    const lamports = Number(w.vm.rent(program.constants.archiveTreeBytes));
+    return [program.createTreeAccount({ ...input, lamports }), program.createArchive({ ...input, index })] as const;
+  }
+
+  async create(): Promise<this> {
+    await this.w.must([...this.instructions()], [this.w.stranger, this.tree]);
+    return this;
+  }
+
+  /** archive_executions over these and their sponsors. */
+  archive(executions: Pick<Execution, 'record' | 'rentSponsor'>[]) {
+    return program.archiveExecutions({ index: this.index, tree: this.tree.publicKey, executions });
+  }
+
+  read(): Promise<program.Archive> {
+    return this.w.read('Archive', this.address);
+  }
+
+  /** The tree's account as it is. */
+  async treeData(): Promise<Buffer> {
+    const account = await this.w.vm.getAccount(this.tree.publicKey);
+    return Buffer.from(account!.data);
+  }
+
+  /** The tree as the SPL package reads it. */
+  async splTree() {
+    return compression.ConcurrentMerkleTreeAccount.fromBuffer(await this.treeData());
+  }
+
+  /** Write over how many leaves there are, in the archive and in its tree. */
+  async setCount(count: number): Promise<void> {
+    const account = await this.w.vm.getAccount(this.tree.publicKey);
+    const data = Buffer.from(account!.data);
+    data.writeUInt32LE(count, data.length - 8);
+    this.w.vm.setAccount(this.tree.publicKey, { ...account!, data });
+    await this.w.overwrite('Archive', this.address, { count });
+  }
+}
+
+/** A settled execution with some fields of its record written over. By default it settled so long ago that it is ripe. */
+export async function ended(w: World, fields: Partial<program.ExecutionRecord> = {}): Promise<Execution> {
+  const execution = await w.open();
+  await w.must(w.settleInstructions(execution), [w.relay]);
+  await w.overwrite('ExecutionRecord', execution.record, { settledAt: 1n, ...fields });
+  return { ...execution, rentSponsor: fields.rentSponsor ?? execution.rentSponsor };
+}
+
+/** So many ripe ones, each with a sponsor of its own where that is said. */
+export async function ripe(w: World, count: number, sponsorOf?: (index: number) => PublicKey): Promise<Execution[]> {
+  const executions: Execution[] = [];
+  for (let index = 0; index < count; index += 1) {
+    executions.push(await ended(w, sponsorOf && { rentSponsor: sponsorOf(index) }));
+  }
+  return executions;
+}
+
+/** What a leaf is made of. */
+export interface Leaf {
+  record: PublicKey;
+  execution: program.ExecutionRecord;
+}
+
+/** The fields of records that are about to be archived. */
+export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[]> {
+  const leaves: Leaf[] = [];
+  for (const { record } of executions) leaves.push({ record, execution: await w.read('ExecutionRecord', record) });
+  return leaves;
+}
+
+/** The 20 nodes beside each leaf, in a tree that holds these leaves and nothing more; hashed by the SPL package. */
+export function proofsOf(leaves: Leaf[]): MerkleTreeProof[] {
+  const levels = [leaves.map(({ record, execution }) => Buffer.from(archiveLeaf(record, execution)))];
+  for (let level = 0; level < DEPTH; level += 1) {
+    const below = levels[level]!;
+    const nodeAt = (index: number) => below[index] ?? compression.emptyNode(level);
+    const parents = Array.from({ length: Math.ceil(below.length / 2) }, (_, index) =>
+      Buffer.from(compression.hash(nodeAt(2 * index), nodeAt(2 * index + 1))),
+    );
+    levels.push(parents);
+  }
+  const root = levels[DEPTH]![0]!;
+  return leaves.map((_, leafIndex) => ({
+    leafIndex,
+    leaf: levels[0]![leafIndex]!,
+    root,
+    proof: levels
+      .slice(0, DEPTH)
+      .map((nodes, level) => nodes[(leafIndex >> level) ^ 1] ?? compression.emptyNode(level)),
+  }));
+}
+
+export const { MerkleTree, emptyNode } = compression;
