@@ -1,5 +1,5 @@
 /** Every instruction at its longest fits a transaction: with two signers and two compute-budget instructions. */
-import { ComputeBudgetProgram, type Keypair, type TransactionInstruction } from '@solana/web3.js';
+import { ComputeBudgetProgram, type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
@@ -168,6 +168,26 @@ describe('transaction size', () => {
     [
       'close_execution',
       (w) => [[program.closeExecution({ executionId, rentSponsor: w.stranger.publicKey })], w.vm.feePayer],
+    ],
+    [
+      'create_archive with its tree',
+      (w) => {
+        const accounts = { payer: w.vm.feePayer.publicKey, tree: w.stranger.publicKey };
+        const made = program.createTreeAccount({ ...accounts, lamports: Number(HUGE >> 11n) });
+        return [[made, program.createArchive({ ...accounts, index: 2 ** 16 - 1 })], w.stranger];
+      },
+    ],
+    [
+      'archive_executions',
+      (w) => {
+        const address = (index: number) => new PublicKey(new Uint8Array(32).fill(index));
+        const executions = Array.from({ length: program.constants.maxArchivedRecords }, (_, index) => ({
+          record: address(2 * index + 1),
+          rentSponsor: address(2 * index + 2),
+        }));
+        const tree = w.stranger.publicKey;
+        return [[program.archiveExecutions({ index: 2 ** 16 - 1, tree, executions })], w.vm.feePayer];
+      },
     ],
     [
       'open_dispute',

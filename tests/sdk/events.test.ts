@@ -1,8 +1,9 @@
 /** Reading events from logs: the table fits the IDL, real encodings decode, and only trustworthy lines count. */
+import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { EVENT_FIELDS, type EventName } from '../../app/sdk/program/eventFields.ts';
-import { decodeEvent, readEvents } from '../../app/sdk/program/events.ts';
+import { decodeEvent, decodeEventInstruction, readEvents } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { coder, toBorsh } from '../harness/vm/anchorCoder.ts';
@@ -13,13 +14,17 @@ const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+const lowerFirst = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
+
 const toCamel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The fields of a struct of the IDL. */
-function fieldsOf(name: string): { name: string; type: unknown }[] {
+/** A type of the IDL: a struct with its fields, or an enum with its variants. */
+function definitionOf(name: string) {
   const { type } = idlJson.types.find((candidate) => candidate.name === name)!;
-  return (type as { fields: { name: string; type: unknown }[] }).fields;
+  return type as { fields: { name: string; type: unknown }[]; variants?: { name: string }[] };
 }
+
+const fieldsOf = (name: string) => definitionOf(name).fields;
 
 /** A value of each IDL type, another one for each field. */
 function sample(type: unknown, seed: number): unknown {
@@ -34,10 +39,9 @@ function sample(type: unknown, seed: number): unknown {
   const compound = type as { array?: ['u8', number]; vec?: unknown; defined?: { name: string } };
   if (compound.array) return new Uint8Array(compound.array[1]).fill(seed);
   if (compound.vec) return [sample(compound.vec, seed), sample(compound.vec, seed + 1)];
-  const fields = fieldsOf(compound.defined!.name).map(({ name, type: inner }, index) => [
-    toCamel(name),
-    sample(inner, 2 * seed + index),
-  ]);
+  const { fields: known, variants } = definitionOf(compound.defined!.name);
+  if (variants) return lowerFirst(variants[seed % variants.length]!.name);
+  const fields = known.map(({ name, type: inner }, index) => [toCamel(name), sample(inner, 2 * seed + index)]);
   return Object.fromEntries(fields);
 }
 
@@ -49,7 +53,18 @@ function sampleEvent(name: EventName) {
 /** The bytes that the program prints, made by Anchor's own coder from the IDL. */
 function encode({ name, data }: ReturnType<typeof sampleEvent>): Buffer {
   const { discriminator } = idlJson.events.find((event) => event.name === name)!;
-  return Buffer.concat([Buffer.from(discriminator), coder.types.encode(name, toBorsh(data))]);
+  return Buffer.concat([Buffer.from(discriminator), coder.types.encode(name, toAnchor({ defined: { name } }, data))]);
+}
+
+/** A value of an IDL type as Anchor takes it: an enum's as { Variant: {} }. */
+function toAnchor(type: unknown, value: unknown): unknown {
+  const { vec, defined } = type as { vec?: unknown; defined?: { name: string } };
+  if (vec) return (value as unknown[]).map((item) => toAnchor(vec, item));
+  if (!defined) return toBorsh(value);
+  const { fields, variants } = definitionOf(defined.name);
+  if (variants) return { [variants.find(({ name }) => lowerFirst(name) === value)!.name]: {} };
+  const values = value as Record<string, unknown>;
+  return Object.fromEntries(fields.map((field) => [field.name, toAnchor(field.type, values[toCamel(field.name)])]));
 }
 
 const names = Object.keys(EVENT_FIELDS) as EventName[];
@@ -90,6 +105,18 @@ describe('sdk/events', () => {
       expect(() => decodeEvent(bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
     });
   }
+
+  it('decodes an event that the program sent to itself, and nothing else', () => {
+    // Anchor keeps the number's bytes backwards.
+    const tag = createHash('sha256').update('anchor:event').digest().subarray(0, 8).reverse();
+    const archived = sampleEvent('ExecutionsArchived');
+    const data = Buffer.concat([tag, encode(archived)]);
+    expect(decodeEventInstruction(data)).to.deep.equal(archived);
+    expect(decodeEventInstruction(encode(archived))).to.equal(null);
+    expect(decodeEventInstruction(tag.subarray(0, 7))).to.equal(null);
+    expect(() => decodeEventInstruction(data.subarray(0, -1))).to.throw(RangeError, 'too early');
+    expect(() => decodeEventInstruction(Buffer.concat([tag, tag]))).to.throw(RangeError, 'unknown event');
+  });
 
   it('reads no tier, one tier and four, and not more than there are bytes', () => {
     const event = sampleEvent('ConfigUpdated');

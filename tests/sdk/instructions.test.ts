@@ -166,6 +166,43 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     ],
   ],
   [
+    'create_archive',
+    program.createArchive({ payer, tree: account, index: 0 }),
+    [u16(0)],
+    [
+      [payer, 'SW'],
+      [pda('archive', u16(0)), 'W'],
+      [account, 'W'],
+      [program.PROGRAM_ID, ''],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'create_archive',
+    program.createArchive({ payer, tree: account, index: 0x0100 }),
+    [u16(0x0100)],
+    [
+      [payer, 'SW'],
+      [pda('archive', u16(0x0100)), 'W'],
+      [account, 'W'],
+      [pda('archive', u16(0x00ff)), ''],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'archive_executions',
+    program.archiveExecutions({ index: 3, tree: account, executions: [{ record, rentSponsor: sponsor }] }),
+    [],
+    [
+      [pda('archive', u16(3)), 'W'],
+      [account, 'W'],
+      [pda('__event_authority'), ''],
+      [program.PROGRAM_ID, ''],
+      [record, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
+  [
     'open_dispute',
     program.openDispute({ caller, payer, executionId, listing, evidenceHash: filled(32, 8), evidenceUri: 'aé' }),
     [filled(32, 8), u32(3), Buffer.from('aé')],

@@ -37,6 +37,9 @@ describe('program addresses', () => {
       [program.findExecution(id), pda('execution', id)],
       [program.findEscrow(record), pda('escrow', record.toBytes())],
       [program.findDispute(record), pda('dispute', record.toBytes())],
+      [program.findArchive(0), pda('archive', Uint8Array.of(0, 0))],
+      [program.findArchive(0x0102), pda('archive', Uint8Array.of(2, 1))],
+      [program.findEventAuthority(), pda('__event_authority')],
     ];
     for (const [found, expected] of table) expect(found.toBase58()).to.equal(expected);
   });
