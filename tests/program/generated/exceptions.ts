@@ -37,6 +37,7 @@ const MAKERS = [
   'open_execution',
   'open_execution_with_grant',
   'open_dispute',
+  'create_archive',
 ].map((title) => `${title}.payer`);
 const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_key back to an earlier key.payer'];
 const RENT_RECEIVERS = ['*.rent_sponsor', 'resolve_dispute.creator'];
@@ -154,10 +155,35 @@ export const EXCEPTIONS: Exception[] = [
     reason: "The listing names the account; whom its creator gives it to later is the creator's own business.",
   },
   {
-    where: ['open_execution_with_grant.spender'],
+    where: ['open_execution_with_grant.spender', 'archive_executions.event_authority'],
     mutation: 'wrong owner',
     effect: 'succeeds',
-    reason: 'It is only an address, which signs as the delegate.',
+    reason: 'It is only an address, which signs.',
+  },
+  {
+    where: ['create_archive.tree'],
+    mutation: 'wrong PDA',
+    effect: 'succeeds',
+    reason: 'Any new account of the right size may become the tree.',
+  },
+  {
+    where: ['create_archive.tree'],
+    mutation: "another user's",
+    effect: 'succeeds',
+    reason: 'Whoever made the account gave it to this program, for a tree.',
+  },
+  {
+    where: ['create_archive.tree'],
+    mutation: 'closed',
+    variants: ['wiped to zeros'],
+    effect: 'succeeds',
+    reason: 'All zero is what it must be.',
+  },
+  {
+    where: ['archive_executions.tree'],
+    mutation: 'wrong owner',
+    effect: 'refused below',
+    reason: "A tree's account never leaves the program; the runtime lets nobody else write it.",
   },
   {
     where: GRANTS,

@@ -6,6 +6,7 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { USDC, type World, world } from '../../harness/vm/world.ts';
+import { TestArchive } from '../archiving.ts';
 import { answer, disputed, open, type Side } from './moments.ts';
 
 export interface Market {
@@ -58,6 +59,7 @@ export async function market(): Promise<Market> {
   await w.must([program.setCreatorVerified(badge)], [w.admin, payer]);
   const ended = await disputed(w, theirs);
   await w.must([program.resolveDispute(answer(w, ended, theirs, false))], [w.admin]);
+  const archive = await new TestArchive(w).create();
   const samples = new Map<string, PublicKey>([
     ['Config', program.findConfig()],
     ['CreatorProfile', program.findCreator(NOBODY.publicKey)],
@@ -67,6 +69,7 @@ export async function market(): Promise<Market> {
     ['KeyGrant', program.findGrant(wallet, w.keyId)],
     ['ExecutionRecord', (await open(w, theirs)).record],
     ['Dispute', program.findDispute(ended.record)],
+    ['Archive', archive.address],
   ]);
   return { w, mine, theirs, samples };
 }

@@ -6,6 +6,7 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { type Execution, FEE, signed, USDC, type World } from '../../harness/vm/world.ts';
+import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
 
@@ -207,6 +208,27 @@ export const SCENARIOS: Scenario[] = [
       await w.must([w.refundInstruction(execution)], [w.relay]);
       await w.vm.setClock(w.vm.now + BigInt(program.constants.refundedRecordSeconds));
       return [program.closeExecution(execution)];
+    },
+  },
+  {
+    instruction: 'create_archive',
+    absent: ['archive'],
+    shared: ['archive', 'previous'],
+    prepare: async (w, { payer, label }) => {
+      await new TestArchive(w).setCount(program.constants.archiveSuccessorCount);
+      const tree = namedKeypair(`${label} tree`).publicKey;
+      const data = new Uint8Array(program.constants.archiveTreeBytes);
+      w.vm.setAccount(tree, { lamports: w.vm.rent(data.length), owner: program.PROGRAM_ID, data });
+      return [program.createArchive({ payer: payer.publicKey, tree, index: 1 })];
+    },
+  },
+  {
+    instruction: 'archive_executions',
+    shared: ['archive', 'tree'],
+    prepare: async (w, side) => {
+      const execution = await moments.settled(w, side);
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.endedRecordSeconds));
+      return [new TestArchive(w).archive([execution])];
     },
   },
   {

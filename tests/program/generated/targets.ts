@@ -9,7 +9,7 @@ import type { Scenario } from './scenarios.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What an account's place holds. */
-export type Kind = 'wallet' | 'state' | 'token' | 'mint' | 'delegate' | 'program' | 'sysvar' | 'programData';
+export type Kind = 'wallet' | 'state' | 'tree' | 'token' | 'mint' | 'delegate' | 'program' | 'sysvar' | 'programData';
 
 /** Names of accounts in the IDL by what they are; a state by the name of its type. */
 const STATES: Record<string, string> = {
@@ -21,6 +21,8 @@ const STATES: Record<string, string> = {
   grant: 'KeyGrant',
   record: 'ExecutionRecord',
   dispute: 'Dispute',
+  archive: 'Archive',
+  previous: 'Archive',
 };
 const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
   wallet: [
@@ -34,15 +36,25 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
     'rent_sponsor',
     'wallet',
   ],
+  tree: ['tree'],
   token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury'],
   mint: ['usdc_mint'],
-  delegate: ['spender'],
-  program: ['system_program', 'token_program'],
+  delegate: ['event_authority', 'spender'],
+  program: ['program', 'system_program', 'token_program'],
   sysvar: ['instructions'],
   programData: ['program_data'],
 };
 /** There is one of each, whoever acts. */
-const SINGLE = ['admin', 'config', 'pending_admin', 'program_data', 'relay_authority', 'treasury', 'usdc_mint'];
+const SINGLE = [
+  'admin',
+  'config',
+  'event_authority',
+  'pending_admin',
+  'program_data',
+  'relay_authority',
+  'treasury',
+  'usdc_mint',
+];
 
 /** The account types of the program. */
 export const TYPES: string[] = idlJson.accounts.map(({ name }) => name);

@@ -4,7 +4,7 @@
 use anchor_lang::prelude::*;
 use anchor_lang::system_program;
 
-use crate::addresses::Located;
+use crate::addresses::{require_address, Located};
 use crate::constants::*;
 use crate::creation::{can_take, read_state};
 use crate::errors::MarketplaceError;
@@ -27,8 +27,10 @@ pub struct ArchiveExecutions<'info> {
 }
 
 impl ArchiveExecutions<'_> {
-    /// Not more records than one call to itself can describe; what they are is looked at one by one.
+    /// program is this one, which is called; not more records than one call can describe, and what they are is
+    /// looked at one by one.
     pub fn validate(&self, remaining: &[AccountInfo]) -> Result<()> {
+        require_address(self.program.key, &crate::ID)?;
         ensure!(
             remaining.len() <= 2 * usize::from(MAX_ARCHIVED_RECORDS),
             MarketplaceError::TooManyRecords

@@ -30,6 +30,7 @@ pub struct CreateArchive<'info> {
     #[account(mut)]
     pub tree: UncheckedAccount<'info>,
     /// The archive before; none for the first.
+    #[account(seeds = [ARCHIVE_SEED, &previous.index.to_le_bytes()], bump = previous.bump)]
     pub previous: Option<Box<Account<'info, Archive>>>,
     pub system_program: Program<'info, System>,
 }
