@@ -12,7 +12,7 @@ import { decodeEventInstruction } from '../../app/sdk/program/events.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
-import type { Outcome } from '../harness/vm/outcome.ts';
+import { type Outcome, TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START, type VmKind } from '../harness/vm/vm.ts';
 import { type Execution, type World, world } from '../harness/vm/world.ts';
@@ -80,6 +80,8 @@ describe('archive_executions', () => {
     await proveAll();
     return outcome;
   };
+  /** What an event says of the leaves from one on. */
+  const told = (first: number) => leaves.slice(first).map(({ record, execution }) => ({ record, execution }));
   const sponsorAt = (index: number) => namedKeypair(`sponsor ${index}`).publicKey;
 
   it('turns a record into a leaf and gives all its rent back, when its window is over', async () => {
@@ -99,7 +101,7 @@ describe('archive_executions', () => {
     const executions = await ripe(w, 3);
     await archives(executions.slice(0, 1));
     const { calls, logs, events } = await archives(executions.slice(1));
-    const said = { archive: archive.address, tree: archive.tree.publicKey, firstIndex: 1, executions: leaves.slice(1) };
+    const said = { archive: archive.address, tree: archive.tree.publicKey, firstIndex: 1, executions: told(1) };
     const [call] = calls.filter(({ programId }) => programId.equals(program.PROGRAM_ID));
     const event = decodeEventInstruction(call!.data);
     expect(plain(event)).to.deep.equal({ name: 'ExecutionsArchived', data: plain(said) });
@@ -123,7 +125,7 @@ describe('archive_executions', () => {
     const { logs, events } = await archives(executions, [junk, archive.archive(executions)]);
     expect(logs).to.include('Log truncated');
     expect(logs.filter((line) => line.includes(program.PROGRAM_ID.toBase58()))).to.deep.equal([]);
-    expect(plain(events[0]?.data.executions)).to.deep.equal(plain(leaves));
+    expect(plain(events[0]?.data.executions)).to.deep.equal(plain(told(0)));
   });
 
   it('takes twelve, of one sponsor or of a new one each, in one transaction at 10,000 units and 700 lamports each', async () => {
@@ -240,7 +242,7 @@ describe('archive_executions', () => {
     const own = await ended(w, { rentSponsor: sponsorAt(0) });
     await skips(own, (_, sponsor) => Object.assign(sponsor, { isWritable: false }));
     await skips(own, (record) => Object.assign(record, { isWritable: false }));
-    await skips(await ended(w, { rentSponsor: program.PROGRAM_ID }));
+    for (const rentSponsor of [program.PROGRAM_ID, TEST_CALLER_ID]) await skips(await ended(w, { rentSponsor }));
     await skips(await ended(w, { rentSponsor: archive.address }));
     await skips(await ended(w, { rentSponsor: execution!.record }));
     const itself = await w.open();
@@ -255,6 +257,18 @@ describe('archive_executions', () => {
     const instruction = archive.archive([odd, odd]);
     instruction.keys.pop();
     await archives([odd], [instruction]);
+  });
+
+  it('leaves nothing of the program at an address that gets lamports again at once', async () => {
+    const [execution] = (await ripe(w, 1)) as [Execution];
+    const lamports = await held(execution);
+    const gift = { fromPubkey: w.stranger.publicKey, toPubkey: execution.record, lamports: 890_880 };
+    await w.moves([archive.archive([execution]), SystemProgram.transfer(gift)], [w.stranger], {
+      caller: { lamports },
+      stranger: { lamports: -890_880n },
+    });
+    const account = (await w.vm.getAccount(execution.record))!;
+    expect(plain([account.owner, account.data])).to.deep.equal(plain([SystemProgram.programId, new Uint8Array()]));
   });
 
   it('fills the last leaf and leaves the rest to the next archive', async () => {

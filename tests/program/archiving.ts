@@ -2,7 +2,6 @@
 import { createRequire } from 'node:module';
 import type { MerkleTreeProof } from '@solana/spl-account-compression';
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import type { Execution, World } from '../harness/vm/world.ts';
@@ -93,18 +92,25 @@ export async function ripe(w: World, count: number, sponsorOf?: (index: number) 
 export interface Leaf {
   record: PublicKey;
   execution: program.ExecutionRecord;
+  /** Both as bytes, hashed by the SPL package. */
+  hash: Buffer;
 }
 
 /** The fields of records that are about to be archived. */
 export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[]> {
   const leaves: Leaf[] = [];
-  for (const { record } of executions) leaves.push({ record, execution: await w.read('ExecutionRecord', record) });
+  for (const { record } of executions) {
+    const { data } = (await w.vm.getAccount(record))!;
+    const address = Buffer.concat([Buffer.from('agent-marketplace:archive:v1'), record.toBytes()]);
+    const hash = Buffer.from(compression.hash(address, Buffer.from(data.subarray(8))));
+    leaves.push({ record, execution: program.decodeAccount('ExecutionRecord', data), hash });
+  }
   return leaves;
 }
 
 /** The 20 nodes beside each leaf, in a tree that holds these leaves and nothing more; hashed by the SPL package. */
 export function proofsOf(leaves: Leaf[]): MerkleTreeProof[] {
-  const levels = [leaves.map(({ record, execution }) => Buffer.from(archiveLeaf(record, execution)))];
+  const levels = [leaves.map(({ hash }) => hash)];
   for (let level = 0; level < DEPTH; level += 1) {
     const below = levels[level]!;
     const nodeAt = (index: number) => below[index] ?? compression.emptyNode(level);

@@ -62,6 +62,7 @@ describe('create_archive', () => {
       ...[0, 55, 56, 64, TREE_BYTES - 1].map(sized),
       ...[TREE_BYTES + 1, TREE_BYTES + 8].map(sized),
       ...[0, 1, 55, 56, 20_000, TREE_BYTES - 1].map(marked),
+      { ...good, data: new Uint8Array(TREE_BYTES).fill(1) },
     ];
     for (const account of wrong) {
       w.vm.setAccount(first.tree.publicKey, account);

@@ -8,7 +8,8 @@
 //! anyone can trigger. The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
 //! dispute window the caller can dispute it (`open_dispute`); the admin's answer may take from the creator's
 //! collateral (`resolve_dispute`), which goes back when the listing is gone and every window has closed
-//! (`delist_agent`, `return_collateral`).
+//! (`delist_agent`, `return_collateral`). When nothing can change a record any more, it becomes a leaf of a Merkle
+//! tree and its rent goes back (`create_archive`, `archive_executions`); anyone proves it by the tree's root.
 //!
 //! Who is served pays: an open parks lamports in the record for the relay that will end it, from the wallet's tank,
 //! which is its `Spender` address; all rent goes back to who lent it, in the end with the record itself, which
