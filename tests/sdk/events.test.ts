@@ -181,6 +181,7 @@ describe('sdk/events', () => {
       'two events in one call and none in another',
       [...call(settled).toSpliced(5, 0, data(settled)), ...call(settled).toSpliced(5, 1)],
     ],
+    ['an event that the program sent to itself', [invoke(OURS, 1), invoke(OURS, 2), success(OURS), success(OURS)]],
     ['a call that does not end', call(settled).slice(0, -1)],
     ['an end without a call', [success(OTHER), ...call(settled)]],
     ['a call at the wrong depth', call(settled, 2)],

@@ -27,8 +27,9 @@ const DATA = 'Program data: ';
  * Reads the marketplace's events from the log of a transaction that succeeded.
  *
  * `complete` is false when lines are missing ("Log truncated", unbalanced calls) or when an invocation of the marketplace
- * did not print exactly one event, which each of its instructions does. The events given then are those that can still
- * be trusted, but others happened too. Throws when the marketplace printed an event that this version does not know.
+ * did not print exactly one event, which each of its instructions does but `archive_executions`: that one sends its event
+ * to the program itself, and `decodeEventInstruction` reads it. The events given then are those that can still be trusted,
+ * but others happened too. Throws when the marketplace printed an event that this version does not know.
  */
 export function readEvents(
   logs: readonly string[],
