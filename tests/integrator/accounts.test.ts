@@ -24,7 +24,8 @@ function toBeNamed(accounts: Account[]): string[] {
   const named: string[] = [];
   const isKnown = (path: string) => known.has(path.split('.')[0]!);
   const isFindable = (account: Account): boolean => {
-    if (account.address || account.signer) return true;
+    // Of calls of the program to itself Anchor knows both accounts.
+    if (account.address || account.signer || account.name === 'program') return true;
     const { pda, relations } = account;
     if (pda) return pda.seeds.every((seed) => seed.kind !== 'account' || isKnown(seed.path!));
     return relations !== undefined && isKnown(relations[0]!);

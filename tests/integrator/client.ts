@@ -37,6 +37,8 @@ export const NAMED = {
   openExecution: ['listing'],
   refundExecution: ['record'],
   closeExecution: ['record'],
+  createArchive: ['previous', 'tree'],
+  archiveExecutions: ['archive'],
   openDispute: ['record'],
   lapseDispute: ['record'],
   claimDisputeAward: ['dispute'],
