@@ -44,10 +44,11 @@ export function verifyResultSignature(publicKey: Uint8Array, resultHash: string,
 }
 
 /** As `verifyMessage` of receipt.ts. */
-export function verifyMessage(publicKey: Uint8Array, message: string, signature: string): boolean {
+export function verifyMessage(publicKey: Uint8Array, message: string | Uint8Array, signature: string): boolean {
   const bytes = admissibleSignature(publicKey, signature);
   if (!bytes) return false;
-  return verify(null, Buffer.from(message, 'utf8'), keyObjects.memo(Buffer.from(publicKey).toString('latin1')), bytes);
+  const signed = typeof message === 'string' ? Buffer.from(message, 'utf8') : message;
+  return verify(null, signed, keyObjects.memo(Buffer.from(publicKey).toString('latin1')), bytes);
 }
 
 /** Reading a key takes OpenSSL as long as verifying by it, and an agent's results all come with one. */

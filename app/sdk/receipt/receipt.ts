@@ -121,10 +121,11 @@ export function signMessage(secretKey: Uint8Array, message: string): string {
   return formatSignature(ed25519.sign(utf8ToBytes(message), seed));
 }
 
-/** Strict verification, as `verifyResultSignature` does it, of a signature over the UTF-8 bytes of any `message`. */
-export function verifyMessage(publicKey: Uint8Array, message: string, signature: string): boolean {
+/** Strict verification, as `verifyResultSignature` does it, of a signature over any bytes, or the UTF-8 bytes of a text. */
+export function verifyMessage(publicKey: Uint8Array, message: string | Uint8Array, signature: string): boolean {
   const bytes = admissibleSignature(publicKey, signature);
-  return bytes !== null && satisfiesEquation(publicKey, utf8ToBytes(message), bytes);
+  const signed = typeof message === 'string' ? utf8ToBytes(message) : message;
+  return bytes !== null && satisfiesEquation(publicKey, signed, bytes);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Keypairs that are the same in every run, and signing as fast as OpenSSL does. */
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { Keypair, type Message, PACKET_DATA_SIZE, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, PACKET_DATA_SIZE, type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 
 /** A keypair that is the same in every run, so that bumps, and with them compute units, are too. */
 export function namedKeypair(name: string): Keypair {
@@ -22,12 +22,12 @@ function privateKeyOf(keypair: Keypair): KeyObject {
 }
 
 /** Throws when a signature is missing or it is too long for a packet; whether the signatures are good the VM finds out. */
-export function signAll(message: Message, signers: Keypair[]): VersionedTransaction {
+export function signAll(message: VersionedMessage, signers: Keypair[]): VersionedTransaction {
   const bytes = message.serialize();
   const transaction = new VersionedTransaction(message);
   for (const signer of signers) transaction.addSignature(signer.publicKey, sign(null, bytes, privateKeyOf(signer)));
   const missing = transaction.signatures.findIndex((signature) => signature.every((byte) => byte === 0));
-  if (missing >= 0) throw new Error(`the signature of ${message.accountKeys[missing]!.toBase58()} is missing`);
+  if (missing >= 0) throw new Error(`the signature of ${message.staticAccountKeys[missing]!.toBase58()} is missing`);
   const { length } = transaction.serialize();
   if (length > PACKET_DATA_SIZE)
     throw new RangeError(`the transaction has ${length} bytes, more than ${PACKET_DATA_SIZE}`);

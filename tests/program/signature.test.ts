@@ -1,0 +1,140 @@
+/**
+ * One question, put to everybody who answers it: is this the key's signature over this message? The program (its own
+ * signature.rs, in tests/program/verifier), the runtime's Ed25519 program, and both checks of the SDK, by which the relay
+ * pays and callers read receipts, must give the same verdict. Only 64 bytes of signature can be asked of the first two: the
+ * program's argument has no other length, and the runtime reads as many whatever is there.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ed25519Program, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import * as native from '../../app/sdk/creator/nativeReceipt.ts';
+import * as portable from '../../app/sdk/receipt/receipt.ts';
+import { signAll } from '../harness/vm/keys.ts';
+import { nameFailure } from '../harness/vm/outcome.ts';
+import { type Signed, TEST_VERIFIER_ID, verified } from '../harness/vm/verifier.ts';
+import { VM_KIND, Vm } from '../harness/vm/vm.ts';
+import { type Case, forgeries } from './forgeries.ts';
+
+/** On the old runtime only the program is asked, and a sample will do. */
+const ROUNDS = VM_KIND === 'litesvm' ? 20_000 : 2_000;
+/** The SDK's portable check takes milliseconds; nativeReceipt.test.ts compares it with the native one too. */
+const ROUNDS_PER_PORTABLE_CHECK = 16;
+/** Compute units of a whole instruction that verifies a result's message of 71 bytes. */
+const MOST_UNITS = 20_500;
+/** What a transaction without its Ed25519 or verifying instruction's data takes at most. */
+const LONGEST_IN_A_PACKET = 900;
+const REFUSALS = [`${TEST_VERIFIER_ID.toBase58()}:6000`, 'ed25519:InvalidSignature', 'ed25519:InvalidPublicKey'];
+const SETS = { wycheproof: 151, rfc8032: 5, taming: 12 };
+
+function vectors(): (Case & { name: string })[] {
+  const lines = readFileSync(join(import.meta.dirname, 'signature.vectors.txt'), 'utf8')
+    .trim()
+    .split('\n');
+  const bytes = (hex: string) => (hex === '-' ? new Uint8Array() : Uint8Array.from(Buffer.from(hex, 'hex')));
+  return lines
+    .filter((line) => !line.startsWith('#'))
+    .map((line) => {
+      const [kind = '', index, verdict, key = '', message = '', signature = '', ...words] = line.split(' ');
+      const name = `${kind} ${index}: ${words.join(' ')}`;
+      const isGood = verdict === 'valid';
+      return { kind, name, isGood, key: bytes(key), message: bytes(message), signature: bytes(signature) };
+    });
+}
+
+const precompiled = ({ key, message, signature }: Signed): TransactionInstruction =>
+  Ed25519Program.createInstructionWithPublicKey({ publicKey: key, message, signature });
+
+/**
+ * A transaction of this one instruction. Version 0 because web3.js turns the data of a legacy message into base58 and back,
+ * which takes longer than the VM; a legacy one where it is too long for a packet, which no VM minds.
+ */
+async function signed(vm: Vm, instruction: TransactionInstruction): Promise<VersionedTransaction> {
+  const [payerKey, recentBlockhash] = [vm.feePayer.publicKey, await vm.blockhash()];
+  const message = new TransactionMessage({ payerKey, recentBlockhash, instructions: [instruction] });
+  if (instruction.data.length <= LONGEST_IN_A_PACKET) return signAll(message.compileToV0Message(), [vm.feePayer]);
+  const transaction = new VersionedTransaction(message.compileToLegacyMessage());
+  transaction.sign([vm.feePayer]);
+  return transaction;
+}
+
+/** Whether the instruction passes, and at what price. Throws where it fails for anything but the signature. */
+async function passes(vm: Vm, instruction: TransactionInstruction): Promise<{ verdict: boolean; units: number }> {
+  const transaction = await signed(vm, instruction);
+  const { failure, logs, computeUnits } = await vm.simulate(transaction.serialize());
+  if (!failure) return { verdict: true, units: computeUnits };
+  const { name } = nameFailure(failure, [instruction], logs);
+  if (!REFUSALS.includes(name)) throw new Error(`not a verdict: ${name}`);
+  return { verdict: false, units: computeUnits };
+}
+
+describe('signatures', () => {
+  let vm: Vm;
+  let runtime: Vm;
+
+  before(async () => {
+    vm = await Vm.create();
+    // The old runtime does not look at an Ed25519 instruction at all.
+    runtime = VM_KIND === 'litesvm' ? vm : await Vm.create('litesvm');
+  });
+
+  async function verdicts(one: Signed, withPortable = true): Promise<Record<string, boolean>> {
+    const text = `ed25519:${bs58.encode(one.signature)}`;
+    return {
+      program: (await passes(vm, verified(one))).verdict,
+      precompile: (await passes(runtime, precompiled(one))).verdict,
+      relay: native.verifyMessage(one.key, one.message, text),
+      ...(withPortable && { receipt: portable.verifyMessage(one.key, one.message, text) }),
+    };
+  }
+
+  const all = (isGood: boolean) => ({ program: isGood, precompile: isGood, relay: isGood, receipt: isGood });
+
+  for (const [set, count] of Object.entries(SETS)) {
+    it(`everybody gives the verdict of the ${count} vectors of ${set}`, async () => {
+      const ours = vectors().filter(({ kind }) => kind === set);
+      expect(ours.length).to.equal(count);
+      for (const one of ours) {
+        if (one.signature.length === 64) {
+          expect(await verdicts(one), one.name).to.deep.equal(all(one.isGood));
+          continue;
+        }
+        const text = `ed25519:${bs58.encode(one.signature)}`;
+        const relay = [native, portable].map((sdk) => sdk.verifyMessage(one.key, one.message, text));
+        expect([one.isGood, ...relay], one.name).to.deep.equal([false, false, false]);
+      }
+    });
+  }
+
+  it(`everybody says the same of ${ROUNDS} random, mutated and malformed signatures`, async function () {
+    this.timeout(180_000);
+    const kinds = new Map<string, number>();
+    let round = 0;
+    for (const one of forgeries('signatures', ROUNDS)) {
+      const withPortable = round % ROUNDS_PER_PORTABLE_CHECK === 0;
+      const said = await verdicts(one, withPortable);
+      if (Object.values(said).some((verdict) => verdict !== one.isGood)) {
+        const hex = [one.key, one.message, one.signature].map((part) => Buffer.from(part).toString('hex'));
+        expect.fail(`round ${round}, ${one.kind}, ${one.isGood ? 'good' : 'bad'}: ${JSON.stringify(said)} ${hex}`);
+      }
+      const kind = `${one.kind}, ${one.isGood ? 'good' : 'bad'}`;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      round += 1;
+    }
+    // 17 changes of a good one, two ways of small order, honest ones, and both outcomes of mixed order.
+    expect(kinds.size).to.equal(22);
+    expect(Math.min(...kinds.values())).to.be.at.least(ROUNDS / 100);
+  });
+
+  it(`costs at most ${MOST_UNITS} compute units for a result's message`, async () => {
+    let verifiedOnes = 0;
+    for (const one of forgeries('units', 690)) {
+      if (!one.isGood || one.message.length !== 71) continue;
+      const { units } = await passes(vm, verified(one));
+      expect(units).to.be.within(15_000, MOST_UNITS);
+      verifiedOnes += 1;
+    }
+    expect(verifiedOnes).to.be.at.least(20);
+  });
+});
