@@ -1,9 +1,8 @@
-/** The marketplace and the test programs as the upgradeable loader keeps them, ready to be written into a VM. */
+/** The marketplace and the test caller as the upgradeable loader keeps them, ready to be written into a VM. */
 import { readFileSync } from 'node:fs';
 import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { TEST_CALLER_ID } from './outcome.ts';
-import { TEST_VERIFIER_ID } from './verifier.ts';
 
 export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 
@@ -11,7 +10,6 @@ export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 export const PROGRAMS: [PublicKey, string][] = [
   [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
   [TEST_CALLER_ID, 'tests/program/caller/artifact/test_caller.so'],
-  [TEST_VERIFIER_ID, 'tests/program/verifier/artifact/test_verifier.so'],
 ];
 
 const binaries = new Map<string, Buffer>();
