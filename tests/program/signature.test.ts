@@ -17,7 +17,7 @@ import { deployVerifier, type Signed, TEST_VERIFIER_ID, verified } from '../harn
 import { VM_KIND, Vm } from '../harness/vm/vm.ts';
 import { type Case, forgeries } from './forgeries.ts';
 
-/** On the old runtime only the program is asked, and a sample will do. */
+/** On the old runtime only the program may say something else, and a sample will do. */
 const ROUNDS = VM_KIND === 'litesvm' ? 20_000 : 2_000;
 /** The SDK's portable check takes milliseconds; nativeReceipt.test.ts compares it with the native one too. */
 const ROUNDS_PER_PORTABLE_CHECK = 16;
@@ -26,7 +26,7 @@ const MOST_UNITS = 20_500;
 /** Kinds of forgeries that are refused before anything is hashed, and what that costs with the log of the error. */
 const EARLY = ['S plus multiples of L', 'a key of small order', 'a key above the prime'];
 const MOST_UNITS_EARLY = 3_000;
-/** What a transaction without its Ed25519 or verifying instruction's data takes at most. */
+/** Bytes of instruction data with which a transaction surely fits a packet of 1,232. */
 const LONGEST_IN_A_PACKET = 900;
 const REFUSALS = [`${TEST_VERIFIER_ID.toBase58()}:6000`, 'ed25519:InvalidSignature', 'ed25519:InvalidPublicKey'];
 const SETS = { wycheproof: 151, rfc8032: 5, taming: 12 };
