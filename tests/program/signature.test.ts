@@ -25,7 +25,7 @@ const ROUNDS_PER_PORTABLE_CHECK = 16;
 const MOST_UNITS = 20_500;
 /** Kinds of forgeries that are refused before anything is hashed, and what that costs with the log of the error. */
 const EARLY = ['S plus multiples of L', 'a key of small order', 'a key above the prime'];
-const MOST_UNITS_EARLY = 3_000;
+const MOST_UNITS_EARLY = 3_500;
 /** Bytes of instruction data with which a transaction surely fits a packet of 1,232. */
 const LONGEST_IN_A_PACKET = 900;
 const REFUSALS = [`${TEST_VERIFIER_ID.toBase58()}:6000`, 'ed25519:InvalidSignature', 'ed25519:InvalidPublicKey'];

@@ -39,6 +39,86 @@ export const idl: ProgramIdl = {
       "args": []
     },
     {
+      "name": "archive_executions",
+      "discriminator": [
+        219,
+        147,
+        207,
+        230,
+        245,
+        4,
+        30,
+        13
+      ],
+      "accounts": [
+        {
+          "name": "archive",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  114,
+                  99,
+                  104,
+                  105,
+                  118,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "archive.index",
+                "account": "Archive"
+              }
+            ]
+          }
+        },
+        {
+          "name": "tree",
+          "writable": true,
+          "relations": [
+            "archive"
+          ]
+        },
+        {
+          "name": "event_authority",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  95,
+                  95,
+                  101,
+                  118,
+                  101,
+                  110,
+                  116,
+                  95,
+                  97,
+                  117,
+                  116,
+                  104,
+                  111,
+                  114,
+                  105,
+                  116,
+                  121
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "program"
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "claim_dispute_award",
       "discriminator": [
         168,
@@ -374,6 +454,93 @@ export const idl: ProgramIdl = {
         }
       ],
       "args": []
+    },
+    {
+      "name": "create_archive",
+      "discriminator": [
+        208,
+        182,
+        193,
+        28,
+        78,
+        61,
+        16,
+        79
+      ],
+      "accounts": [
+        {
+          "name": "payer",
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "archive",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  114,
+                  99,
+                  104,
+                  105,
+                  118,
+                  101
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.index"
+              }
+            ]
+          }
+        },
+        {
+          "name": "tree",
+          "writable": true
+        },
+        {
+          "name": "previous",
+          "optional": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  114,
+                  99,
+                  104,
+                  105,
+                  118,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "previous.index",
+                "account": "Archive"
+              }
+            ]
+          }
+        },
+        {
+          "name": "system_program",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "CreateArchiveArgs"
+            }
+          }
+        }
+      ]
     },
     {
       "name": "create_grant",
@@ -3013,6 +3180,19 @@ export const idl: ProgramIdl = {
       ]
     },
     {
+      "name": "Archive",
+      "discriminator": [
+        231,
+        36,
+        31,
+        240,
+        210,
+        212,
+        36,
+        107
+      ]
+    },
+    {
       "name": "Config",
       "discriminator": [
         155,
@@ -3155,6 +3335,19 @@ export const idl: ProgramIdl = {
         138,
         217,
         9
+      ]
+    },
+    {
+      "name": "ArchiveCreated",
+      "discriminator": [
+        121,
+        201,
+        171,
+        102,
+        20,
+        167,
+        232,
+        65
       ]
     },
     {
@@ -3337,6 +3530,19 @@ export const idl: ProgramIdl = {
         147,
         25,
         91
+      ]
+    },
+    {
+      "name": "ExecutionsArchived",
+      "discriminator": [
+        221,
+        125,
+        235,
+        189,
+        164,
+        64,
+        46,
+        40
       ]
     },
     {
@@ -3903,31 +4109,61 @@ export const idl: ProgramIdl = {
     },
     {
       "code": 6086,
+      "name": "InvalidTree",
+      "msg": "A tree must be a new account of this program: of the exact size, all zero and rent-exempt"
+    },
+    {
+      "code": 6087,
+      "name": "ArchiveTooEarly",
+      "msg": "The archive before this one is not yet nine tenths full"
+    },
+    {
+      "code": 6088,
+      "name": "ArchiveFull",
+      "msg": "The archive has no room left"
+    },
+    {
+      "code": 6089,
+      "name": "TooManyRecords",
+      "msg": "At most 12 records can be archived at a time"
+    },
+    {
+      "code": 6090,
+      "name": "NothingToArchive",
+      "msg": "None of these records can be archived now"
+    },
+    {
+      "code": 6091,
+      "name": "ArchiveUnsound",
+      "msg": "The archive's count is not that of its tree"
+    },
+    {
+      "code": 6092,
       "name": "AccountExists",
       "msg": "The account to be made exists already"
     },
     {
-      "code": 6087,
+      "code": 6093,
       "name": "WrongAddress",
       "msg": "This account is not at the address that its seeds make"
     },
     {
-      "code": 6088,
+      "code": 6094,
       "name": "InvalidAmount",
       "msg": "The amount must be above zero and no more than there is"
     },
     {
-      "code": 6089,
+      "code": 6095,
       "name": "ArithmeticOverflow",
       "msg": "An amount is out of range"
     },
     {
-      "code": 6090,
+      "code": 6096,
       "name": "DestinationUnusable",
       "msg": "The receiving account is missing, frozen or no USDC account"
     },
     {
-      "code": 6091,
+      "code": 6097,
       "name": "WrongDestination",
       "msg": "This is not the account that the money belongs to"
     }
@@ -4141,6 +4377,82 @@ export const idl: ProgramIdl = {
           {
             "name": "metadata_uri",
             "type": "string"
+          }
+        ]
+      }
+    },
+    {
+      "name": "Archive",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "type": "u8"
+          },
+          {
+            "name": "index",
+            "type": "u16"
+          },
+          {
+            "name": "tree",
+            "type": "pubkey"
+          },
+          {
+            "name": "count",
+            "type": "u32"
+          },
+          {
+            "name": "created_at",
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "ArchiveCreated",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "archive",
+            "type": "pubkey"
+          },
+          {
+            "name": "index",
+            "type": "u16"
+          },
+          {
+            "name": "tree",
+            "type": "pubkey"
+          },
+          {
+            "name": "created_at",
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "ArchivedExecution",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "record",
+            "type": "pubkey"
+          },
+          {
+            "name": "execution",
+            "type": {
+              "defined": {
+                "name": "ExecutionRecord"
+              }
+            }
           }
         ]
       }
@@ -4428,6 +4740,18 @@ export const idl: ProgramIdl = {
                 "name": "ConfigSettings"
               }
             }
+          }
+        ]
+      }
+    },
+    {
+      "name": "CreateArchiveArgs",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "index",
+            "type": "u16"
           }
         ]
       }
@@ -5329,6 +5653,36 @@ export const idl: ProgramIdl = {
           },
           {
             "name": "DisputeUpheld"
+          }
+        ]
+      }
+    },
+    {
+      "name": "ExecutionsArchived",
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "archive",
+            "type": "pubkey"
+          },
+          {
+            "name": "tree",
+            "type": "pubkey"
+          },
+          {
+            "name": "first_index",
+            "type": "u32"
+          },
+          {
+            "name": "executions",
+            "type": {
+              "vec": {
+                "defined": {
+                  "name": "ArchivedExecution"
+                }
+              }
+            }
           }
         ]
       }
@@ -6347,6 +6701,41 @@ export const idl: ProgramIdl = {
   ],
   "constants": [
     {
+      "name": "ARCHIVE_BUFFER",
+      "type": "u8",
+      "value": "64"
+    },
+    {
+      "name": "ARCHIVE_CAPACITY",
+      "type": "u32",
+      "value": "1048576"
+    },
+    {
+      "name": "ARCHIVE_DEPTH",
+      "type": "u8",
+      "value": "20"
+    },
+    {
+      "name": "ARCHIVE_LEAF_DOMAIN",
+      "type": "bytes",
+      "value": "[97, 103, 101, 110, 116, 45, 109, 97, 114, 107, 101, 116, 112, 108, 97, 99, 101, 58, 97, 114, 99, 104, 105, 118, 101, 58, 118, 49]"
+    },
+    {
+      "name": "ARCHIVE_SEED",
+      "type": "bytes",
+      "value": "[97, 114, 99, 104, 105, 118, 101]"
+    },
+    {
+      "name": "ARCHIVE_SUCCESSOR_COUNT",
+      "type": "u32",
+      "value": "943719"
+    },
+    {
+      "name": "ARCHIVE_TREE_BYTES",
+      "type": "u32",
+      "value": "44280"
+    },
+    {
       "name": "BPS_DENOMINATOR",
       "type": "u16",
       "value": "10000"
@@ -6440,6 +6829,11 @@ export const idl: ProgramIdl = {
       "name": "LISTING_SEED",
       "type": "bytes",
       "value": "[108, 105, 115, 116, 105, 110, 103]"
+    },
+    {
+      "name": "MAX_ARCHIVED_RECORDS",
+      "type": "u8",
+      "value": "12"
     },
     {
       "name": "MAX_COLLATERAL_TIERS",

@@ -53,6 +53,93 @@ export type Marketplace = {
       "args": []
     },
     {
+      "name": "archiveExecutions",
+      "docs": [
+        "Turn ended records into leaves of an archive's tree and give their rent back to who paid it. The remaining",
+        "accounts are pairs of a record and its rent sponsor, at most 12; what cannot be archived now is skipped.",
+        "",
+        "Authority: anyone. Sends `ExecutionsArchived` as the data of a call to itself.",
+        "Errors: TooManyRecords, NothingToArchive, ArchiveFull, WrongAddress."
+      ],
+      "discriminator": [
+        219,
+        147,
+        207,
+        230,
+        245,
+        4,
+        30,
+        13
+      ],
+      "accounts": [
+        {
+          "name": "archive",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  114,
+                  99,
+                  104,
+                  105,
+                  118,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "archive.index",
+                "account": "archive"
+              }
+            ]
+          }
+        },
+        {
+          "name": "tree",
+          "writable": true,
+          "relations": [
+            "archive"
+          ]
+        },
+        {
+          "name": "eventAuthority",
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  95,
+                  95,
+                  101,
+                  118,
+                  101,
+                  110,
+                  116,
+                  95,
+                  97,
+                  117,
+                  116,
+                  104,
+                  111,
+                  114,
+                  105,
+                  116,
+                  121
+                ]
+              }
+            ]
+          }
+        },
+        {
+          "name": "program"
+        }
+      ],
+      "args": []
+    },
+    {
       "name": "claimDisputeAward",
       "docs": [
         "Pay an award that the caller's account could not receive when its dispute was upheld.",
@@ -417,6 +504,106 @@ export type Marketplace = {
         }
       ],
       "args": []
+    },
+    {
+      "name": "createArchive",
+      "docs": [
+        "Register the next archive and its tree: an account of this program, made before by the system program,",
+        "because a call between programs can make 10,240 bytes only.",
+        "",
+        "Authority: anyone; the index before must be nine tenths full. Emits `ArchiveCreated`.",
+        "Errors: ArchiveTooEarly, InvalidTree, AccountExists."
+      ],
+      "discriminator": [
+        208,
+        182,
+        193,
+        28,
+        78,
+        61,
+        16,
+        79
+      ],
+      "accounts": [
+        {
+          "name": "payer",
+          "docs": [
+            "Pays the archive's rent; the tree's has been paid."
+          ],
+          "writable": true,
+          "signer": true
+        },
+        {
+          "name": "archive",
+          "writable": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  114,
+                  99,
+                  104,
+                  105,
+                  118,
+                  101
+                ]
+              },
+              {
+                "kind": "arg",
+                "path": "args.index"
+              }
+            ]
+          }
+        },
+        {
+          "name": "tree",
+          "writable": true
+        },
+        {
+          "name": "previous",
+          "docs": [
+            "The archive before; none for the first."
+          ],
+          "optional": true,
+          "pda": {
+            "seeds": [
+              {
+                "kind": "const",
+                "value": [
+                  97,
+                  114,
+                  99,
+                  104,
+                  105,
+                  118,
+                  101
+                ]
+              },
+              {
+                "kind": "account",
+                "path": "previous.index",
+                "account": "archive"
+              }
+            ]
+          }
+        },
+        {
+          "name": "systemProgram",
+          "address": "11111111111111111111111111111111"
+        }
+      ],
+      "args": [
+        {
+          "name": "args",
+          "type": {
+            "defined": {
+              "name": "createArchiveArgs"
+            }
+          }
+        }
+      ]
     },
     {
       "name": "createGrant",
@@ -3307,6 +3494,19 @@ export type Marketplace = {
       ]
     },
     {
+      "name": "archive",
+      "discriminator": [
+        231,
+        36,
+        31,
+        240,
+        210,
+        212,
+        36,
+        107
+      ]
+    },
+    {
       "name": "config",
       "discriminator": [
         155,
@@ -3449,6 +3649,19 @@ export type Marketplace = {
         138,
         217,
         9
+      ]
+    },
+    {
+      "name": "archiveCreated",
+      "discriminator": [
+        121,
+        201,
+        171,
+        102,
+        20,
+        167,
+        232,
+        65
       ]
     },
     {
@@ -3631,6 +3844,19 @@ export type Marketplace = {
         147,
         25,
         91
+      ]
+    },
+    {
+      "name": "executionsArchived",
+      "discriminator": [
+        221,
+        125,
+        235,
+        189,
+        164,
+        64,
+        46,
+        40
       ]
     },
     {
@@ -4197,31 +4423,61 @@ export type Marketplace = {
     },
     {
       "code": 6086,
+      "name": "invalidTree",
+      "msg": "A tree must be a new account of this program: of the exact size, all zero and rent-exempt"
+    },
+    {
+      "code": 6087,
+      "name": "archiveTooEarly",
+      "msg": "The archive before this one is not yet nine tenths full"
+    },
+    {
+      "code": 6088,
+      "name": "archiveFull",
+      "msg": "The archive has no room left"
+    },
+    {
+      "code": 6089,
+      "name": "tooManyRecords",
+      "msg": "At most 12 records can be archived at a time"
+    },
+    {
+      "code": 6090,
+      "name": "nothingToArchive",
+      "msg": "None of these records can be archived now"
+    },
+    {
+      "code": 6091,
+      "name": "archiveUnsound",
+      "msg": "The archive's count is not that of its tree"
+    },
+    {
+      "code": 6092,
       "name": "accountExists",
       "msg": "The account to be made exists already"
     },
     {
-      "code": 6087,
+      "code": 6093,
       "name": "wrongAddress",
       "msg": "This account is not at the address that its seeds make"
     },
     {
-      "code": 6088,
+      "code": 6094,
       "name": "invalidAmount",
       "msg": "The amount must be above zero and no more than there is"
     },
     {
-      "code": 6089,
+      "code": 6095,
       "name": "arithmeticOverflow",
       "msg": "An amount is out of range"
     },
     {
-      "code": 6090,
+      "code": 6096,
       "name": "destinationUnusable",
       "msg": "The receiving account is missing, frozen or no USDC account"
     },
     {
-      "code": 6091,
+      "code": 6097,
       "name": "wrongDestination",
       "msg": "This is not the account that the money belongs to"
     }
@@ -4510,6 +4766,118 @@ export type Marketplace = {
               "Where the metadata document can be found."
             ],
             "type": "string"
+          }
+        ]
+      }
+    },
+    {
+      "name": "archive",
+      "docs": [
+        "One of a line of archives and its tree."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "version",
+            "docs": [
+              "Layout version, 1."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "bump",
+            "docs": [
+              "Bump of this address."
+            ],
+            "type": "u8"
+          },
+          {
+            "name": "index",
+            "docs": [
+              "Its place in the line of archives, from 0."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "tree",
+            "docs": [
+              "The account that holds the Merkle tree."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "count",
+            "docs": [
+              "Leaves in the tree; the next one gets this index."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "createdAt",
+            "docs": [
+              "When the tree was registered, unix seconds."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "archiveCreated",
+      "docs": [
+        "A tree was registered, and takes records from now on."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "archive",
+            "type": "pubkey"
+          },
+          {
+            "name": "index",
+            "docs": [
+              "Place of the archive in the line of all, from 0."
+            ],
+            "type": "u16"
+          },
+          {
+            "name": "tree",
+            "type": "pubkey"
+          },
+          {
+            "name": "createdAt",
+            "docs": [
+              "Unix seconds."
+            ],
+            "type": "i64"
+          }
+        ]
+      }
+    },
+    {
+      "name": "archivedExecution",
+      "docs": [
+        "One leaf: what its hash is made of."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "record",
+            "docs": [
+              "Where the record was."
+            ],
+            "type": "pubkey"
+          },
+          {
+            "name": "execution",
+            "type": {
+              "defined": {
+                "name": "executionRecord"
+              }
+            }
           }
         ]
       }
@@ -4897,6 +5265,24 @@ export type Marketplace = {
                 "name": "configSettings"
               }
             }
+          }
+        ]
+      }
+    },
+    {
+      "name": "createArchiveArgs",
+      "docs": [
+        "Arguments of `create_archive`."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "index",
+            "docs": [
+              "Its place in the line of archives, from 0."
+            ],
+            "type": "u16"
           }
         ]
       }
@@ -6120,6 +6506,43 @@ export type Marketplace = {
           },
           {
             "name": "disputeUpheld"
+          }
+        ]
+      }
+    },
+    {
+      "name": "executionsArchived",
+      "docs": [
+        "Records became leaves and their accounts went. It is the only trace of their fields, so it is not printed but",
+        "sent as the data of a call of the program to itself, which nothing can cut short."
+      ],
+      "type": {
+        "kind": "struct",
+        "fields": [
+          {
+            "name": "archive",
+            "type": "pubkey"
+          },
+          {
+            "name": "tree",
+            "type": "pubkey"
+          },
+          {
+            "name": "firstIndex",
+            "docs": [
+              "Leaf of the first execution; the others follow in their order."
+            ],
+            "type": "u32"
+          },
+          {
+            "name": "executions",
+            "type": {
+              "vec": {
+                "defined": {
+                  "name": "archivedExecution"
+                }
+              }
+            }
           }
         ]
       }
@@ -7532,6 +7955,63 @@ export type Marketplace = {
   ],
   "constants": [
     {
+      "name": "archiveBuffer",
+      "docs": [
+        "Roots that an archive's tree remembers, the buffer of SPL Account Compression."
+      ],
+      "type": "u8",
+      "value": "64"
+    },
+    {
+      "name": "archiveCapacity",
+      "docs": [
+        "Leaves that an archive has room for."
+      ],
+      "type": "u32",
+      "value": "1048576"
+    },
+    {
+      "name": "archiveDepth",
+      "docs": [
+        "Levels of an archive's tree below its root: room for 2^20 leaves."
+      ],
+      "type": "u8",
+      "value": "20"
+    },
+    {
+      "name": "archiveLeafDomain",
+      "docs": [
+        "Hashed before a record's address and fields to make its leaf; longer than nothing, so that no two nodes of",
+        "the tree, 64 bytes, can pass for a record."
+      ],
+      "type": "bytes",
+      "value": "[97, 103, 101, 110, 116, 45, 109, 97, 114, 107, 101, 116, 112, 108, 97, 99, 101, 58, 97, 114, 99, 104, 105, 118, 101, 58, 118, 49]"
+    },
+    {
+      "name": "archiveSeed",
+      "docs": [
+        "Seed of an `Archive`, followed by its index, u16 little-endian."
+      ],
+      "type": "bytes",
+      "value": "[97, 114, 99, 104, 105, 118, 101]"
+    },
+    {
+      "name": "archiveSuccessorCount",
+      "docs": [
+        "Leaves from which on the next archive can be made: nine tenths, so that archiving never waits for a tree."
+      ],
+      "type": "u32",
+      "value": "943719"
+    },
+    {
+      "name": "archiveTreeBytes",
+      "docs": [
+        "Bytes of a tree's account."
+      ],
+      "type": "u32",
+      "value": "44280"
+    },
+    {
       "name": "bpsDenominator",
       "docs": [
         "Basis points in a whole."
@@ -7680,6 +8160,15 @@ export type Marketplace = {
       ],
       "type": "bytes",
       "value": "[108, 105, 115, 116, 105, 110, 103]"
+    },
+    {
+      "name": "maxArchivedRecords",
+      "docs": [
+        "Most records that one `archive_executions` takes; their addresses and those of as many rent sponsors are",
+        "what a transaction can carry."
+      ],
+      "type": "u8",
+      "value": "12"
     },
     {
       "name": "maxCollateralTiers",
