@@ -86,7 +86,7 @@ describe('archive_executions', () => {
 
   it('turns a record into a leaf and gives all its rent back, when its window is over', async () => {
     const execution = await w.open();
-    await w.must(w.settleInstructions(execution), [w.relay]);
+    await w.must([w.settleInstruction(execution)], [w.relay]);
     const account = (await w.vm.getAccount(execution.record))!;
     expect(account.lamports).to.equal(w.vm.rent(account.data.length));
     await w.vm.setClock(START + WINDOW - 1n);

@@ -74,7 +74,7 @@ export class TestArchive {
 /** A settled execution with some fields of its record written over. By default it settled so long ago that it is ripe. */
 export async function ended(w: World, fields: Partial<program.ExecutionRecord> = {}): Promise<Execution> {
   const execution = await w.open();
-  await w.must(w.settleInstructions(execution), [w.relay]);
+  await w.must([w.settleInstruction(execution)], [w.relay]);
   await w.overwrite('ExecutionRecord', execution.record, { settledAt: 1n, ...fields });
   return { ...execution, rentSponsor: fields.rentSponsor ?? execution.rentSponsor };
 }
