@@ -10,6 +10,7 @@ import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
 import { disputeCommands } from './commands/dispute.ts';
 import { executionCommands } from './commands/execution.ts';
+import { gasCommands } from './commands/gas.ts';
 import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
 import { localCommands } from './commands/local.ts';
@@ -24,6 +25,7 @@ export function createProgram(): Command {
     .description('Agent Marketplace: list agents, make API keys, pay, dispute, administer')
     .addCommand(listingCommands())
     .addCommand(keysCommands())
+    .addCommand(gasCommands())
     .addCommand(agentsCommands())
     .addCommand(executionCommands())
     .addCommand(disputeCommands())

@@ -64,6 +64,15 @@ export function disputeCommands(): Command {
       const wallet = await readWallet(options);
       printResult(await endUnansweredDispute(await openOnChain(options), { wallet, executionId }), options.json);
     });
+
+  withWallet(group.command('close'))
+    .description('remove a dispute 30 days after its outcome; its rent goes to whoever paid it; anyone can')
+    .argument('<execution_id>', 'the disputed execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const { removeDispute } = await import('../../sdk/wallet/disputes.ts');
+      const wallet = await readWallet(options);
+      printResult(await removeDispute(await openOnChain(options), { wallet, executionId }), options.json);
+    });
   return group;
 }
 

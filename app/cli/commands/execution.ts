@@ -118,7 +118,9 @@ function addRefund(group: Command): void {
 
 function addClose(group: Command): void {
   withWallet(group.command('close'))
-    .description('remove the record of a refunded execution, 7 days after its open; anyone can')
+    .description(
+      'remove the record of a refunded execution after three days, of a paid one a year after its window; anyone can',
+    )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { closeRecord } = await import('../../sdk/wallet/executions.ts');

@@ -19,12 +19,13 @@ import {
   U32_MAX,
   withRestrictions,
 } from './keyOptions.ts';
-import { open, readWallet, toAmount, toCount, withWallet } from './options.ts';
+import { open, readWallet, toAmount, toCount, toSol, withWallet } from './options.ts';
 
 interface CreateOptions extends CommonOptions, LimitOptions, RestrictionOptions {
   name: string;
   allowance?: bigint;
   replaceDelegate?: boolean;
+  gas?: bigint;
 }
 
 export function addCreate(group: Command): void {
@@ -46,6 +47,11 @@ export function addCreate(group: Command): void {
       '--allowance <usdc>',
       "what all of the wallet's keys together may spend (default: never less than now)",
       toAmount,
+    )
+    .option(
+      '--gas <sol>',
+      "put this much into the wallet's tank in the same transaction; 0.01 is some 800 calls",
+      toSol,
     )
     .option('--replace-delegate', "take the place of another delegate of the wallet's USDC account")
     .configureHelp({
@@ -75,6 +81,7 @@ export function addCreate(group: Command): void {
         limits,
         onProgress: report,
         ...(allowance && { allowance }),
+        ...(options.gas && { gas: options.gas }),
         ...(replaceDelegate && { replaceDelegate }),
         ...(Object.keys(restrictions).length > 0 && { restrictions }),
       };

@@ -12,6 +12,7 @@ import type { Marketplace, MarketplaceChain } from '../../sdk/wallet/marketplace
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { Service } from '../../sdk/wallet/service.ts';
 import type { Signer } from '../../sdk/wallet/signer.ts';
+import { parseSol } from '../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, ENVIRONMENT_HELP, fromCaller, readSettings } from '../config.ts';
 import { report } from '../output.ts';
@@ -86,6 +87,18 @@ export function toAmountOrZero(text: string): bigint {
   } catch (error) {
     throw new InvalidArgumentError(`${(error as Error).message}.`);
   }
+}
+
+/** Lamports, above zero. */
+export function toSol(text: string): bigint {
+  let lamports: bigint;
+  try {
+    lamports = parseSol(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+  if (lamports > 0n) return lamports;
+  throw new InvalidArgumentError('It must be above zero.');
 }
 
 /** A whole number from `minimum` to `maximum`. */

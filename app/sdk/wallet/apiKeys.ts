@@ -3,11 +3,14 @@
  * on-chain in one transaction; the marketplace learns the key's hash.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { createGrant } from '../program/program.ts';
+import type { TransactionInstruction } from '@solana/web3.js';
+import { createGrant, depositGas } from '../program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../receipt/apiKey.ts';
 import type { KeySummary, ProcedureInput } from '../wire/procedures.ts';
+import { formatSol } from '../wire/sol.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { formatTime, type Progress } from './format.ts';
+import { readGas, requireTank } from './gas.ts';
 import { type AllowanceOptions, type OwnKey, planAllowance, readLimits, revokeOnChain } from './grants.ts';
 import type { Marketplace } from './marketplace.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
@@ -20,6 +23,8 @@ export interface CreateKeyOptions extends AllowanceOptions {
   name: string;
   /** A key that exists already, for a chain that does not know it yet. */
   apiKey?: string;
+  /** Lamports for the wallet's tank, put there by the same transaction. */
+  gas?: bigint;
   /** What the marketplace shall allow the key, less than its grant does. */
   restrictions?: KeyRestrictions;
   onProgress?: Progress;
@@ -35,6 +40,8 @@ export interface KeyResult {
   name: string;
   /** What all keys of the wallet together may spend now. */
   allowance_usdc: string;
+  /** What the wallet's tank holds then: the network fees of all its keys. */
+  gas_sol: string;
   expires_at: string | null;
   /** Of the transaction. */
   signature: string;
@@ -52,9 +59,10 @@ export async function createKey(
   const owner = wallet.publicKey;
   const { allowance, instructions } = await planAllowance(marketplace, options, onProgress);
   const grant = createGrant({ wallet: owner, payer: owner, keyId, limits });
+  const gas = await planGas(marketplace, options);
   let signature: string;
   try {
-    signature = await sendTransaction(marketplace.connection, [grant, ...instructions], wallet);
+    signature = await sendTransaction(marketplace.connection, [grant, ...instructions, ...gas], wallet);
   } catch (error) {
     if (error instanceof UnknownOutcome) onGranted(apiKey);
     throw error;
@@ -70,9 +78,20 @@ export async function createKey(
     wallet: owner.toBase58(),
     name,
     allowance_usdc: formatUsdc(allowance),
+    gas_sol: formatSol(await readGas(marketplace.connection, owner)),
     expires_at: formatTime(limits.expiresAt),
     signature,
   };
+}
+
+async function planGas(
+  { connection }: Marketplace,
+  { wallet, gas: lamports }: CreateKeyOptions,
+): Promise<TransactionInstruction[]> {
+  if (lamports === undefined) return [];
+  const owner = wallet.publicKey;
+  await requireTank(connection, (await readGas(connection, owner)) + lamports);
+  return [depositGas({ from: owner, wallet: owner, lamports })];
 }
 
 /** Tells the marketplace of a key whose grant is on-chain. Repeating it changes nothing. */

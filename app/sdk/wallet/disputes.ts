@@ -6,6 +6,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import {
   claimDisputeAward,
+  closeDispute,
   constants,
   type Dispute,
   findDispute,
@@ -167,6 +168,19 @@ export async function endUnansweredDispute({ connection }: MarketplaceChain, { w
     LapseTooEarly: `It lapses at ${formatTime(lapsesAt(found))}; the chain's clock shows ${now}.`,
   });
   return { execution_id: formatUuid(executionId), outcome: 'lapsed', bond_to: rentSponsor.toBase58(), signature };
+}
+
+/** Removes an ended dispute, whose record can have no other; its rent goes to whoever paid it. Anyone can. */
+export async function removeDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
+  const found = await readDispute(connection, executionId);
+  const { rentSponsor, outcome, owed } = found;
+  const now = formatTime(await readClock(connection));
+  const closableAt = formatTime(found.resolvedAt + BigInt(constants.endedDisputeSeconds));
+  const signature = await sendTransaction(connection, [closeDispute({ executionId, rentSponsor })], wallet, {
+    DisputeNotEnded: `Its outcome is ${outcome}, and it owes ${formatUsdc(owed)} USDC.`,
+    CloseTooEarly: `It can be closed at ${closableAt}; the chain's clock shows ${now}.`,
+  });
+  return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
 }
 
 function readDispute(connection: Connection, executionId: Uint8Array): Promise<Dispute> {

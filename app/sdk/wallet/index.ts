@@ -4,6 +4,7 @@ export * from './connection.ts';
 export * from './disputes.ts';
 export * from './executions.ts';
 export * from './format.ts';
+export * from './gas.ts';
 export * from './grants.ts';
 export * from './listingDraft.ts';
 export * from './listings.ts';

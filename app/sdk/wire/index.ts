@@ -4,5 +4,6 @@ export * from './keyScopes.ts';
 export * from './metadata.ts';
 export * from './procedures.ts';
 export * from './schemaKeywords.ts';
+export * from './sol.ts';
 export * from './usdc.ts';
 export * from './wire.ts';

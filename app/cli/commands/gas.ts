@@ -1,0 +1,41 @@
+/** `gas`: the tank from which the network fees of a wallet's executions are paid. */
+import { Command } from 'commander';
+import type { CommonOptions } from '../config.ts';
+import { printResult } from '../output.ts';
+import { type Address, openOnChain, publicKeyOf, readWallet, toAddress, toSol, withWallet } from './options.ts';
+
+type OfOptions = CommonOptions & { of?: Address };
+
+export function gasCommands(): Command {
+  const group = new Command('gas').description("the tank that pays the network fees of all of a wallet's keys");
+
+  withWallet(group.command('show'))
+    .description('show what the tank holds')
+    .option('--of <address>', "another wallet's tank", toAddress)
+    .action(async (options: OfOptions) => {
+      const { showGas } = await import('../../sdk/wallet/gas.ts');
+      const wallet = options.of ? await publicKeyOf(options.of) : (await readWallet(options)).publicKey;
+      printResult(await showGas(await openOnChain(options), wallet), options.json);
+    });
+
+  withWallet(group.command('add'))
+    .description('put SOL into the tank; 0.01 SOL is the gas of some 800 calls')
+    .argument('<sol>', 'how much', toSol)
+    .option('--of <address>', "another wallet's tank", toAddress)
+    .action(async (lamports: bigint, options: OfOptions) => {
+      const { addGas } = await import('../../sdk/wallet/gas.ts');
+      const wallet = await readWallet(options);
+      const deposit = { wallet, lamports, ...(options.of && { of: await publicKeyOf(options.of) }) };
+      printResult(await addGas(await openOnChain(options), deposit), options.json);
+    });
+
+  withWallet(group.command('take'))
+    .description("take SOL out of the wallet's own tank")
+    .argument('[sol]', 'how much (default: all)', toSol)
+    .action(async (lamports: bigint | undefined, options: CommonOptions) => {
+      const { takeGas } = await import('../../sdk/wallet/gas.ts');
+      const wallet = await readWallet(options);
+      printResult(await takeGas(await openOnChain(options), { wallet, lamports: lamports ?? null }), options.json);
+    });
+  return group;
+}
