@@ -50,10 +50,11 @@ export async function createMarket(dataDir: string, endpoint: string): Promise<B
   const keyId = Buffer.from(keyIdOf(apiKey));
   const terms = { ...TERMS, price: PRICE, metadataHash: Buffer.from(metadataHash, 'hex') };
   await w.must([initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
-  await w.must(w.listInstructions(w.listInput({ terms })), [w.creator]);
+  await w.must([w.listInstruction({ terms })], [w.creator]);
   const limits = { perExecutionMax: PLENTY, periodMax: PLENTY, totalMax: PLENTY };
   w.vm.setWallet(w.caller.publicKey, w.usdcMint, PLENTY);
   await w.must([createGrant(w.grantInput(limits, keyId)), w.approveInstruction(PLENTY)], [w.caller]);
+  await w.must([w.depositInstruction()], [w.caller]);
   await w.vm.airdrop(w.relay.publicKey, 1_000_000_000_000n);
   writeFileSync(join(dataDir, 'relay-authority.json'), JSON.stringify([...w.relay.secretKey]), { mode: 0o600 });
 
@@ -126,6 +127,7 @@ async function writeIndex(
       closed: 0n,
       execution_count: 0n,
       total_spent: '0',
+      max_gas_lamports: BigInt(grant.maxGasLamports),
       slot: 1n,
     })
     .execute();

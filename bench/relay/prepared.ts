@@ -1,10 +1,9 @@
 /** Opens and settles signed beforehand, so that a bare proxy can send what the relay would without knowing how. */
-import { randomBytes } from 'node:crypto';
 import { Transaction, type TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { findGrant, openExecutionWithGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
-import { deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
 import type { World } from '../../tests/harness/vm/world.ts';
 
 export interface PreparedTransaction {
@@ -33,13 +32,13 @@ export async function prepareCalls(
   const keyId = keyIdOf(apiKey);
   const payerAccounts = [w.wallet(w.caller), findGrant(w.caller.publicKey, keyId)].map((key) => key.toBase58());
   return Array.from({ length: count }, () => {
-    const nonce = randomBytes(16);
+    const nonce = createNonce(w.day());
     const executionId = deriveExecutionId(w.caller.publicKey.toBytes(), nonce);
     const open = openExecutionWithGrant(w.openGrantInput({ nonce, executionId, keyId, maxPrice: price }));
     const execution = w.execution(nonce, w.caller.publicKey, keyId, w.relay.publicKey);
     return {
       open: sign([open]),
-      settle: sign(w.settleInstructions(execution)),
+      settle: sign([w.settleInstruction(execution)]),
       payerAccounts,
       recordAccounts: [execution.record.toBase58(), w.listing.toBase58()],
     };

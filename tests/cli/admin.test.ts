@@ -65,7 +65,7 @@ describe('the command line without the service: the admin', function () {
       config: findConfig().toBase58(),
       admin: admin.publicKey.toBase58(),
       pending_admin: null,
-      relay_authority: market.authority.publicKey.toBase58(),
+      relay_authorities: [market.authority.publicKey.toBase58()],
       usdc_mint: market.usdcMint.toBase58(),
       treasury: findTreasury().toBase58(),
       treasury_usdc: '0.01',
@@ -175,12 +175,15 @@ describe('the command line without the service: the admin', function () {
   it('gives the relay’s rights to another key, which may refund at once', async () => {
     const opened = await terminal.done(caller, 'execution', 'open', market.agentId, '--task', 'sums');
     const before = await market.amountOf(market.callers[0]!.usdc);
-    const set = ['admin', 'set-relay-authority', stranger.publicKey.toBase58()];
+    const set = ['admin', 'set-relay-authorities', stranger.publicKey.toBase58()];
     expect(await terminal.refused(stranger, ...set)).to.include(notAdmin(stranger));
     const nobody = SystemProgram.programId.toBase58();
-    expect(await terminal.refused(admin, 'admin', 'set-relay-authority', nobody)).to.include('(InvalidAuthority).');
+    const named = [stranger.publicKey.toBase58(), nobody];
+    expect(await terminal.refused(admin, 'admin', 'set-relay-authorities', ...named)).to.include(
+      '(InvalidRelayAuthorities).',
+    );
     await terminal.done(admin, ...set);
-    expect((await config()).relay_authority).to.equal(stranger.publicKey.toBase58());
+    expect((await config()).relay_authorities).to.deep.equal([stranger.publicKey.toBase58()]);
     const refund = ['execution', 'refund', opened.execution_id];
     expect(await terminal.refused(market.authority, ...refund)).to.include('(RefundTooEarly).');
     expect(await terminal.done(stranger, ...refund)).to.include({ amount_usdc: '0.25' });

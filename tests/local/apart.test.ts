@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMockUsdc } from '../../app/local/network.ts';
-import { decodeAccount, findConfig } from '../../app/sdk/program/program.ts';
+import { decodeAccount, findConfig, relayAuthoritiesOf } from '../../app/sdk/program/program.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { newDirectory, ROOT } from './start.ts';
 
@@ -61,7 +61,7 @@ describe('migration, indexer and relay apart', function () {
       ...process.env,
       ANCHOR_PROVIDER_URL: node.rpcUrl,
       ANCHOR_WALLET: keyFile('upgrade-authority.json', node.payer),
-      RELAY_AUTHORITY: relayAuthority.publicKey.toBase58(),
+      RELAY_AUTHORITIES: relayAuthority.publicKey.toBase58(),
       USDC_MINT: mint.publicKey.toBase58(),
       SOLANA_RPC_URL: node.rpcUrl,
       SOLANA_WS_URL: node.wsUrl,
@@ -80,8 +80,8 @@ describe('migration, indexer and relay apart', function () {
       const help = run(file, {}, ['--help']);
       expect([help.status, help.stdout.includes('npm run')], file).to.deep.equal([0, true]);
     }
-    const noAuthority = run('scripts/migrate.ts', { RELAY_AUTHORITY: '' });
-    expect([noAuthority.status, noAuthority.stderr.includes('RELAY_AUTHORITY')]).to.deep.equal([1, true]);
+    const noAuthority = run('scripts/migrate.ts', { RELAY_AUTHORITIES: '' });
+    expect([noAuthority.status, noAuthority.stderr.includes('RELAY_AUTHORITIES')]).to.deep.equal([1, true]);
     const noKey = run('app/relay/main.ts', { RELAY_KEYPAIR: '' });
     expect([noKey.status, noKey.stderr.includes('RELAY_KEYPAIR')]).to.deep.equal([1, true]);
     const noIndex = run('app/relay/main.ts');
@@ -92,9 +92,9 @@ describe('migration, indexer and relay apart', function () {
     expect(run('scripts/migrate.ts').status).to.equal(0);
     const account = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     const config = decodeAccount('Config', account!.data);
-    expect(config.relayAuthority.equals(relayAuthority.publicKey)).to.equal(true);
+    expect(relayAuthoritiesOf(config).map(String)).to.deep.equal([relayAuthority.publicKey.toBase58()]);
     expect(config.admin.equals(node.payer.publicKey)).to.equal(true);
-    const again = run('scripts/migrate.ts', { RELAY_AUTHORITY: Keypair.generate().publicKey.toBase58() });
+    const again = run('scripts/migrate.ts', { RELAY_AUTHORITIES: Keypair.generate().publicKey.toBase58() });
     expect(again.status).to.equal(0);
     const after = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     expect(after!.data.equals(account!.data)).to.equal(true);

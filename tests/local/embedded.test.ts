@@ -41,7 +41,7 @@ describe('npm start on the embedded node', function () {
       'program_id',
       'usdc_mint',
       'treasury',
-      'relay_authority',
+      'relay_authorities',
       'agents',
       'callers',
     ]);

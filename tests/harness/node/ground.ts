@@ -27,6 +27,7 @@ export async function layGround(node: TestNode, relay: Keypair, people: Keypair[
     payer,
     admin: payer.publicKey,
     relayAuthority: relay.publicKey,
+    exposureMultiple: 0,
     usdcMint,
   });
   const mintTo = (owner: PublicKey, amount: bigint) =>
