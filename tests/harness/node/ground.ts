@@ -26,7 +26,7 @@ export async function layGround(node: TestNode, relay: Keypair, people: Keypair[
     upgradeAuthority: payer,
     payer,
     admin: payer.publicKey,
-    relayAuthority: relay.publicKey,
+    relayAuthorities: [relay.publicKey],
     exposureMultiple: 0,
     usdcMint,
   });
