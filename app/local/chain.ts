@@ -1,5 +1,4 @@
 /** Which chain the local network runs on: the node that the environment names, or one embedded for this run. */
-import { createRequire } from 'node:module';
 import { Connection } from '@solana/web3.js';
 import { isSurfpool } from '../cli/surfpool.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -19,13 +18,12 @@ export interface LocalChain {
 /** As on today's mainnet. */
 const SLOT_TIME_MS = 400;
 const OWN_NODE_ADVICE =
-  'Start a node yourself, such as `surfpool start --no-tui`, then:\n' +
+  'Start a node yourself, such as `solana-test-validator`, then:\n' +
   '  SOLANA_RPC_URL=http://127.0.0.1:8899 SOLANA_WS_URL=ws://127.0.0.1:8900 npm start';
 
 /** Opens it. An embedded node that ends by itself ends everything. */
 export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): Promise<LocalChain> {
   if (!config.node) {
-    requireEmbeddedNode();
     const node = await forkNode({ slotTimeMs: SLOT_TIME_MS }).catch((error: Error) => {
       throw new Refusal(`${error.message}. ${OWN_NODE_ADVICE}`);
     });
@@ -43,16 +41,5 @@ export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): P
     return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'confirmed'), isSurfpool: await isSurfpool(rpcUrl) };
   } catch (error) {
     throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${rpcUrl}: ${(error as Error).message}`);
-  }
-}
-
-function requireEmbeddedNode(): void {
-  try {
-    createRequire(import.meta.url).resolve('surfpool-sdk-linux-x64-gnu');
-  } catch {
-    throw new Refusal(
-      `There is no embedded Solana node for this platform (${process.platform} ${process.arch}); it exists for Linux ` +
-        `on x64 with glibc. ${OWN_NODE_ADVICE}`,
-    );
   }
 }

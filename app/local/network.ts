@@ -1,6 +1,6 @@
 /**
- * A chain to run on: starts the embedded node in a process of its own, and puts on any Surfpool what the marketplace
- * needs there, over plain JSON-RPC: the program and a mock USDC mint. Used by `npm start` and by tests.
+ * A chain to run on: starts the embedded node in a process of its own, and puts on any node with cheat codes what the
+ * marketplace needs there, over plain JSON-RPC: the program and a mock USDC mint. Used by `npm start` and by tests.
  */
 
 import { fork } from 'node:child_process';
@@ -97,7 +97,7 @@ export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNo
   return { rpcUrl: ready.rpcUrl, wsUrl: ready.wsUrl, payer, stop, exited };
 }
 
-/** Puts a program on a Surfpool by its cheat codes and names who may upgrade it. */
+/** Puts a program on a node by its cheat codes and names who may upgrade it. */
 export async function deployProgram(
   rpcUrl: string,
   program: { programId: PublicKey; upgradeAuthority: PublicKey; soPath?: string },

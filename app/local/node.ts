@@ -1,13 +1,13 @@
 /**
- * The process that holds the embedded Solana node (Surfpool), apart from everything else so that its load and its
- * memory are nobody's but its own. `forkNode` in network.ts starts it and hears one message:
+ * The process that holds the embedded Solana node, apart from everything else so that its load and its memory are
+ * nobody's but its own. `forkNode` in network.ts starts it as `node.ts SLOT_TIME_MS` and hears one message:
  *
  *     {type: 'ready', rpcUrl, wsUrl, payer: number[]}      payer: 64-byte secret key of an account with 10 SOL
  *     {type: 'failed', message}                            the node could not start; the process ends
  *
  * It ends when its parent does, however that happens, and not by Ctrl-C: the chain is needed while others shut down.
  */
-import { createRequire } from 'node:module';
+import { Keypair, PublicKey } from '@solana/web3.js';
 
 export interface NodeReady {
   type: 'ready';
@@ -21,41 +21,31 @@ export interface NodeFailed {
   message: string;
 }
 
-/** The part of the native module that is used here; it ships no types. */
-interface SurfpoolModule {
-  Surfnet: {
-    startWithConfig(config: { offline: boolean; blockProductionMode: 'clock'; slotTimeMs: number }): Surfnet;
-  };
-}
-
-interface Surfnet {
-  rpcUrl: string;
-  wsUrl: string;
-  payerSecretKey: number[];
-  drainEvents(): unknown[];
-}
-
-/** Without this the node's buffer of internal events fills up and it stalls after some ten seconds of load. */
-const DRAIN_INTERVAL_MS = 100;
-
-function startNode(slotTimeMs: number): Surfnet {
-  const require = createRequire(import.meta.url);
-  const { Surfnet } = require('surfpool-sdk-linux-x64-gnu') as SurfpoolModule;
-  // Mode `clock`: in mode `transaction` the status of a transaction is forgotten after about 150 blocks.
-  return Surfnet.startWithConfig({ offline: true, blockProductionMode: 'clock', slotTimeMs });
-}
+const PAYER_LAMPORTS = 10_000_000_000n;
 
 function report(message: NodeReady | NodeFailed): void {
   process.send?.(message);
+}
+
+async function start(slotTimeMs: number): Promise<NodeReady> {
+  // Not above: an import that fails there could not be told of.
+  const { Account } = await import('litesvm/dist/internal.js').catch((cause) => {
+    const platform = `${process.platform} ${process.arch}`;
+    throw new Error(`it exists for Linux and macOS on x64 and arm64, not for ${platform}`, { cause });
+  });
+  const { startNode } = await import('./node/server.ts');
+  const { rpcUrl, wsUrl, bank } = await startNode({ slotTimeMs });
+  const payer = Keypair.generate();
+  const wallet = new Account(PAYER_LAMPORTS, new Uint8Array(), PublicKey.default.toBytes(), false, 0n);
+  bank.setAccount(payer.publicKey, wallet);
+  return { type: 'ready', rpcUrl, wsUrl, payer: [...payer.secretKey] };
 }
 
 process.on('SIGINT', () => {});
 process.on('disconnect', () => process.exit(0));
 
 try {
-  const node = startNode(Number(process.argv[2]));
-  setInterval(() => node.drainEvents(), DRAIN_INTERVAL_MS);
-  report({ type: 'ready', rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, payer: [...node.payerSecretKey] });
+  report(await start(Number(process.argv[2])));
 } catch (error) {
   report({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
   process.exitCode = 1;

@@ -1,0 +1,151 @@
+/** Transactions as they come and as they are shown: decoding, what they cost, and the errors in a validator's words. */
+import {
+  ComputeBudgetProgram,
+  Ed25519Program,
+  type PublicKey,
+  Secp256k1Program,
+  SystemProgram,
+  type TransactionError,
+  VersionedMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { invalidParams } from './wire.ts';
+
+/** The most that a transaction takes on the wire. */
+const MAX_BYTES = 1_232;
+const SIGNATURE_LAMPORTS = 5_000;
+const UNITS_PER_PROGRAM = 200_000;
+const UNITS_PER_BUILTIN = 3_000;
+const MAX_UNITS = 1_400_000;
+const MICRO = 1_000_000n;
+
+export interface Decoded {
+  /** In the one canonical form: the VM ends the process over bytes that it cannot read. */
+  bytes: Buffer;
+  signature: string;
+  blockhash: string;
+  message: VersionedMessage;
+  keys: PublicKey[];
+}
+
+/** Reads a transaction that is whole and names only what it lists. Throws -32602 where it is not. */
+export function decodeTransaction(bytes: Uint8Array): Decoded {
+  if (bytes.length > MAX_BYTES) {
+    throw invalidParams(`transaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`);
+  }
+  try {
+    const transaction = VersionedTransaction.deserialize(bytes);
+    const { message, signatures } = transaction;
+    requireSane(message);
+    if (signatures.length !== message.header.numRequiredSignatures) throw new Error('wrong number of signatures');
+    return {
+      bytes: Buffer.from(transaction.serialize()),
+      signature: bs58.encode(signatures[0]!),
+      blockhash: message.recentBlockhash,
+      message,
+      keys: message.staticAccountKeys,
+    };
+  } catch (error) {
+    throw invalidParams(`failed to deserialize the transaction: ${(error as Error).message}`);
+  }
+}
+
+/** Reads a message alone, as `getFeeForMessage` has it. */
+export function decodeMessage(bytes: Uint8Array): VersionedMessage {
+  try {
+    const message = VersionedMessage.deserialize(bytes);
+    requireSane(message);
+    return message;
+  } catch (error) {
+    throw invalidParams(`failed to deserialize the message: ${(error as Error).message}`);
+  }
+}
+
+function requireSane(message: VersionedMessage): void {
+  const { header, staticAccountKeys: keys, compiledInstructions, addressTableLookups } = message;
+  const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
+  // Nothing of this marketplace needs them, and what they load would be in no index by address here.
+  if (addressTableLookups.length > 0) throw new Error('this node has no address lookup tables');
+  if (numRequiredSignatures <= numReadonlySignedAccounts) throw new Error('nobody can pay the fee');
+  if (numRequiredSignatures + numReadonlyUnsignedAccounts > keys.length) throw new Error('too few accounts');
+  if (new Set(keys.map(String)).size !== keys.length) throw new Error('an account is named twice');
+  for (const { programIdIndex, accountKeyIndexes } of compiledInstructions) {
+    if (programIdIndex === 0) throw new Error('the payer is no program');
+    if (Math.max(programIdIndex, ...accountKeyIndexes) >= keys.length) throw new Error('an account is not listed');
+  }
+}
+
+const BUILTINS = new Set([
+  ...[SystemProgram, ComputeBudgetProgram, Ed25519Program, Secp256k1Program].map(({ programId }) => String(programId)),
+  ...['BPFLoader1111111111111111111111111111111111', 'BPFLoader2111111111111111111111111111111111'],
+  ...['BPFLoaderUpgradeab1e11111111111111111111111', 'LoaderV411111111111111111111111111111111111'],
+  ...['Vote111111111111111111111111111111111111111', 'Secp256r1SigVerify1111111111111111111111111'],
+]);
+/** They count the signatures that they check in their first byte, and each is paid for. */
+const PRECOMPILES = new Set([
+  String(Ed25519Program.programId),
+  String(Secp256k1Program.programId),
+  'Secp256r1SigVerify1111111111111111111111111',
+]);
+
+/** What a message pays if it lands, lamports. */
+export function feeOf(message: VersionedMessage): number {
+  let signatures = message.header.numRequiredSignatures;
+  let units = 0;
+  let limit: number | undefined;
+  let price = 0n;
+  for (const { programIdIndex, data } of message.compiledInstructions) {
+    const program = String(message.staticAccountKeys[programIdIndex]);
+    const bytes = Buffer.from(data);
+    if (PRECOMPILES.has(program)) signatures += bytes[0] ?? 0;
+    if (program === String(ComputeBudgetProgram.programId)) {
+      if (bytes[0] === 2 && bytes.length >= 5) limit = bytes.readUInt32LE(1);
+      if (bytes[0] === 3 && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
+    }
+    units += BUILTINS.has(program) ? UNITS_PER_BUILTIN : UNITS_PER_PROGRAM;
+  }
+  const paidUnits = BigInt(Math.min(limit ?? units, MAX_UNITS));
+  return signatures * SIGNATURE_LAMPORTS + Number((price * paidUnits + MICRO - 1n) / MICRO);
+}
+
+/** The VM prints errors in Rust's debug form; a validator sends them as JSON. */
+export function readError(printed: string): TransactionError {
+  const instruction = /err: InstructionError\((\d+), (?:Custom\((\d+)\)|(\w+))/.exec(printed);
+  if (instruction) {
+    const [, index, code, name] = instruction;
+    return { InstructionError: [Number(index), code === undefined ? name! : { Custom: Number(code) }] };
+  }
+  const account = /err: (\w+) \{ account_index: (\d+) \}/.exec(printed);
+  if (account) return { [account[1]!]: { account_index: Number(account[2]) } } as object;
+  const index = /err: (\w+)\((\d+)\)/.exec(printed);
+  if (index) return { [index[1]!]: Number(index[2]) } as object;
+  return /err: (\w+)/.exec(printed)?.[1] ?? 'SanitizeFailure';
+}
+
+const SENTENCES: Record<string, string> = {
+  AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',
+  AlreadyProcessed: 'This transaction has already been processed',
+  BlockhashNotFound: 'Blockhash not found',
+  InsufficientFundsForFee: 'Insufficient funds for fee',
+  InvalidAccountForFee: 'This account may not be used to pay transaction fees',
+  InvalidProgramForExecution: 'This program may not be used for executing instructions',
+  ProgramAccountNotFound: 'Attempt to load a program that does not exist',
+  SanitizeFailure: 'Transaction failed to sanitize accounts offsets correctly',
+  SignatureFailure: 'Transaction did not pass signature verification',
+};
+const FAILED = /^Program \w+ failed: (.*)$/;
+
+/** An error as a person reads it; what an instruction failed with stands in the logs. */
+export function describeError(error: TransactionError, logs: string[]): string {
+  if (typeof error === 'string') return SENTENCES[error] ?? error;
+  if ('InsufficientFundsForRent' in error) {
+    const { account_index } = error.InsufficientFundsForRent as { account_index: number };
+    return `Transaction results in an account (${account_index}) with insufficient funds for rent`;
+  }
+  if (!('InstructionError' in error)) return JSON.stringify(error);
+  const [index, what] = error.InstructionError as [number, string | { Custom: number }];
+  const said = logs.map((line) => FAILED.exec(line)?.[1]).findLast((reason) => reason !== undefined);
+  const reason = typeof what === 'string' ? (said ?? what) : `custom program error: 0x${what.Custom.toString(16)}`;
+  return `Error processing Instruction ${index}: ${reason}`;
+}
