@@ -119,7 +119,7 @@ export class Bank {
 
   private clockAt(slot: number): Clock {
     const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
-    const time = BigInt(this.slots.time(slot) ?? this.slots.time(this.slots.current)!);
+    const time = BigInt(this.slots.clock(slot));
     const epochStart = this.slots.time(epoch * SLOTS_PER_EPOCH);
     return new Clock(
       BigInt(slot),
@@ -196,7 +196,10 @@ export class Bank {
   submit(transaction: Decoded): void {
     const { signature } = transaction;
     if (this.waiting.has(signature)) return;
-    if (!this.latencyMs) return this.execute(transaction);
+    if (!this.latencyMs) {
+      this.execute(transaction);
+      return;
+    }
     this.waiting.add(signature);
     setTimeout(() => {
       this.waiting.delete(signature);

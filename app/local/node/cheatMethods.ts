@@ -93,7 +93,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
         if (slot <= bank.slots.current) throw invalidParams('time travels forwards only');
         bank.leapTo(slot);
       }
-      return epochInfo(bank.slots.current);
+      return epochInfo(bank, bank.slots.current);
     },
     /** [{lamportsPerByte}]: what a byte of an account costs from now on. */
     surfnet_setRent(params) {

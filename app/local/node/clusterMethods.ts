@@ -11,14 +11,14 @@ const VERSION = { 'solana-core': '4.3.0', 'feature-set': 0, 'surfnet-version': '
 const options = z.tuple([]).rest(context.nullish());
 
 /** What `getEpochInfo` says of a slot. */
-export function epochInfo(slot: number) {
+export function epochInfo(bank: Bank, slot: number) {
   return {
     absoluteSlot: slot,
     blockHeight: slot,
     epoch: Math.floor(slot / SLOTS_PER_EPOCH),
     slotIndex: slot % SLOTS_PER_EPOCH,
     slotsInEpoch: SLOTS_PER_EPOCH,
-    transactionCount: null,
+    transactionCount: bank.history.count,
   };
 }
 
@@ -28,7 +28,7 @@ export function clusterMethods(bank: Bank): Record<string, Method> {
   return {
     getSlot: slotOf,
     getBlockHeight: slotOf,
-    getEpochInfo: (params) => epochInfo(slotOf(params) as number),
+    getEpochInfo: (params) => epochInfo(bank, slotOf(params) as number),
     getLatestBlockhash(params) {
       const reading = readingOf(bank, parse(options, params)[0]);
       const { hash, slot } = bank.slots.blockAt(reading.slot);

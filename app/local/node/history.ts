@@ -46,7 +46,8 @@ export class History {
   /** In the order in which they ran. */
   private readonly bySignature = new Map<string, Landed>();
   private readonly byAddress = new Map<string, Landed[]>();
-  private count = 0;
+  /** How many have ever landed. */
+  count = 0;
 
   constructor(private readonly capacity = CAPACITY) {}
 

@@ -26,6 +26,8 @@ export class Slots {
   current = FINALITY_SLOTS + 1;
   /** What the chain's clock is ahead of this computer's, ms. */
   private aheadMs: number;
+  /** Unix seconds that the Clock has been set to: at no commitment it is earlier. */
+  private floor = 0;
   /** The last of them, oldest first. */
   private readonly blocks: Block[] = [];
   /** Unix milliseconds by slot, oldest first. */
@@ -73,6 +75,11 @@ export class Slots {
     return ms === undefined ? null : Math.floor(ms / 1_000);
   }
 
+  /** Unix seconds of the Clock as of a slot that some commitment stands at. */
+  clock(slot: number): number {
+    return Math.max(this.time(slot) ?? 0, this.floor);
+  }
+
   /** The newest block at or before a slot. */
   blockAt(slot: number): Block {
     return this.blocks.findLast((block) => block.slot <= slot)!;
@@ -100,14 +107,11 @@ export class Slots {
     this.begin(slot);
   }
 
-  /** Sets the chain's clock on, in the slot that runs: at every commitment it is this late then. */
+  /** Sets the chain's clock on, in the slot that runs. The times of earlier blocks stay. */
   setTime(unixMs: number): void {
-    const by = unixMs - this.nowMs;
-    this.aheadMs += by;
-    for (let slot = this.current; slot >= this.finalized; slot -= 1) {
-      const ms = this.times.get(slot);
-      if (ms !== undefined) this.times.set(slot, ms + by);
-    }
+    this.aheadMs += unixMs - this.nowMs;
+    this.floor = Math.floor(unixMs / 1_000);
+    this.times.set(this.current, unixMs);
   }
 
   private begin(slot: number): void {

@@ -1,0 +1,377 @@
+/** The embedded node by itself: what it does with transactions, commitments, time and rent is what a cluster does. */
+import {
+  ComputeBudgetProgram,
+  Ed25519Program,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  SendTransactionError,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import { until } from '../harness/edge/until.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
+
+const SLOT_MS = 50;
+const FEE = 5_000;
+const FINALITY_SLOTS = 31;
+const BLOCKHASH_SLOTS = 150;
+const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
+const RENT_SYSVAR = new PublicKey('SysvarRent111111111111111111111111111111111');
+
+interface Answer {
+  result?: unknown;
+  error?: { code: number; message: string; data?: { err: unknown; logs: string[] } };
+}
+
+describe('the embedded node', function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let payer: Keypair;
+
+  before(async () => {
+    node = await startNode({ slotTimeMs: SLOT_MS, deploy: false });
+  });
+  beforeEach(async () => {
+    payer = Keypair.generate();
+    await node.fundSol(payer.publicKey, LAMPORTS_PER_SOL);
+  });
+  after(() => node?.stop());
+
+  const balance = (key: PublicKey) => node.connection.getBalance(key, 'processed');
+  const transfer = (lamports: number, to = Keypair.generate().publicKey) =>
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports });
+  const memo = (text: string) => new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(text) });
+
+  async function sign(...instructions: TransactionInstruction[]) {
+    const { blockhash, lastValidBlockHeight } = await node.connection.getLatestBlockhash('confirmed');
+    const transaction = new Transaction({ feePayer: payer.publicKey, blockhash, lastValidBlockHeight });
+    transaction.add(...instructions).sign(payer);
+    return { bytes: transaction.serialize(), signature: bs58.encode(transaction.signature!), transaction };
+  }
+
+  /** As the relay sends. */
+  const send = (bytes: Uint8Array) => node.connection.sendRawTransaction(bytes, { skipPreflight: true });
+  const statusOf = async (signature: string) =>
+    (await node.connection.getSignatureStatuses([signature], { searchTransactionHistory: true })).value[0] ?? null;
+  const reached = (signature: string, commitment: string) =>
+    until(`${signature} is ${commitment}`, async () => (await statusOf(signature))?.confirmationStatus === commitment);
+  const untilSlot = (slot: number) =>
+    until(`slot ${slot} begins`, async () => (await node.connection.getSlot('processed')) >= slot);
+
+  async function post(body: unknown): Promise<Answer & Answer[]> {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return (await (await fetch(node.rpcUrl, request)).json()) as never;
+  }
+  const ask = (method: string, ...params: unknown[]) => post({ jsonrpc: '2.0', id: 1, method, params });
+
+  describe('transactions', () => {
+    it('run once: exact balances, and the same bytes again are answered with the signature', async () => {
+      const to = Keypair.generate().publicKey;
+      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10, to));
+      expect(await send(bytes)).to.equal(signature);
+      expect(await send(bytes)).to.equal(signature);
+      await reached(signature, 'confirmed');
+      expect(await node.connection.sendRawTransaction(bytes)).to.equal(signature);
+      expect(await balance(to)).to.equal(LAMPORTS_PER_SOL / 10);
+      expect(await balance(payer.publicKey)).to.equal(0.9 * LAMPORTS_PER_SOL - FEE);
+      expect(await node.connection.getSignaturesForAddress(to, {}, 'confirmed')).to.have.length(1);
+      const again = await node.connection.simulateTransaction((await sign(transfer(1))).transaction);
+      expect(again.value.err).to.deep.equal({ InsufficientFundsForRent: { account_index: 1 } });
+    });
+
+    it('land, 200 sent at once', async () => {
+      const to = Keypair.generate().publicKey;
+      const all = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => sign(transfer(LAMPORTS_PER_SOL / 1_000 + i, to))),
+      );
+      await Promise.all(all.map(({ bytes }) => send(bytes)));
+      for (const { signature } of all) await reached(signature, 'confirmed');
+      expect(await balance(to)).to.equal(200 * (LAMPORTS_PER_SOL / 1_000) + (199 * 200) / 2);
+    });
+
+    it('that fail land with their error, pay their fee and have their logs', async () => {
+      const to = Keypair.generate().publicKey;
+      const { bytes, signature } = await sign(memo('before'), transfer(2 * LAMPORTS_PER_SOL, to));
+      await send(bytes);
+      await reached(signature, 'confirmed');
+      const err = { InstructionError: [1, { Custom: 1 }] };
+      expect((await statusOf(signature))?.err).to.deep.equal(err);
+      const landed = (await node.connection.getTransaction(signature, { commitment: 'confirmed' }))!;
+      expect(landed.meta?.err).to.deep.equal(err);
+      expect(landed.meta?.fee).to.equal(FEE);
+      expect(landed.meta?.logMessages?.join('\n')).to.include('before').and.include('custom program error: 0x1');
+      expect(landed.meta?.preBalances[0]).to.equal(LAMPORTS_PER_SOL);
+      expect(landed.meta?.postBalances[0]).to.equal(LAMPORTS_PER_SOL - FEE);
+      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL - FEE);
+      expect(await balance(to)).to.equal(0);
+    });
+
+    it('are tried before they are sent, and the refusal has error and logs', async () => {
+      const { bytes, signature } = await sign(transfer(2 * LAMPORTS_PER_SOL));
+      const error = await node.connection.sendRawTransaction(bytes).catch((thrown) => thrown);
+      expect(error).to.be.instanceOf(SendTransactionError);
+      const answer = await ask('sendTransaction', bytes.toString('base64'), {
+        encoding: 'base64',
+        preflightCommitment: 'confirmed',
+      });
+      expect(answer.error).to.include({
+        code: -32_002,
+        message: 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
+      });
+      expect(answer.error?.data?.err).to.deep.equal({ InstructionError: [0, { Custom: 1 }] });
+      expect(answer.error?.data?.logs.at(-1)).to.include('failed: custom program error: 0x1');
+      expect(await statusOf(signature)).to.equal(null);
+      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
+    });
+
+    it('rejects: a wrong signature, and drops it where nothing is tried', async () => {
+      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10));
+      bytes[10]! ^= 1;
+      const params = [bytes.toString('base64'), { encoding: 'base64', preflightCommitment: 'confirmed' }] as const;
+      expect((await ask('sendTransaction', ...params)).error?.code).to.equal(-32_003);
+      expect(
+        (await ask('simulateTransaction', params[0], { encoding: 'base64', sigVerify: true })).error?.code,
+      ).to.equal(-32_003);
+      await send(bytes);
+      expect(await statusOf(signature)).to.equal(null);
+      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
+    });
+
+    it('survives bytes that are no transaction', async () => {
+      const { bytes } = await sign(transfer(LAMPORTS_PER_SOL / 10), memo('x'));
+      for (let at = 65; at < bytes.length; at += 1) {
+        const broken = Buffer.from(bytes);
+        broken[at]! ^= 0xff;
+        const all = [broken, broken.subarray(0, at)];
+        for (const each of all) {
+          await ask('sendTransaction', each.toString('base64'), { encoding: 'base64', skipPreflight: true });
+          await ask('simulateTransaction', each.toString('base64'), { encoding: 'base64' });
+        }
+      }
+      expect(await node.rpc('getHealth')).to.equal('ok');
+      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
+    });
+
+    it('cost what the fee for their message says', async () => {
+      const key = Keypair.generate();
+      const signed = Ed25519Program.createInstructionWithPrivateKey({
+        privateKey: key.secretKey,
+        message: Buffer.from('m'),
+      });
+      const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000 });
+      const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 70_001 });
+      for (const instructions of [
+        [memo('a')],
+        [price, memo('a')],
+        [price, limit, transfer(LAMPORTS_PER_SOL / 100)],
+        [signed, price],
+      ]) {
+        const before = await balance(payer.publicKey);
+        const { bytes, signature, transaction } = await sign(...instructions);
+        const { value } = await node.connection.getFeeForMessage(transaction.compileMessage(), 'confirmed');
+        await send(bytes);
+        await reached(signature, 'confirmed');
+        const landed = (await node.connection.getTransaction(signature, { commitment: 'confirmed' }))!;
+        expect(landed.meta?.fee).to.equal(value);
+        const sent = instructions.some(({ programId }) => programId.equals(SystemProgram.programId))
+          ? LAMPORTS_PER_SOL / 100
+          : 0;
+        expect(before - (await balance(payer.publicKey))).to.equal(value! + sent);
+      }
+    });
+
+    it('have their logs cut at 10,000 bytes', async () => {
+      const { bytes, signature } = await sign(...Array.from({ length: 60 }, () => memo('')));
+      await send(bytes);
+      await reached(signature, 'confirmed');
+      const logs = (await node.connection.getTransaction(signature, { commitment: 'confirmed' }))!.meta!.logMessages!;
+      expect(logs).to.include('Log truncated');
+      expect(logs.join('').length).to.be.within(9_000, 10_100);
+    });
+  });
+
+  describe('blockhashes', () => {
+    it('are good for 150 blocks: then preflight refuses, and what is sent anyway is dropped', async () => {
+      const { blockhash, lastValidBlockHeight } = await node.connection.getLatestBlockhash('confirmed');
+      expect(lastValidBlockHeight - (await node.connection.getBlockHeight('confirmed'))).to.be.within(
+        BLOCKHASH_SLOTS - 3,
+        BLOCKHASH_SLOTS,
+      );
+      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10));
+      await node.rpc('surfnet_timeTravel', [{ absoluteSlot: lastValidBlockHeight + 3 }]);
+      expect((await node.connection.isBlockhashValid(blockhash, { commitment: 'processed' })).value).to.equal(false);
+      const params = [bytes.toString('base64'), { encoding: 'base64', preflightCommitment: 'confirmed' }] as const;
+      expect((await ask('sendTransaction', ...params)).error).to.deep.include({
+        code: -32_002,
+        message: 'Transaction simulation failed: Blockhash not found',
+      });
+      const fresh = (await sign(transfer(LAMPORTS_PER_SOL / 10))).bytes.toString('base64');
+      for (const [base64, err] of [
+        [fresh, null],
+        [params[0], 'BlockhashNotFound'],
+      ]) {
+        const tried = await ask('simulateTransaction', base64, { encoding: 'base64', commitment: 'confirmed' });
+        expect((tried.result as { value: { err: unknown } }).value.err).to.equal(err);
+      }
+      expect(await send(bytes)).to.equal(signature);
+      await untilSlot((await node.connection.getSlot('processed')) + 2);
+      expect(await statusOf(signature)).to.equal(null);
+      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
+    });
+  });
+
+  describe('commitments', () => {
+    it('show a change at processed at once, at confirmed one slot and at finalized 31 slots later', async () => {
+      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10));
+      await send(bytes);
+      const slot = (await statusOf(signature))!.slot;
+      await untilSlot(slot + 1);
+      expect((await statusOf(signature))?.confirmationStatus).to.equal('confirmed');
+      const rest = 0.9 * LAMPORTS_PER_SOL - FEE;
+      expect(await node.connection.getBalance(payer.publicKey, 'confirmed')).to.equal(rest);
+      expect(await node.connection.getBalance(payer.publicKey, 'finalized')).to.equal(LAMPORTS_PER_SOL);
+      expect(await node.connection.getTransaction(signature, { commitment: 'finalized' })).to.equal(null);
+      expect(await node.connection.getSignaturesForAddress(payer.publicKey, {}, 'finalized')).to.have.length(0);
+      await reached(signature, 'finalized');
+      expect((await node.connection.getEpochInfo('finalized')).absoluteSlot)
+        .to.be.at.least(slot)
+        .and.at.most(slot + 5);
+      expect(await node.connection.getBalance(payer.publicKey, 'finalized')).to.equal(rest);
+      expect((await statusOf(signature))?.confirmations).to.equal(null);
+    });
+
+    it('stand at slots of their own, and a read that asks for a later one is refused', async () => {
+      const [newest, final] = await post([
+        { jsonrpc: '2.0', id: 1, method: 'getSlot', params: [{ commitment: 'processed' }] },
+        { jsonrpc: '2.0', id: 2, method: 'getSlot', params: [{ commitment: 'finalized' }] },
+      ]).then((answers) => answers.map(({ result }) => result as number));
+      expect(newest! - final!).to.equal(FINALITY_SLOTS);
+      const answer = await ask('getAccountInfo', MEMO.toBase58(), { minContextSlot: newest, commitment: 'finalized' });
+      expect(answer.error).to.deep.include({ code: -32_016, message: 'Minimum context slot has not been reached' });
+      expect(
+        (await ask('getAccountInfo', MEMO.toBase58(), { minContextSlot: final, encoding: 'base64' })).error,
+      ).to.equal(undefined);
+    });
+
+    it('tell subscribers when they are reached', async () => {
+      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10));
+      const heard = (commitment: 'processed' | 'confirmed' | 'finalized') =>
+        new Promise<string>((resolve) => {
+          node.connection.onSignature(signature, ({ err }) => resolve(`${commitment} ${err}`), commitment);
+        });
+      const order: string[] = [];
+      const all = (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
+        heard(commitment).then((text) => order.push(text)),
+      );
+      const changed = new Promise<number>((resolve) => {
+        node.connection.onAccountChange(payer.publicKey, ({ lamports }) => resolve(lamports), {
+          commitment: 'confirmed',
+        });
+      });
+      const logged = new Promise<string[]>((resolve) => {
+        node.connection.onLogs(payer.publicKey, ({ logs }) => resolve(logs), 'confirmed');
+      });
+      const beginning = new Promise<number>((resolve) => {
+        node.connection.onSlotChange(({ slot }) => resolve(slot));
+      });
+      await beginning;
+      await send(bytes);
+      await Promise.all(all);
+      expect(order).to.deep.equal(['processed null', 'confirmed null', 'finalized null']);
+      expect(await changed).to.equal(0.9 * LAMPORTS_PER_SOL - FEE);
+      expect((await logged).at(-1)).to.equal('Program 11111111111111111111111111111111 success');
+      expect(await heard('confirmed'), 'told at once when it is past').to.equal('confirmed null');
+    });
+  });
+
+  it('keeps the history of every address, newest first, in pages', async () => {
+    const to = Keypair.generate().publicKey;
+    const sent: string[] = [];
+    for (let i = 0; i < 7; i += 1) {
+      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 100 + i, to));
+      await send(bytes);
+      sent.unshift(signature);
+    }
+    await reached(sent[0]!, 'confirmed');
+    const list = async (options: object) =>
+      (await node.connection.getSignaturesForAddress(to, options, 'confirmed')).map(({ signature }) => signature);
+    expect(await list({})).to.deep.equal(sent);
+    expect(await list({ limit: 3 })).to.deep.equal(sent.slice(0, 3));
+    expect(await list({ limit: 3, before: sent[2] })).to.deep.equal(sent.slice(3, 6));
+    expect(await list({ until: sent[4] })).to.deep.equal(sent.slice(0, 4));
+    expect(await list({ before: sent[1], until: sent[3] })).to.deep.equal([sent[2]]);
+    const [newest] = await node.connection.getSignaturesForAddress(to, { limit: 1 }, 'confirmed');
+    expect(newest?.blockTime).to.equal(await node.connection.getBlockTime(newest!.slot));
+  });
+
+  it('moves its clock forwards by time or by slots, for every commitment, and never back', async () => {
+    const now = await node.now();
+    expect(now).to.be.closeTo(Date.now() / 1_000, 3_600);
+    const slot = await node.connection.getSlot('processed');
+    await node.timeTravel(now + 80 * 3_600);
+    expect(await node.now()).to.be.within(now + 80 * 3_600, now + 80 * 3_600 + 2);
+    expect((await node.connection.getSlot('processed')) - slot).to.be.below(20);
+    const { slot: at } = await sendMemo();
+    expect(await node.connection.getBlockTime(at)).to.be.closeTo(now + 80 * 3_600, 5);
+    await node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + 100_000 }]);
+    expect(await node.connection.getSlot('finalized')).to.be.within(slot + 100_000 - FINALITY_SLOTS, slot + 100_020);
+    const leapt = (100_000 * SLOT_MS) / 1_000;
+    expect(await node.now()).to.be.closeTo(now + 80 * 3_600 + leapt, 5);
+    const back = await ask('surfnet_timeTravel', { absoluteTimestamp: now * 1_000 });
+    expect(back.error?.message).to.include('forwards only');
+    await sendMemo();
+  });
+
+  async function sendMemo() {
+    const { bytes, signature } = await sign(memo('now'));
+    await send(bytes);
+    await reached(signature, 'confirmed');
+    return (await statusOf(signature))!;
+  }
+
+  it('charges another rent when told, for programs as for whoever asks', async () => {
+    const { connection } = node;
+    const usual = await connection.getMinimumBalanceForRentExemption(0);
+    expect(usual).to.equal(128 * 6_960);
+    try {
+      await node.rpc('surfnet_setRent', [{ lamportsPerByte: 696 }]);
+      expect(await connection.getMinimumBalanceForRentExemption(100)).to.equal(228 * 696);
+      const sysvar = (await connection.getAccountInfo(RENT_SYSVAR, 'confirmed'))!.data;
+      expect(sysvar.readBigUInt64LE(0)).to.equal(696n);
+      const [enough, less] = [await sign(transfer(128 * 696)), await sign(transfer(128 * 696 - 1))];
+      for (const { bytes } of [enough, less]) await send(bytes);
+      expect((await statusOf(enough.signature))?.err).to.equal(null);
+      expect((await statusOf(less.signature))?.err).to.deep.equal({ InsufficientFundsForRent: { account_index: 1 } });
+    } finally {
+      await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
+    }
+  });
+
+  it('answers mistakes as a validator does', async () => {
+    expect((await ask('getNothing')).error).to.deep.equal({ code: -32_601, message: 'Method not found' });
+    expect((await ask('getBalance', 'not an address')).error?.code).to.equal(-32_602);
+    expect((await ask('getSignaturesForAddress', COMPUTE_BUDGET, { limit: 1_001 })).error?.code).to.equal(-32_602);
+    expect(
+      (await ask('getTransaction', bs58.encode(Buffer.alloc(64, 1)), { commitment: 'processed' })).error?.code,
+    ).to.equal(-32_602);
+    expect((await post([])).error?.code).to.equal(-32_600);
+    expect((await ask('getBlockTime', 1e9)).error?.code).to.equal(-32_004);
+  });
+
+  it('gives SOL to whoever asks, on a chain that is like no other', async () => {
+    const to = Keypair.generate().publicKey;
+    await reached(await node.connection.requestAirdrop(to, 3 * LAMPORTS_PER_SOL), 'confirmed');
+    expect(await balance(to)).to.equal(3 * LAMPORTS_PER_SOL);
+    const other = await startNode({ deploy: false });
+    try {
+      expect(await other.connection.getGenesisHash()).not.to.equal(await node.connection.getGenesisHash());
+    } finally {
+      await other.stop();
+    }
+  });
+});
