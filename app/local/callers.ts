@@ -2,6 +2,7 @@
 import { constants, decodeAccount, findGrant } from '../sdk/program/program.ts';
 import { hashApiKey, keyIdOf } from '../sdk/receipt/apiKey.ts';
 import { createKey, registerKey } from '../sdk/wallet/apiKeys.ts';
+import { addGas, readGas } from '../sdk/wallet/gas.ts';
 import type { Marketplace } from '../sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { type DemoCaller, renewApiKey } from './identities.ts';
@@ -11,6 +12,21 @@ export const CALLER_USDC = 1_000_000_000n;
 const DAY_SECONDS = 86_400;
 /** Two days less than the chain allows, whose clock need not be ours. */
 const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
+
+/** What the tank of a caller that pays its own gas is filled to, lamports: the gas of some 800 calls. */
+const TANK_LAMPORTS = 10_000_000n;
+
+/**
+ * Fills the second caller's tank, so that its calls pay for themselves as they would elsewhere; the first one's are on
+ * the house here.
+ */
+export async function provideGas({ connection }: Marketplace, callers: readonly DemoCaller[]): Promise<void> {
+  const caller = callers[1];
+  if (!caller) return;
+  const wallet = keypairSigner(caller.wallet);
+  const lamports = TANK_LAMPORTS - (await readGas(connection, wallet.publicKey));
+  if (lamports >= TANK_LAMPORTS / 2n) await addGas({ connection }, { wallet, lamports });
+}
 
 /** The caller with a key that this chain and this marketplace know. */
 export async function provideKey(marketplace: Marketplace, caller: DemoCaller): Promise<DemoCaller> {

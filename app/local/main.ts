@@ -11,7 +11,7 @@ import { openMarketplace } from '../sdk/wallet/marketplace.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { parseUsdc } from '../sdk/wire/usdc.ts';
 import { isListedAs, type LocalAgent, publishAgent, readAgents } from './agents.ts';
-import { provideKey } from './callers.ts';
+import { provideGas, provideKey } from './callers.ts';
 import { type LocalChain, openLocalChain } from './chain.ts';
 import { type LocalConfig, readConfig } from './config.ts';
 import { claimForChain, lockDirectory } from './dataDirectory.ts';
@@ -122,6 +122,7 @@ async function publish(
   const marketplace = await openMarketplace({ baseUrl, rpcUrl });
   const [callers] = await Promise.all([
     Promise.all(identities.callers.map((caller) => provideKey(marketplace, caller))),
+    provideGas(marketplace, identities.callers),
     ...agents.map(async (agent) => {
       const { name } = agent.definition;
       await publishAgent(marketplace, agent, { identities, port: ports[name] ?? 0, demoDir });
