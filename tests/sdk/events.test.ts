@@ -120,12 +120,16 @@ describe('sdk/events', () => {
 
   it('reads no tier, one tier and four, and not more than there are bytes', () => {
     const event = sampleEvent('ConfigUpdated');
+    const withTiers = (tiers: object[]) => {
+      const settings = { ...(event.data.settings as object), tiers };
+      return { name: event.name, data: { ...event.data, settings } };
+    };
     const tier = (seed: number) => ({ maxPrice: BigInt(seed), deposit: 2n ** 64n - BigInt(seed) });
     for (const tiers of [[], [tier(1)], [1, 2, 3, 4].map(tier)]) {
-      const updated = { name: event.name, data: { ...event.data, tiers } };
+      const updated = withTiers(tiers);
       expect(decodeEvent(encode(updated))).to.deep.equal(updated);
     }
-    const bytes = encode({ name: event.name, data: { ...event.data, tiers: [] } });
+    const bytes = encode(withTiers([]));
     bytes.writeUInt32LE(2 ** 32 - 1, bytes.length - 4);
     expect(() => decodeEvent(bytes)).to.throw(RangeError, 'too early');
   });

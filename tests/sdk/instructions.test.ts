@@ -1,5 +1,5 @@
 /**
- * Builders for the marketplace's owner, delisting, grants and disputes: arguments and accounts against bytes, seeds and
+ * Builders for the marketplace's owner, delisting, grants, executions and disputes: arguments and accounts against bytes, seeds and
  * flags that are written here by hand, not read from the IDL.
  */
 import { createHash } from 'node:crypto';
@@ -9,7 +9,6 @@ import * as program from '../../app/sdk/program/program.ts';
 
 const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const SYSTEM = new PublicKey('11111111111111111111111111111111');
-const INSTRUCTIONS = new PublicKey('Sysvar1nstructions1111111111111111111111111');
 const key = (fill: number) => new PublicKey(new Uint8Array(32).fill(fill));
 const filled = (length: number, fill: number) => new Uint8Array(length).fill(fill);
 const u16 = (value: number) => Buffer.from(Uint16Array.of(value).buffer);
@@ -39,9 +38,18 @@ const treasury = pda('treasury');
 const collateral = pda('collateral', listing.toBytes());
 const vault = pda('collateral_vault', listing.toBytes());
 const record = pda('execution', executionId);
+const escrow = pda('escrow', record.toBytes());
 const dispute = pda('dispute', record.toBytes());
 const grant = pda('grant', caller.toBytes(), keyId);
-const limits = { perExecutionMax: 1n, periodMax: 2n, totalMax: MAX, periodSeconds: 3, expiresAt: 4n };
+const spender = pda('spender', caller.toBytes());
+const limits = {
+  perExecutionMax: 1n,
+  periodMax: 2n,
+  totalMax: MAX,
+  periodSeconds: 3,
+  expiresAt: 4n,
+  maxGasLamports: 5,
+};
 
 /** Accounts by what may happen to them: read, signs, written, both. */
 type Flagged = [PublicKey, '' | 'S' | 'W' | 'SW'];
@@ -66,9 +74,9 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     ],
   ],
   [
-    'set_relay_authority',
-    program.setRelayAuthority({ admin, relayAuthority: account }),
-    [account.toBytes()],
+    'set_relay_authorities',
+    program.setRelayAuthorities({ admin, relayAuthorities: [account, payer] }),
+    [u32(2), account.toBytes(), payer.toBytes()],
     [
       [admin, 'S'],
       [config, 'W'],
@@ -88,14 +96,13 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
   ],
   [
     'rotate_signing_key',
-    program.rotateSigningKey({ creator, payer, listing, signingKey: key(9) }),
-    [key(9).toBytes()],
+    program.rotateSigningKey({ creator, payer, listing, signingKey: key(9), possession: filled(64, 10) }),
+    [key(9).toBytes(), filled(64, 10)],
     [
       [creator, 'S'],
       [payer, 'SW'],
       [listing, 'W'],
       [pda('key', key(9).toBytes()), 'W'],
-      [INSTRUCTIONS, ''],
       [SYSTEM, ''],
     ],
   ],
@@ -140,7 +147,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
   [
     'update_grant',
     program.updateGrant({ wallet: caller, keyId, limits }),
-    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n)],
+    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n), u32(5)],
     [
       [caller, 'S'],
       [grant, 'W'],
@@ -154,6 +161,64 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [caller, 'S'],
       [grant, 'W'],
       [sponsor, 'W'],
+    ],
+  ],
+  [
+    'withdraw_gas',
+    program.withdrawGas({ wallet: caller, lamports: MAX }),
+    [u64(MAX)],
+    [
+      [caller, 'SW'],
+      [spender, 'W'],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'settle_execution',
+    program.settleExecution({
+      relayAuthority: admin,
+      executionId,
+      listing,
+      payout: account,
+      rentSponsor: sponsor,
+      resultHash: filled(32, 8),
+      signature: filled(64, 9),
+      executionTimeMs: 2 ** 32 - 1,
+    }),
+    [filled(32, 8), filled(64, 9), u32(2 ** 32 - 1)],
+    [
+      [admin, 'SW'],
+      [config, ''],
+      [record, 'W'],
+      [listing, ''],
+      [escrow, 'W'],
+      [account, 'W'],
+      [treasury, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'refund_execution',
+    program.refundExecution({
+      authority: payer,
+      executionId,
+      caller,
+      keyId,
+      destination: account,
+      rentSponsor: sponsor,
+      reason: 'unserved',
+    }),
+    [Buffer.of(4)],
+    [
+      [payer, 'SW'],
+      [config, ''],
+      [record, 'W'],
+      [escrow, 'W'],
+      [account, 'W'],
+      [grant, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
     ],
   ],
   [
@@ -272,6 +337,15 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [sponsor, 'W'],
     ],
   ],
+  [
+    'close_dispute',
+    program.closeDispute({ executionId, rentSponsor: sponsor }),
+    [],
+    [
+      [dispute, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
 ];
 
 const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, args: Uint8Array[]][] = [
@@ -318,7 +392,7 @@ function expectBytes(name: string, instruction: TransactionInstruction, args: Ui
   expect(metas).to.deep.equal(accounts.map(([address, flags]) => [address.toBase58(), flags]));
 }
 
-describe('sdk, instructions of owner, listing, grant and dispute', () => {
+describe('sdk, instructions of owner, listing, grant, execution and dispute', () => {
   for (const [name, instruction, args, accounts] of TABLE) {
     it(`builds ${name} byte by byte`, () => expectBytes(name, instruction, args, accounts));
   }

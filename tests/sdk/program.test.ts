@@ -1,6 +1,6 @@
 /** program.ts against bytes, hashes and addresses that are made here by hand, not by the IDL that it reads. */
 import { createHash } from 'node:crypto';
-import { Ed25519Program, PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 
@@ -74,6 +74,7 @@ describe('decodeAccount', () => {
     u32(259_200),
     u32(0xffff_ffff),
     u32(1_250),
+    u32(20_000),
     u16(100),
   ]);
 
@@ -99,6 +100,7 @@ describe('decodeAccount', () => {
       disputeWindowSeconds: 259_200,
       listingVersion: 0xffff_ffff,
       executionTimeMs: 1_250,
+      gasLamports: 20_000,
       feeBps: 100,
     });
   });
@@ -144,24 +146,26 @@ describe('decodeAccount', () => {
     expect(offsets.map((offset) => listing[offset])).to.deep.equal([1, 1, 2, 3, 4]);
   });
 
-  it('reads the tiers of a config as a list of pairs', () => {
+  it('reads the tiers of a config as a list of pairs, and of its relay authorities those in use', () => {
     const numbers = [10_000n, 1n, 20_000n, 2n, 0n, 0n, 0n, 0n];
     const config = Buffer.concat([
       sha256('account:Config').subarray(0, 8),
       Buffer.of(1, 2, 3, 1),
       u16(100),
-      Buffer.of(2),
+      Buffer.of(2, 3),
       filled(32, 4),
       filled(32, 5),
-      filled(32, 6),
       filled(32, 7),
       u64(10_000n),
       u64(9n),
       ...[259_200, 600, 3_600, 263_400, 0].map(u32),
       ...numbers.map(u64),
+      ...[11, 12, 13, 0, 0, 0, 0, 0].map((fill) => filled(32, fill)),
+      filled(64, 0),
     ]);
     const decoded = program.decodeAccount('Config', config);
-    expect(decoded).to.deep.include({ opensPaused: true, feeBps: 100, tierCount: 2, relayAuthority: key(6) });
+    expect(decoded).to.deep.include({ opensPaused: true, feeBps: 100, tierCount: 2, pendingAdmin: key(5) });
+    expect(program.relayAuthoritiesOf(decoded)).to.deep.equal([11, 12, 13].map(key));
     expect(decoded.tiers).to.deep.equal([
       { maxPrice: 10_000n, deposit: 1n },
       { maxPrice: 20_000n, deposit: 2n },
@@ -175,7 +179,7 @@ describe('decodeAccount', () => {
     const rest = [200n, 100n, 100n, 5n, 6n, 7n, 8n].map(u64);
     const ids = [filled(32, 3), filled(16, 4), filled(32, 5)];
     const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2, 9, 8), ...ids];
-    const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest]);
+    const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest, u32(20_000), filled(32, 0)]);
     expect(program.decodeAccount('KeyGrant', grant)).to.deep.equal({
       version: 1,
       revoked: true,
@@ -196,6 +200,8 @@ describe('decodeAccount', () => {
       totalSpent: 6n,
       executionCount: 7n,
       lastOpenedAt: 8n,
+      maxGasLamports: 20_000,
+      reserved: filled(32, 0),
     });
     const at = program.GRANT_OFFSETS;
     expect([at.revoked, at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset])).to.deep.equal([
@@ -212,7 +218,8 @@ describe('decodeAccount', () => {
       filled(32, 5),
     ];
     const numbers = [100n, 10n, 7n, 8n, 9n, 11n, 12n].map(u64);
-    expect(program.decodeAccount('CreatorCollateral', Buffer.concat([...head, ...numbers, u32(13)]))).to.deep.equal({
+    const book = Buffer.concat([...head, ...numbers, u32(13), filled(32, 0)]);
+    expect(program.decodeAccount('CreatorCollateral', book)).to.deep.equal({
       version: 1,
       returned: true,
       bump: 2,
@@ -227,6 +234,7 @@ describe('decodeAccount', () => {
       exposureWindowStart: 11n,
       returnableAt: 12n,
       openDisputes: 13,
+      reserved: filled(32, 0),
     });
   });
 
@@ -293,23 +301,68 @@ describe('instruction builders', () => {
       timeoutSeconds: 60,
       requestHash: filled(32, 10),
       openBefore: -2n,
+      rentSponsor: key(11),
+      gasLamports: 100_000,
     });
     const discriminator = sha256('global:open_execution_with_grant').subarray(0, 8);
-    const args = [filled(16, 7), filled(16, 8), u64(2n ** 64n - 1n), u32(9), u32(60), filled(32, 10), u64(-2n)];
+    const open = [filled(16, 7), filled(16, 8), u64(2n ** 64n - 1n), u32(9), u32(60), filled(32, 10), u64(-2n)];
+    const args = [...open, u32(100_000)];
     expect(instruction.data).to.deep.equal(Buffer.concat([discriminator, ...args]));
     const record = program.findExecution(filled(16, 8));
     expect(instruction.keys.map((meta) => [meta.pubkey.toBase58(), meta.isSigner, meta.isWritable])).to.deep.equal([
       [key(1).toBase58(), true, false],
       [key(2).toBase58(), true, true],
+      [key(11).toBase58(), false, true],
       [pda('config'), false, false],
       [key(3).toBase58(), false, false],
       [pda('collateral', key(3).toBytes()), false, true],
       [pda('grant', key(4).toBytes(), filled(16, 5)), false, true],
-      [pda('spender', key(4).toBytes()), false, false],
+      [pda('spender', key(4).toBytes()), false, true],
       [record.toBase58(), false, true],
       [pda('escrow', record.toBytes()), false, true],
       [program.findTokenAccount(key(4), key(6)).toBase58(), false, true],
       [key(6).toBase58(), false, false],
+      [TOKEN, false, false],
+      [SYSTEM, false, false],
+    ]);
+  });
+
+  it('encode a listing with its proof of possession', () => {
+    const instruction = program.listAgent({
+      creator: key(1),
+      payer: key(2),
+      listingId: filled(16, 3),
+      signingKey: key(4),
+      possession: filled(64, 5),
+      source: key(6),
+      payout: key(7),
+      usdcMint: key(8),
+      terms: {
+        price: 10_000n,
+        timeoutSeconds: 60,
+        minTimeoutSeconds: 5,
+        tagMask: 0b11,
+        metadataHash: filled(32, 9),
+        metadataUri: 'aé',
+      },
+    });
+    const terms = [u64(10_000n), u32(60), u32(5), u16(0b11), filled(32, 9), u32(3), Buffer.from('aé')];
+    const discriminator = sha256('global:list_agent').subarray(0, 8);
+    const args = [filled(16, 3), key(4).toBytes(), filled(64, 5), ...terms];
+    expect(instruction.data).to.deep.equal(Buffer.concat([discriminator, ...args]));
+    const listing = pda('listing', key(1).toBytes(), filled(16, 3));
+    const seed = new PublicKey(listing).toBytes();
+    expect(instruction.keys.map((meta) => [meta.pubkey.toBase58(), meta.isSigner, meta.isWritable])).to.deep.equal([
+      [key(1).toBase58(), true, false],
+      [key(2).toBase58(), true, true],
+      [pda('config'), false, false],
+      [listing, false, true],
+      [pda('key', key(4).toBytes()), false, true],
+      [pda('collateral', seed), false, true],
+      [pda('collateral_vault', seed), false, true],
+      [key(6).toBase58(), false, true],
+      [key(7).toBase58(), false, false],
+      [key(8).toBase58(), false, false],
       [TOKEN, false, false],
       [SYSTEM, false, false],
     ]);
@@ -331,13 +384,13 @@ describe('instruction builders', () => {
     expect(revoke.data).to.deep.equal(sha256('global:revoke_grant').subarray(0, 8));
   });
 
-  it('encode a list of tiers with its length', () => {
+  it('encode lists of tiers and of relay authorities with their lengths', () => {
     const instruction = program.initializeConfig({
       authority: key(1),
       payer: key(2),
       usdcMint: key(3),
       admin: key(4),
-      relayAuthority: key(5),
+      relayAuthorities: [key(5), key(8)],
       feeBps: 100,
       minPrice: 10_000n,
       disputeBondLamports: 1n,
@@ -348,17 +401,8 @@ describe('instruction builders', () => {
       tiers: [{ maxPrice: 6n, deposit: 7n }],
     });
     const numbers = [u16(100), u64(10_000n), u64(1n), ...[2, 3, 4, 5, 1].map(u32), u64(6n), u64(7n)];
-    const expected = Buffer.concat([key(4).toBytes(), key(5).toBytes(), ...numbers]);
+    const expected = Buffer.concat([key(4).toBytes(), u32(2), key(5).toBytes(), key(8).toBytes(), ...numbers]);
     expect(instruction.data.subarray(8)).to.deep.equal(expected);
-  });
-
-  it('build the one Ed25519 layout that the program accepts', () => {
-    const [publicKey, message, signature] = [filled(32, 1), filled(71, 2), filled(64, 3)];
-    const instruction = program.ed25519Instruction({ publicKey, message, signature });
-    const header = [48, 0xffff, 16, 0xffff, 112, 71, 0xffff].map(u16);
-    expect(instruction.programId.equals(Ed25519Program.programId)).to.equal(true);
-    const expected = Buffer.concat([Buffer.of(1, 0), ...header, publicKey, signature, message]);
-    expect(Buffer.from(instruction.data)).to.deep.equal(expected);
   });
 
   it('name the listing in the proof of possession', () => {
@@ -375,11 +419,25 @@ describe('instruction builders', () => {
   });
 });
 
+describe('the tank', () => {
+  it("takes lamports by the system program's own transfer", () => {
+    const deposit = program.depositGas({ from: key(1), wallet: key(2), lamports: 2n ** 64n - 1n });
+    expect(deposit.programId.toBase58()).to.equal(SYSTEM);
+    expect(Buffer.from(deposit.data)).to.deep.equal(Buffer.concat([u32(2), u64(2n ** 64n - 1n)]));
+    expect(deposit.keys.map((meta) => [meta.pubkey.toBase58(), meta.isSigner, meta.isWritable])).to.deep.equal([
+      [key(1).toBase58(), true, true],
+      [pda('spender', key(2).toBytes()), false, true],
+    ]);
+  });
+});
+
 describe('errorFromCode', () => {
   it('knows our codes and no others', () => {
     expect(program.errorFromCode(6000)).to.deep.include({ code: 6000, name: 'NotUpgradeAuthority' });
-    expect(program.errorFromCode(6071)?.name).to.equal('NotTopLevel');
-    expect(program.errorFromCode(6089)).to.deep.include({ code: 6089, name: 'DisputeNotOpen' });
+    const named = ({ name }: { name: string }) => name.charAt(0).toUpperCase() + name.slice(1);
+    for (const error of program.idl.errors) {
+      expect(program.errorFromCode(error.code)).to.deep.equal({ ...error, name: named(error) });
+    }
     const last = 5999 + program.idl.errors!.length;
     expect(program.errorFromCode(last)?.name).to.match(/^[A-Z]/);
     for (const code of [0, 1, 2003, 5999, last + 1]) expect(program.errorFromCode(code)).to.equal(null);
