@@ -1,9 +1,10 @@
-/** The SDK's Borsh beside Anchor's own coder, for every account and every instruction of the IDL; and what it refuses. */
+/** The SDK's Borsh beside Anchor's own coder, for all accounts, instructions and events of the IDL; and what it refuses. */
 import { randomBytes } from 'node:crypto';
 import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { ByteReader, bytesOf, i64, listOf, optionOf, text, u8, u16, u32, u64 } from '../../app/sdk/program/borsh.ts';
+import { decodeEvent } from '../../app/sdk/program/events.ts';
 import { encodeInstruction } from '../../app/sdk/program/idlCodec.ts';
 import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
 import {
@@ -15,7 +16,7 @@ import {
   findTokenAccount,
   idl,
 } from '../../app/sdk/program/program.ts';
-import { coder, toBorsh } from '../harness/vm/anchorCoder.ts';
+import { coder, fromBorsh, toBorsh } from '../harness/vm/anchorCoder.ts';
 
 const ROUNDS = 20;
 const BITS = { u8: 8, u16: 16, u32: 32, u64: 64, i64: 64 };
@@ -63,6 +64,19 @@ describe('sdk/borsh', () => {
         expect(decodeAccount(name as keyof Accounts, bytes)).to.deep.equal(value);
         expect(decodeAccount(name as keyof Accounts, Buffer.concat([bytes, Buffer.alloc(9)]))).to.deep.equal(value);
         expect(() => decodeAccount(name as keyof Accounts, bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
+      }
+    });
+  }
+
+  for (const { name, discriminator } of idl.events) {
+    it(`reads the event ${name} as Anchor writes it, and what Anchor reads in the same bytes`, () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const [value, anchorValue] = randomDefined(name);
+        const bytes = Buffer.concat([Buffer.from(discriminator), coder.types.encode(name, anchorValue)]);
+        expect(decodeEvent(bytes)).to.deep.equal({ name, data: value });
+        expect(toBorsh(value), 'the same as Anchor reads it').to.deep.equal(
+          toBorsh(fromBorsh(coder.events.decode(bytes.toString('base64'))!.data)),
+        );
       }
     });
   }

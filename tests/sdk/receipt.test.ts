@@ -8,12 +8,14 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import {
+  createNonce,
   deriveExecutionId,
   executionMessage,
   formatResultHash,
   formatUuid,
   hashResult,
   isAdmissibleKey,
+  nonceDay,
   parseResultHash,
   parseSignature,
   parseUuid,
@@ -150,6 +152,35 @@ describe('sdk/receipt: request hash', () => {
     expect(() => requestHash('\ud800')).to.throw();
     expect(() => requestHash('t', { n: Number.NaN })).to.throw();
     expect(() => requestHash('t', { n: Number.POSITIVE_INFINITY })).to.throw();
+  });
+});
+
+describe('sdk/receipt: nonces', () => {
+  it('begin with the day, little-endian, and end in what is given or in chance', () => {
+    const tail = fromHex('0102030405060708090a0b0c');
+    expect(Buffer.from(createNonce(20_454, tail)).toString('hex')).to.equal('e64f00000102030405060708090a0b0c');
+    expect(Buffer.from(createNonce(2 ** 32 - 1, tail)).toString('hex', 0, 4)).to.equal('ffffffff');
+    const made = Array.from({ length: 100 }, () => Buffer.from(createNonce(20_454)).toString('hex'));
+    expect(new Set(made).size).to.equal(100);
+    for (const nonce of made) expect(nonce).to.match(/^e64f0000[0-9a-f]{24}$/);
+    for (const length of [0, 11, 13, 16]) {
+      expect(() => createNonce(1, new Uint8Array(length))).to.throw(RangeError, "a nonce's tail must be 12 bytes");
+    }
+  });
+
+  it('name a day that the chain takes, today or yesterday, by a clock up to an hour ahead and almost a day behind', () => {
+    const midnight = 1_767_225_600n;
+    const today = Number(midnight / 86_400n);
+    expect([0n, 3_599n, 3_600n, 86_400n + 3_599n].map((after) => nonceDay(midnight + after) - today)).to.deep.equal([
+      -1, -1, 0, 0,
+    ]);
+    for (let after = 0n; after < 86_400n; after += 600n) {
+      for (const ahead of [3_600n, 0n, -82_800n]) {
+        expect(today - nonceDay(midnight + after + ahead), `${after} s after midnight, ${ahead} s ahead`).to.be.oneOf([
+          0, 1,
+        ]);
+      }
+    }
   });
 });
 

@@ -10,8 +10,9 @@ import nacl from 'tweetnacl';
 import { verifyAnswer } from '../../app/relay/outbound/verify.ts';
 import { callKeyId, type PublicJwk, readPublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
 import { parseExecutionRequest } from '../../app/sdk/creator/creator.ts';
-import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { findListing, PROGRAM_ID, registerMessage } from '../../app/sdk/program/program.ts';
 import {
+  createNonce,
   deriveExecutionId,
   executionMessage,
   formatUuid,
@@ -23,7 +24,7 @@ import {
 } from '../../app/sdk/receipt/receipt.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 
-const { keys, results, requests, execution, start, call, answers } = vectors;
+const { keys, results, requests, possession, execution, start, call, answers } = vectors;
 const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
@@ -87,9 +88,25 @@ describe('examples/vectors.json', () => {
     });
   }
 
+  it('the proof of possession', () => {
+    const { domain, wallet, listing_id_hex, listing, message_hex, signature_hex } = possession;
+    const [owner, listingId] = [new PublicKey(wallet), Buffer.from(listing_id_hex, 'hex')];
+    const seeds = [Buffer.from('listing'), owner.toBytes(), listingId];
+    const [found] = PublicKey.findProgramAddressSync(seeds, new PublicKey(execution.program_id));
+    expect(found.toBase58()).to.equal(listing);
+    expect(Buffer.concat([Buffer.from(domain), found.toBytes()]).toString('hex')).to.equal(message_hex);
+    const message = Buffer.from(message_hex, 'hex');
+    expect(Buffer.from(nacl.sign.detached(message, creator.secretKey)).toString('hex')).to.equal(signature_hex);
+    expect(Buffer.from(registerMessage(found)).toString('hex')).to.equal(message_hex);
+    if (execution.program_id === PROGRAM_ID.toBase58()) expect(findListing(owner, listingId)).to.deep.equal(found);
+  });
+
   it('the execution', () => {
     const wallet = bs58.decode(execution.caller);
     const nonce = Buffer.from(execution.nonce_hex, 'hex');
+    expect([nonce.readUInt32LE(0), nonce.toString('hex', 4)]).to.deep.equal([execution.day, execution.tail_hex]);
+    expect(execution.day).to.equal(Math.floor(call.created / 86_400));
+    expect(Buffer.from(createNonce(execution.day, Buffer.from(execution.tail_hex, 'hex')))).to.deep.equal(nonce);
     const id = sha256(execution.domain, wallet, nonce).subarray(0, 16);
     id[6] = (id[6]! & 0x0f) | 0x80;
     id[8] = (id[8]! & 0x3f) | 0x80;

@@ -4,7 +4,7 @@ import { findCollateral, findEscrow, findExecution, findGrant, findSpender, find
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
-  /** `createNonce(chain's unix time)`: 16 bytes that begin with the UTC day. */
+  /** `createNonce(nonceDay(now))`, by the chain's clock: 16 bytes that begin with the UTC day. */
   nonce: Uint8Array;
   /** `deriveExecutionId(caller, nonce)`. */
   executionId: Uint8Array;
