@@ -36,6 +36,8 @@ export async function run() {
     timeoutSeconds: 60,
     requestHash: receipt.requestHash('the work', { pages: 2 }),
     openBefore: -2n,
+    rentSponsor: wallet,
+    gasLamports: 100_000,
   });
   const approve = program.approveSpender({ wallet, usdcMint: wallet, amount: 5n });
   const health = { status: 'ok', environment: 'test', uptime_seconds: 1 };
