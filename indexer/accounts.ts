@@ -6,7 +6,7 @@
  */
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
-import { type Invocation, readAddresses, readEvidenceUri, readInvocations, readReason } from './invocations.ts';
+import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
 import { configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
 
@@ -21,9 +21,22 @@ export interface AccountRows {
   disputes: Omit<DisputeRow, 'execution_id'>[];
   /** Refunds in the transaction: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
-  /** What the transaction did with grants and records that are gone by now, in its order; its time in unix seconds. */
-  gone: { instruction: string; address: string; time: bigint }[];
+  /** What the transaction did to accounts that are gone by now, in its order. */
+  gone: GoneAccount[];
 }
+
+/** An account that an instruction made or changed, and that is not there any more. */
+export interface GoneAccount {
+  kind: ClosableKind;
+  address: string;
+  /** The instruction by its name in the IDL, and its arguments. */
+  instruction: string;
+  args: Record<string, unknown>;
+  /** The transaction's, unix seconds. */
+  time: bigint;
+}
+
+type ClosableKind = 'grant' | 'record' | 'dispute';
 
 /** getMultipleAccounts takes this many addresses. */
 const ACCOUNTS_PER_CALL = 100;
@@ -39,14 +52,20 @@ const ACCOUNT_NAMES = [
   'Dispute',
 ] as const;
 
-/** Instructions that make, end or close what can be closed, and which of their accounts that is. */
-const CLOSABLE: Record<string, 'grant' | 'record'> = {
-  create_grant: 'grant',
-  close_grant: 'grant',
-  open_execution: 'record',
-  open_execution_with_grant: 'record',
-  refund_execution: 'record',
-  close_execution: 'record',
+/** Instructions that make, change or close what can be closed, and which of their accounts that is. */
+const CLOSABLE: Record<string, readonly ClosableKind[]> = {
+  create_grant: ['grant'],
+  close_grant: ['grant'],
+  open_execution: ['record'],
+  open_execution_with_grant: ['record'],
+  settle_execution: ['record'],
+  refund_execution: ['record'],
+  close_execution: ['record'],
+  open_dispute: ['record', 'dispute'],
+  resolve_dispute: ['record', 'dispute'],
+  lapse_dispute: ['record', 'dispute'],
+  claim_dispute_award: ['dispute'],
+  close_dispute: ['dispute'],
 };
 
 /**
@@ -83,10 +102,10 @@ export async function readAccountRows(
     else if (name === 'KeyGrant') rows.grants.push(grantRow(address, decodeAccount(name, data), slot));
     else if (name === 'ExecutionRecord') {
       const row = executionRow(address, decodeAccount(name, data), slot);
-      rows.executions.push({ ...row, ...readHistory(invocations, row, { signature, slot: transaction.slot }) });
+      rows.executions.push({ ...row, ...readHistory(invocations, row.record, { signature, slot: transaction.slot }) });
     } else if (name === 'Dispute') {
       const opening = findInvocation(invocations, 'open_dispute', 'dispute', address.toBase58());
-      const evidenceUri = opening ? readEvidenceUri(opening) : null;
+      const evidenceUri = opening ? (readArguments(opening).evidenceUri as string) : null;
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
     }
   };
@@ -142,9 +161,13 @@ async function readGone(
   invocations: Invocation[],
   found: Set<string>,
 ): Promise<AccountRows['gone']> {
-  const gone = invocations.flatMap(({ name, accounts }) => {
-    const address = accounts[CLOSABLE[name] ?? ''];
-    return address === undefined || found.has(address) ? [] : [{ instruction: name, address }];
+  const gone = invocations.flatMap((invocation) => {
+    const closable = (CLOSABLE[invocation.name] ?? []).map((kind) => ({
+      kind,
+      address: invocation.accounts[kind] ?? '',
+    }));
+    const missing = closable.filter(({ address }) => !found.has(address));
+    return missing.map((account) => ({ ...account, instruction: invocation.name, args: readArguments(invocation) }));
   });
   if (gone.length === 0) return [];
   // Not the transaction's own blockTime: the local node gives a thousandth of it.
@@ -173,17 +196,16 @@ function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
 /** Whether the transaction opened or ended a record. */
 function readHistory(
   invocations: Invocation[],
-  { record, status }: ExecutionRow,
+  record: string,
   at: { signature: string; slot: number },
 ): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature'> {
   const did = (name: string) => findInvocation(invocations, name, 'record', record) !== undefined;
   const opened = did('open_execution') || did('open_execution_with_grant');
   const ended = did('settle_execution') || did('refund_execution');
-  // One that is open although the transaction ended it was closed and opened again since.
   return {
     open_signature: opened ? at.signature : null,
     opened_slot: opened ? BigInt(at.slot) : null,
-    end_signature: ended && status !== 'open' ? at.signature : null,
+    end_signature: ended ? at.signature : null,
   };
 }
 

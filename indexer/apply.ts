@@ -6,28 +6,11 @@ import { PublicKey } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import type { Kysely, Transaction } from 'kysely';
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
-import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import type { AccountRows } from './accounts.ts';
-import type { Position } from './handlers/handler.ts';
 import { handleEvent } from './handlers.ts';
+import { passOverGone, writeSnapshot } from './snapshot.ts';
 import type { IndexDatabase } from './tables.ts';
-import {
-  changeExecution,
-  changeGrant,
-  endExecution,
-  forgetPositions,
-  forgetUnread,
-  MissingRow,
-  writeConfig,
-  writeCreator,
-  writeDispute,
-  writeExecution,
-  writeGrant,
-  writeListing,
-  writeUnread,
-} from './write.ts';
-
-const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
+import { forgetPositions, forgetUnread, MissingRow } from './write.ts';
 
 /** One transaction of the chain as it is to be written. `failed` ones changed nothing but move the cursor. */
 export interface ChainTransaction {
@@ -130,60 +113,6 @@ async function applyContent(db: Db, item: ChainTransaction, times: 'new' | 'agai
       await (content.snapshot ? passOverGone(db, slot, handle) : handle());
     }
   }
-}
-
-/** Once the accounts have been read, one without a row is gone: nothing is left to make a row of. */
-async function passOverGone(db: Db, slot: bigint, write: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof MissingRow)) throw error;
-      await writeUnread(db, { address: error.address, slot });
-    }
-  }
-}
-
-async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position): Promise<void> {
-  // The relays as they were known before this snapshot, which may be from a later time.
-  const known = await db.selectFrom('configs').select('relay_authorities').executeTakeFirst();
-  const relays = known?.relay_authorities ?? snapshot.configs[0]?.relay_authorities ?? '';
-  const reasonOf = (record: string, refundedAt: bigint, refundAt: bigint): bigint | null => {
-    const refund = snapshot.refunds.find((candidate) => candidate.record === record);
-    if (!refund) return null;
-    // The program takes a reason from a relay only, and before `refund_at` only a relay can refund; anybody else's
-    // refund is an expiry.
-    return relays.includes(`"${refund.authority}"`) || refundedAt < refundAt ? refund.reason : EXPIRED;
-  };
-  for (const row of snapshot.configs) await writeConfig(db, row);
-  for (const row of snapshot.creators) await writeCreator(db, row);
-  for (const row of snapshot.listings) await writeListing(db, row);
-  for (const row of snapshot.grants) await writeGrant(db, row);
-  for (const row of snapshot.executions) {
-    const refundedAt = row.status === 'refunded' ? row.settled_at : null;
-    const reason = refundedAt === null ? null : reasonOf(row.record, refundedAt, row.refund_at);
-    await writeExecution(db, { ...row, reason });
-  }
-  for (const row of snapshot.disputes) {
-    // A disputed record was settled, so that its account and its row are there.
-    const query = db.selectFrom('executions').select('execution_id').where('record', '=', row.record);
-    const record = await query.executeTakeFirst();
-    if (record) await writeDispute(db, { ...row, ...record });
-    else await writeUnread(db, { address: row.dispute, slot: row.slot });
-  }
-  const writeGone = async ({ instruction, address, time }: AccountRows['gone'][number]): Promise<void> => {
-    if (instruction === 'close_grant') await changeGrant(db, address, { revoked: 1n, closed: 1n, slot: at.slot });
-    else if (instruction === 'close_execution') await changeExecution(db, address, { closed: 1n, slot: at.slot });
-    else if (instruction === 'refund_execution') {
-      const query = db.selectFrom('executions').select(['opened_at', 'refund_at']).where('record', '=', address);
-      const row = (await query.executeTakeFirst()) ?? { opened_at: 0n, refund_at: 0n };
-      // A slot's time may be a second off the clock that the program read.
-      const settledAt = time > row.opened_at ? time : row.opened_at;
-      const reason = reasonOf(address, settledAt, row.refund_at);
-      await endExecution(db, address, at, reason, { status: 'refunded', settled_at: settledAt });
-    } else await writeUnread(db, { address, slot: at.slot });
-  };
-  for (const gone of snapshot.gone) await passOverGone(db, at.slot, () => writeGone(gone));
 }
 
 /** An event's fields as JSON: keys base58, bytes hex, 64-bit integers decimal text. */

@@ -54,7 +54,7 @@ export function readReason({ data }: Invocation): bigint {
   return BigInt(data[8] ?? 0);
 }
 
-/** Where an `open_dispute` says that its evidence is. */
-export function readEvidenceUri({ data }: Invocation): string | null {
-  return (decodeInstruction(data)?.args.evidenceUri as string | undefined) ?? null;
+/** What an instruction was called with, by the names of its arguments. */
+export function readArguments({ data }: Invocation): Record<string, unknown> {
+  return decodeInstruction(data)?.args ?? {};
 }

@@ -1,5 +1,6 @@
 /** Accounts of the program as rows, each as it is at its slot; the same rows that events make (handlers.ts). */
 import type { PublicKey } from '@solana/web3.js';
+import { constants } from '../app/sdk/program/constants.ts';
 import {
   type AgentListing,
   type Config,
@@ -91,12 +92,19 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
   };
 }
 
+/** Who gets how much of a price, by the program's own arithmetic: the fee is rounded down, and is 0 bps where it was waived. */
+export function settledAmounts(
+  price: bigint,
+  feeBps: bigint,
+): Pick<ExecutionRow, 'creator_amount' | 'platform_amount'> {
+  const platformAmount = (price * feeBps) / constants.bpsDenominator;
+  return { creator_amount: price - platformAmount, platform_amount: platformAmount };
+}
+
 /** Without what the record does not keep: reason, signatures and position are null, and of disputes only a present one counts. */
 export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
   const status: ExecutionStatusName = record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
   const settled = status !== 'open' && status !== 'refunded';
-  // The program's own arithmetic: the fee is rounded down, and fee_bps became 0 where it was waived.
-  const platformAmount = settled ? (record.price * BigInt(record.feeBps)) / 10_000n : 0n;
   return {
     execution_id: formatUuid(record.executionId),
     record: base58(address),
@@ -112,8 +120,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     result_hash: optionalHex(record.resultHash),
     status,
     reason: null,
-    creator_amount: settled ? record.price - platformAmount : 0n,
-    platform_amount: platformAmount,
+    ...(settled ? settledAmounts(record.price, BigInt(record.feeBps)) : { creator_amount: 0n, platform_amount: 0n }),
     execution_time_ms: settled ? BigInt(record.executionTimeMs) : null,
     opened_at: record.openedAt,
     deadline: record.deadline,

@@ -2,7 +2,7 @@
  * Rows into index.db, whole ones and changes, from events and from accounts alike. A row is replaced only by a state that
  * is not older. A change to a row that is not there throws MissingRow, unless its account is known to be unread.
  */
-import { sql, type Transaction, type UpdateResult } from 'kysely';
+import { type RawBuilder, sql, type Transaction, type UpdateResult } from 'kysely';
 import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, IndexDatabase, ListingRow } from './tables.ts';
 
 type Db = Transaction<IndexDatabase>;
@@ -61,13 +61,10 @@ export async function changeGrant(db: Db, address: string, change: Change<GrantR
 }
 
 /**
- * An execution's state. What happened once and for all (signatures, position, reason, disputes) is only ever added,
+ * An execution's state; its id never recurs. What happened once and for all (signatures, position, reason, disputes) is only ever added,
  * whichever of event and account is seen first.
  */
 export async function writeExecution(db: Db, row: ExecutionRow): Promise<void> {
-  // A refunded record can be closed and its id opened again by the same caller: then the new one begins afresh.
-  const reopened = db.deleteFrom('executions').where('execution_id', '=', row.execution_id);
-  await reopened.where('opened_at', '<', row.opened_at).where('slot', '<=', row.slot).execute();
   const { reason, open_signature, opened_slot, open_index, listing_timeout_seconds, ...rest } = row;
   const { end_signature, dispute_count, ...state } = rest;
   await db
@@ -87,7 +84,6 @@ export async function writeExecution(db: Db, row: ExecutionRow): Promise<void> {
         WHERE listings.listing = ${row.listing} AND listings.listing_version = ${row.listing_version}))`,
     })
     .where('execution_id', '=', row.execution_id)
-    .where('opened_at', '=', row.opened_at)
     .execute();
   if (open_signature !== null && opened_slot !== null) await placeExecution(db, row, open_signature, opened_slot);
 }
@@ -103,7 +99,6 @@ async function placeExecution(db: Db, row: ExecutionRow, signature: string, slot
       open_index: earlier.select(({ fn }) => fn.countAll<bigint>().as('count')),
     })
     .where('execution_id', '=', row.execution_id)
-    .where('opened_at', '=', row.opened_at)
     .where(({ eb, or }) => or([eb('opened_slot', 'is', null), eb('open_signature', 'is not', signature)]))
     .execute();
 }
@@ -136,8 +131,6 @@ export async function endExecution(
       end_signature: sql`coalesce(end_signature, ${at.signature})`,
     })
     .where('record', '=', record)
-    // Not of one that was opened again since.
-    .where('opened_at', '<=', state.settled_at)
     .execute();
 }
 
@@ -158,7 +151,12 @@ export async function writeDispute(db: Db, row: DisputeRow): Promise<void> {
   await db.updateTable('executions').set({ dispute_count: 1n }).where('record', '=', row.record).execute();
 }
 
-export async function changeDispute(db: Db, dispute: string, change: Change<DisputeRow>): Promise<void> {
+/** The bond may be said in terms of the row as it was. */
+export async function changeDispute(
+  db: Db,
+  dispute: string,
+  change: Omit<Change<DisputeRow>, 'bond'> & { bond?: bigint | RawBuilder<bigint> },
+): Promise<void> {
   const update = db.updateTable('disputes').set(change).where('dispute', '=', dispute);
   const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
   await requireRow(db, result, 'disputes', 'dispute', dispute);

@@ -1,4 +1,5 @@
 /** Events of disputes, with what each makes of its execution and its listing. */
+import { type RawBuilder, sql } from 'kysely';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex } from '../columns.ts';
 import { changeDispute, changeExecution, changeListing, writeDispute } from '../write.ts';
@@ -37,7 +38,7 @@ export const disputes = {
       owed: data.owed,
       reason_hash: optionalHex(data.reasonHash),
       resolved_at: data.resolvedAt,
-      ...bondLeft(data.bond),
+      bond: bondLeft(data.bond),
       slot,
     });
     await changeExecution(db, base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
@@ -51,7 +52,7 @@ export const disputes = {
 
   async DisputeLapsed(db, data, { slot }) {
     const outcome = { outcome: 'lapsed' as const, resolved_at: data.resolvedAt };
-    await changeDispute(db, base58(data.dispute), { ...outcome, ...bondLeft(data.bond), slot });
+    await changeDispute(db, base58(data.dispute), { ...outcome, bond: bondLeft(data.bond), slot });
     await changeExecution(db, base58(data.record), { status: 'completed', slot });
   },
 
@@ -60,7 +61,8 @@ export const disputes = {
   },
 } satisfies Partial<Handlers>;
 
-/** A bond is paid out whole or, where its recipient cannot take it, stays. */
-function bondLeft(paidOut: bigint): { bond?: bigint } {
-  return paidOut > 0n ? { bond: 0n } : {};
+/** What an outcome leaves of the bond: what its receiver cannot take, or the account needs for a risen rent, stays. */
+function bondLeft(paidOut: bigint): RawBuilder<bigint> {
+  // Applied again, the row has the outcome already, and shows what is left.
+  return sql`CASE WHEN outcome = 'open' THEN bond - ${paidOut} ELSE bond END`;
 }

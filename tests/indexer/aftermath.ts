@@ -1,7 +1,7 @@
 /** What can follow a settle or a refund, as instructions of a market's people: disputes, grants changed, things closed. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
-import type { Market, OpenedExecution } from './market.ts';
+import type { Execution, Market } from './market.ts';
 
 export const EVIDENCE_URI = 'https://example.com/evidence.json';
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
@@ -14,7 +14,7 @@ export function createAftermath(market: Market) {
   const { caller, creator, listing, usdcMint } = market;
   const wallet = caller.publicKey;
   return {
-    dispute: ({ executionId }: OpenedExecution): TransactionInstruction =>
+    dispute: ({ executionId }: Execution): TransactionInstruction =>
       program.openDispute({
         caller: wallet,
         payer: wallet,
@@ -24,7 +24,7 @@ export function createAftermath(market: Market) {
         evidenceUri: EVIDENCE_URI,
       }),
 
-    resolve: ({ executionId }: OpenedExecution, admin: PublicKey, upheld: boolean, amount: bigint) =>
+    resolve: ({ executionId }: Execution, admin: PublicKey, upheld: boolean, amount: bigint) =>
       program.resolveDispute({
         admin,
         executionId,
@@ -38,7 +38,7 @@ export function createAftermath(market: Market) {
         reasonHash: bytes(0xe2),
       }),
 
-    claim: ({ executionId }: OpenedExecution, authority: PublicKey) =>
+    claim: ({ executionId }: Execution, authority: PublicKey) =>
       program.claimDisputeAward({
         authority,
         executionId,
@@ -47,10 +47,13 @@ export function createAftermath(market: Market) {
         rentSponsor: creator.publicKey,
       }),
 
-    lapse: ({ executionId }: OpenedExecution) => program.lapseDispute({ executionId, listing, rentSponsor: wallet }),
+    lapse: ({ executionId }: Execution) => program.lapseDispute({ executionId, listing, rentSponsor: wallet }),
 
-    closeRecord: ({ executionId }: OpenedExecution, rentSponsor: PublicKey) =>
-      program.closeExecution({ executionId, rentSponsor }),
+    closeRecord: ({ executionId, rentSponsor }: Execution) => program.closeExecution({ executionId, rentSponsor }),
+
+    closeDispute: ({ executionId }: Execution) => program.closeDispute({ executionId, rentSponsor: wallet }),
+
+    withdrawGas: (lamports: bigint) => program.withdrawGas({ wallet, lamports }),
 
     closeGrant: (keyId: Uint8Array) => program.closeGrant({ wallet, keyId, rentSponsor: wallet }),
 

@@ -11,14 +11,16 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { sendAndConfirm } from '../../app/local/network.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import {
+  createNonce,
   deriveExecutionId,
   hashResult,
+  nonceDay,
   parseResultHash,
+  parseSignature,
   requestHash,
   signResult,
 } from '../../app/sdk/receipt/receipt.ts';
@@ -27,12 +29,21 @@ import { startNode, type TestNode } from '../harness/node/node.ts';
 
 const USDC = 1_000_000n;
 export const PRICE = 250_000n;
+/** Lamports that each open parks, and that the caller's tank begins with. */
+export const GAS = 12_345;
+const TANK = 1_000_000_000n;
 /** Stands for no key: the wallet opens the execution itself. */
 export const NO_KEY = new Uint8Array(16);
 
-export interface OpenedExecution {
+/** An execution as the instructions about it name it. */
+export interface Execution {
   executionId: Uint8Array;
   keyId: Uint8Array;
+  rentSponsor: PublicKey;
+}
+
+export interface OpenedExecution extends Execution {
+  /** Of the transaction that opened it. */
   signature: string;
 }
 
@@ -61,9 +72,16 @@ export async function startMarket() {
   const send = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
     sendAndConfirm(connection, instructions, signers);
 
-  const openInstruction = async (keyId: Uint8Array, nonce: Uint8Array = randomBytes(16)) => {
+  /** The open and what to know of it; unless the caller's tank lends the rent, who signs does. */
+  const openInstruction = async (keyId: Uint8Array, lender?: 'tank') => {
+    const nonce = createNonce(nonceDay(BigInt(await node.now())));
     const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);
+    const signer = keyId === NO_KEY ? caller : relay;
+    const rentSponsor = lender ? program.findSpender(caller.publicKey) : signer.publicKey;
     const common = {
+      payer: signer.publicKey,
+      rentSponsor,
+      gasLamports: GAS,
       listing,
       usdcMint,
       nonce,
@@ -76,23 +94,19 @@ export async function startMarket() {
     };
     const instruction =
       keyId === NO_KEY
-        ? program.openExecution({ ...common, caller: caller.publicKey, payer: caller.publicKey, source })
+        ? program.openExecution({ ...common, caller: caller.publicKey, source })
         : program.openExecutionWithGrant({
             ...common,
             relayAuthority: relay.publicKey,
-            payer: relay.publicKey,
             wallet: caller.publicKey,
             keyId,
           });
-    return { executionId, instruction, sponsor: keyId === NO_KEY ? caller : relay };
+    const execution: Execution = { executionId, keyId, rentSponsor };
+    return { execution, instruction, signer };
   };
 
   /** The signature by which a creator shows that it holds the present signing key. */
-  const proveKey = () => {
-    const message = program.registerMessage(listing);
-    const signature = nacl.sign.detached(message, signingKey.secretKey);
-    return program.ed25519Instruction({ publicKey: signingKey.publicKey, message, signature });
-  };
+  const proveKey = () => nacl.sign.detached(program.registerMessage(listing), signingKey.secretKey);
 
   const limits = async (): Promise<program.GrantLimits> => ({
     perExecutionMax: 2n ** 64n - 1n,
@@ -100,7 +114,11 @@ export async function startMarket() {
     totalMax: 2n ** 64n - 1n,
     periodSeconds: 86_400,
     expiresAt: BigInt(await node.now()) + 86_400n,
+    maxGasLamports: GAS,
   });
+
+  const wallet = caller.publicKey;
+  await send([program.depositGas({ from: wallet, wallet, lamports: TANK })], caller);
 
   const market = {
     node,
@@ -117,28 +135,28 @@ export async function startMarket() {
     openInstruction,
     limits,
 
-    listInstructions() {
-      const list = program.listAgent({
+    listInstruction: () =>
+      program.listAgent({
         creator: creator.publicKey,
         payer: creator.publicKey,
         listingId,
         signingKey: new PublicKey(signingKey.publicKey),
+        possession: proveKey(),
         source: payout,
         payout,
         usdcMint,
         terms,
-      });
-      return [proveKey(), list];
-    },
+      }),
 
-    list: () => send(market.listInstructions(), creator),
+    list: () => send([market.listInstruction()], creator),
 
     /** A new signing key, with which everything is settled from now on. */
-    rotateInstructions() {
+    rotateInstruction() {
       signingKey = nacl.sign.keyPair();
       const next = new PublicKey(signingKey.publicKey);
       const people = { creator: creator.publicKey, payer: creator.publicKey };
-      return { next, instructions: [proveKey(), program.rotateSigningKey({ ...people, listing, signingKey: next })] };
+      const instruction = program.rotateSigningKey({ ...people, listing, signingKey: next, possession: proveKey() });
+      return { next, instruction };
     },
 
     updateInstruction(price: bigint) {
@@ -156,7 +174,6 @@ export async function startMarket() {
     },
 
     async grantInstructions(keyId: Uint8Array) {
-      const wallet = caller.publicKey;
       const approve = program.approveSpender({ wallet, usdcMint, amount: 1_000n * USDC });
       return [program.createGrant({ wallet, payer: wallet, keyId, limits: await limits() }), approve];
     },
@@ -172,35 +189,30 @@ export async function startMarket() {
 
     /** Opens by the wallet itself, or with a key's grant. */
     async open(keyId: Uint8Array = NO_KEY): Promise<OpenedExecution> {
-      const { executionId, instruction, sponsor } = await openInstruction(keyId);
-      return { executionId, keyId, signature: await send([instruction], sponsor) };
+      const { execution, instruction, signer } = await openInstruction(keyId);
+      return { ...execution, signature: await send([instruction], signer) };
     },
 
-    settleInstructions({ executionId, keyId }: Omit<OpenedExecution, 'signature'>, executionTimeMs: number) {
+    settleInstruction({ executionId, rentSponsor }: Execution, executionTimeMs: number, to = payout) {
       const resultHash = hashResult(`result of ${Buffer.from(executionId).toString('hex')}`);
       const signed = signResult(signingKey.secretKey, resultHash);
-      const proof = program.ed25519Instruction({
-        publicKey: signingKey.publicKey,
-        message: Buffer.from(resultHash),
-        signature: bs58.decode(signed.slice('ed25519:'.length)),
-      });
-      const settle = program.settleExecution({
+      return program.settleExecution({
         relayAuthority: relay.publicKey,
         executionId,
         listing,
-        payout,
-        rentSponsor: keyId === NO_KEY ? caller.publicKey : relay.publicKey,
+        payout: to,
+        rentSponsor,
         resultHash: parseResultHash(resultHash),
+        signature: parseSignature(signed)!,
         executionTimeMs,
       });
-      return [proof, settle];
     },
 
     settle: (opened: OpenedExecution, executionTimeMs = 40) =>
-      send(market.settleInstructions(opened, executionTimeMs), relay),
+      send([market.settleInstruction(opened, executionTimeMs)], relay),
 
     refundInstruction: (
-      { executionId, keyId }: Omit<OpenedExecution, 'signature'>,
+      { executionId, keyId, rentSponsor }: Execution,
       reason: program.RefundReason,
       authority: PublicKey = relay.publicKey,
     ) =>
@@ -210,7 +222,7 @@ export async function startMarket() {
         caller: caller.publicKey,
         keyId,
         destination: source,
-        rentSponsor: keyId === NO_KEY ? caller.publicKey : relay.publicKey,
+        rentSponsor,
         reason,
       }),
 
