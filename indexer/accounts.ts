@@ -7,8 +7,8 @@
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
 import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
-import { configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
-import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
+import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
+import type { ArchiveRow, ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
 
 /** The rows of a transaction's accounts, each as it is at its slot. */
 export interface AccountRows {
@@ -19,6 +19,7 @@ export interface AccountRows {
   executions: ExecutionRow[];
   /** Whose execution_id is to be found by the record. */
   disputes: Omit<DisputeRow, 'execution_id'>[];
+  archives: ArchiveRow[];
   /** Refunds in the transaction: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
   /** What the transaction did to accounts that are gone by now, in its order. */
@@ -50,6 +51,7 @@ const ACCOUNT_NAMES = [
   'KeyGrant',
   'ExecutionRecord',
   'Dispute',
+  'Archive',
 ] as const;
 
 /** Instructions that make, change or close what can be closed, and which of their accounts that is. */
@@ -87,6 +89,7 @@ export async function readAccountRows(
     grants: [],
     executions: [],
     disputes: [],
+    archives: [],
     refunds: readRefunds(invocations),
     gone: [],
   };
@@ -107,7 +110,7 @@ export async function readAccountRows(
       const opening = findInvocation(invocations, 'open_dispute', 'dispute', address.toBase58());
       const evidenceUri = opening ? (readArguments(opening).evidenceUri as string) : null;
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
-    }
+    } else if (name === 'Archive') rows.archives.push(archiveRow(address, decodeAccount(name, data), slot));
   };
   // What is only read cannot have changed.
   const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');

@@ -20,7 +20,8 @@ export interface ChainTransaction {
     | { kind: 'failed' }
     /** With the snapshot where the events are about accounts that no transaction before this one made. */
     | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: AccountRows }
-    | { kind: 'accounts'; snapshot: AccountRows };
+    /** With the events that the program carried in calls to itself, which need no log. */
+    | { kind: 'accounts'; snapshot: AccountRows; carried: MarketplaceEvent[] };
 }
 
 /** A transaction whose content this version cannot write: going on would lose it, so the indexer stops. */
@@ -100,6 +101,8 @@ async function applyContent(db: Db, item: ChainTransaction, times: 'new' | 'agai
   if (content.kind === 'accounts' || content.events.length === 0) {
     const known = db.insertInto('eventless_transactions').values({ signature, slot });
     await known.onConflict((c) => c.doNothing()).execute();
+    const carried = content.kind === 'accounts' ? content.carried : [];
+    for (const event of carried) await passOverGone(db, slot, () => handleEvent(db, event, { signature, slot }));
   } else {
     for (const [index, event] of content.events.entries()) {
       const row = { signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) };

@@ -1,5 +1,6 @@
 /** What each event changes, by the handler of its name. */
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { archives } from './handlers/archives.ts';
 import { config } from './handlers/config.ts';
 import { disputes } from './handlers/disputes.ts';
 import { executions } from './handlers/executions.ts';
@@ -8,7 +9,7 @@ import type { Db, Handlers, Position } from './handlers/handler.ts';
 import { listings } from './handlers/listings.ts';
 
 /** Exhaustive: an event without a handler does not compile. */
-const HANDLERS: Handlers = { ...config, ...listings, ...grants, ...executions, ...disputes };
+const HANDLERS: Handlers = { ...config, ...listings, ...grants, ...executions, ...disputes, ...archives };
 
 /** Writes what one event says. Throws MissingRow where it is about a row that is not there. */
 export async function handleEvent(db: Db, event: MarketplaceEvent, at: Position): Promise<void> {

@@ -4,10 +4,11 @@
  */
 import type { ConfirmedSignatureInfo, Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
-import { readEvents } from '../app/sdk/program/events.ts';
+import { decodeEventInstruction, readEvents } from '../app/sdk/program/events.ts';
 import type { History } from '../app/solana/helius.ts';
 import { readAccountRows } from './accounts.ts';
 import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from './apply.ts';
+import { readCarried } from './invocations.ts';
 import type { Notices } from './notices.ts';
 import type { IndexDatabase } from './tables.ts';
 
@@ -156,16 +157,18 @@ async function readTransaction(
   const { signature } = info;
   const position = { signature, slot: BigInt(info.slot) };
   if (info.hasFailed) return { ...position, content: { kind: 'failed' } };
-  const known = heard && readTrusted(signature, heard, deps.programId);
+  const known = heard && readTrusted(signature, () => readEvents(heard, deps.programId));
   if (known?.complete) return { ...position, content: { kind: 'events', events: known.events } };
 
   const transaction = await fetchTransaction(deps, signature);
   const logs = transaction.meta?.logMessages;
-  const read = logs && readTrusted(signature, logs, deps.programId);
+  const calls = readCarried(transaction, deps.programId);
+  const read = logs && readTrusted(signature, () => readEvents(logs, deps.programId, calls));
   if (read?.complete) return { ...position, content: { kind: 'events', events: read.events } };
 
   const snapshot = await readAccountRows(deps.connection, deps.programId, transaction);
-  return { ...position, content: { kind: 'accounts', snapshot } };
+  const carried = readTrusted(signature, () => calls.flatMap((data) => decodeEventInstruction(data) ?? []));
+  return { ...position, content: { kind: 'accounts', snapshot, carried } };
 }
 
 async function fetchTransaction({ connection }: Pick<IngestDeps, 'connection'>, signature: string) {
@@ -175,9 +178,10 @@ async function fetchTransaction({ connection }: Pick<IngestDeps, 'connection'>, 
   return transaction;
 }
 
-function readTrusted(signature: string, logs: string[], programId: PublicKey) {
+/** Throws ApplyError where the events of a transaction cannot be understood. */
+function readTrusted<T>(signature: string, read: () => T): T {
   try {
-    return readEvents(logs, programId);
+    return read();
   } catch (error) {
     throw new ApplyError(signature, error);
   }

@@ -1,6 +1,7 @@
 /** A transaction's calls of the marketplace, read from its instructions: what neither a cut log nor an account tells. */
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { isEventInstruction } from '../app/sdk/program/events.ts';
 import { decodeInstruction, idl } from '../app/sdk/program/program.ts';
 
 /** One instruction of the marketplace, at the top level or called by another program. */
@@ -28,6 +29,22 @@ export function readAddresses(transaction: VersionedTransactionResponse): NamedA
 
 /** The program's instructions in the order in which they ran. */
 export function readInvocations(transaction: VersionedTransactionResponse, programId: PublicKey): Invocation[] {
+  return readInstructions(transaction, programId).flatMap(({ accounts, data }) => {
+    const known = idl.instructions.find(({ discriminator }) => discriminator.every((byte, at) => data[at] === byte));
+    if (!known) return [];
+    const named = known.accounts.map((account, at) => [account.name, accounts[at] ?? ''] as const);
+    return [{ name: known.name, accounts: Object.fromEntries(named), data }];
+  });
+}
+
+/** The data of the program's calls to itself, which carry events that no log has, in the order in which they ran. */
+export function readCarried(transaction: VersionedTransactionResponse, programId: PublicKey): Uint8Array[] {
+  const carrying = readInstructions(transaction, programId).filter(({ data }) => isEventInstruction(data));
+  return carrying.map(({ data }) => data);
+}
+
+/** The program's instructions, those of other programs' calls too, with the addresses of their accounts. */
+function readInstructions(transaction: VersionedTransactionResponse, programId: PublicKey) {
   const addresses = readAddresses(transaction).map(({ address }) => address);
   const inner = new Map(
     (transaction.meta?.innerInstructions ?? []).map(({ index, instructions }) => [index, instructions]),
@@ -40,12 +57,8 @@ export function readInvocations(transaction: VersionedTransactionResponse, progr
       data: bs58.decode(called.data),
     })),
   ]);
-  return all.flatMap(({ program, accounts, data }) => {
-    const known = idl.instructions.find(({ discriminator }) => discriminator.every((byte, at) => data[at] === byte));
-    if (addresses[program] !== programId.toBase58() || !known) return [];
-    const named = known.accounts.map((account, at) => [account.name, addresses[accounts[at] ?? -1] ?? ''] as const);
-    return [{ name: known.name, accounts: Object.fromEntries(named), data }];
-  });
+  const ours = all.filter(({ program }) => addresses[program] === programId.toBase58());
+  return ours.map(({ accounts, data }) => ({ accounts: Array.from(accounts, (at) => addresses[at] ?? ''), data }));
 }
 
 /** The reason that a `refund_execution` gives, by its number. */

@@ -3,6 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../app/sdk/program/constants.ts';
 import {
   type AgentListing,
+  type Archive,
   type Config,
   type CreatorCollateral,
   type CreatorProfile,
@@ -15,6 +16,7 @@ import {
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import { base58, base58List, flag, hex, optionalBase58, optionalHex, optionalTime } from './columns.ts';
 import type {
+  ArchiveRow,
   ConfigRow,
   CreatorRow,
   DisputeRow,
@@ -139,6 +141,17 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
   };
 }
 
+export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): ArchiveRow {
+  return {
+    archive: base58(address),
+    archive_index: BigInt(archive.index),
+    tree: base58(archive.tree),
+    leaf_count: BigInt(archive.count),
+    created_at: archive.createdAt,
+    slot,
+  };
+}
+
 /** Without the execution's id, which the account does not keep, and with the URI from elsewhere. */
 export function disputeRow(
   address: PublicKey,
@@ -162,6 +175,7 @@ export function disputeRow(
     opened_at: dispute.openedAt,
     resolved_at: optionalTime(dispute.resolvedAt),
     closed: 0n,
+    rent_sponsor: base58(dispute.rentSponsor),
     slot,
   };
 }

@@ -12,6 +12,7 @@ import {
   changeGrant,
   endExecution,
   MissingRow,
+  writeArchive,
   writeConfig,
   writeCreator,
   writeDispute,
@@ -54,6 +55,7 @@ export async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position)
     if (record) await writeDispute(db, { ...row, ...record });
     else await writeUnread(db, { address: row.dispute, slot: row.slot });
   }
+  for (const row of snapshot.archives) await writeArchive(db, row);
   for (const gone of snapshot.gone) await passOverGone(db, at.slot, () => writeGone(db, gone, at, reasonOf));
 }
 

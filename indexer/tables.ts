@@ -119,6 +119,26 @@ export interface DisputeRow {
   opened_at: bigint;
   resolved_at: bigint | null;
   closed: Flag;
+  rent_sponsor: string;
+  slot: bigint;
+}
+
+export interface ArchiveRow {
+  archive: string;
+  archive_index: bigint;
+  tree: string;
+  leaf_count: bigint;
+  created_at: bigint;
+  slot: bigint;
+}
+
+export interface ArchiveLeafRow {
+  tree: string;
+  leaf_index: bigint;
+  record: string;
+  execution_id: string;
+  leaf: string;
+  signature: string;
   slot: bigint;
 }
 
@@ -143,6 +163,8 @@ export interface IndexDatabase {
   grants: GrantRow;
   executions: ExecutionRow;
   disputes: DisputeRow;
+  archives: ArchiveRow;
+  archive_leaves: ArchiveLeafRow;
   unread_accounts: { address: string; slot: bigint };
   eventless_transactions: { signature: string; slot: bigint };
   agent_statistics: AgentStatisticsRow;

@@ -3,7 +3,17 @@
  * is not older. A change to a row that is not there throws MissingRow, unless its account is known to be unread.
  */
 import { type RawBuilder, sql, type Transaction, type UpdateResult } from 'kysely';
-import type { ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, IndexDatabase, ListingRow } from './tables.ts';
+import type {
+  ArchiveLeafRow,
+  ArchiveRow,
+  ConfigRow,
+  CreatorRow,
+  DisputeRow,
+  ExecutionRow,
+  GrantRow,
+  IndexDatabase,
+  ListingRow,
+} from './tables.ts';
 
 type Db = Transaction<IndexDatabase>;
 /** Some columns of a row, and the slot of the state that they show. */
@@ -77,7 +87,8 @@ export async function writeExecution(db: Db, row: ExecutionRow): Promise<void> {
     .set({
       reason: sql`coalesce(reason, ${reason})`,
       end_signature: sql`coalesce(end_signature, ${end_signature})`,
-      dispute_count: sql`max(dispute_count, ${dispute_count})`,
+      dispute_count: sql`max(dispute_count, ${dispute_count}, (
+        SELECT count(*) FROM disputes WHERE disputes.record = ${row.record}))`,
       // By the version, so that a listing which was read later never says a later timeout.
       listing_timeout_seconds: sql`coalesce(listing_timeout_seconds, (
         SELECT timeout_seconds FROM listings
@@ -162,6 +173,32 @@ export async function changeDispute(
   await requireRow(db, result, 'disputes', 'dispute', dispute);
 }
 
+/**
+ * An execution as its leaf has it, which nothing changes any more. One that was never seen is a row like any other from
+ * now on; which transactions opened and ended it, and whether a dispute of it was rejected, is then known to no one.
+ */
+export async function writeArchivedExecution(db: Db, row: ExecutionRow): Promise<void> {
+  await writeExecution(db, row);
+  await db.deleteFrom('unread_accounts').where('address', '=', row.record).execute();
+}
+
+export async function writeArchive(db: Db, row: ArchiveRow): Promise<void> {
+  const insert = db.insertInto('archives').values(row);
+  await insert.onConflict((c) => c.column('archive').doUpdateSet(row).where('archives.slot', '<=', row.slot)).execute();
+}
+
+export async function changeArchive(db: Db, archive: string, change: Change<ArchiveRow>): Promise<void> {
+  const update = db.updateTable('archives').set(change).where('archive', '=', archive);
+  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
+  await requireRow(db, result, 'archives', 'archive', archive);
+}
+
+/** A leaf, which is for ever. */
+export async function writeLeaf(db: Db, row: ArchiveLeafRow): Promise<void> {
+  const insert = db.insertInto('archive_leaves').values(row);
+  await insert.onConflict((c) => c.columns(['tree', 'leaf_index']).doNothing()).execute();
+}
+
 /** Remembers that an account was made and is gone, and that nothing is known of it. */
 export async function writeUnread(db: Db, row: IndexDatabase['unread_accounts']): Promise<void> {
   await db
@@ -175,7 +212,8 @@ export async function writeUnread(db: Db, row: IndexDatabase['unread_accounts'])
 export async function forgetUnread(db: Db): Promise<void> {
   await sql`DELETE FROM unread_accounts WHERE address IN (SELECT record FROM executions)
     OR address IN (SELECT grant_address FROM grants) OR address IN (SELECT listing FROM listings)
-    OR address IN (SELECT dispute FROM disputes) OR address IN (SELECT config FROM configs)`.execute(db);
+    OR address IN (SELECT dispute FROM disputes) OR address IN (SELECT config FROM configs)
+    OR address IN (SELECT archive FROM archives)`.execute(db);
 }
 
 /** An execution is opened of a listing that is there. */

@@ -35,7 +35,7 @@ CREATE TABLE events (
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
   admin TEXT NOT NULL,
-  relay_authority TEXT NOT NULL,
+  relay_authorities TEXT NOT NULL,
   usdc_mint TEXT NOT NULL,
   treasury TEXT NOT NULL,
   fee_bps INTEGER NOT NULL,
@@ -88,7 +88,7 @@ CREATE TABLE grants (
   revoked INTEGER NOT NULL CHECK (revoked IN (0, 1)),
   execution_count INTEGER NOT NULL,
   total_spent TEXT NOT NULL,
-  slot INTEGER NOT NULL, closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  slot INTEGER NOT NULL, closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)), max_gas_lamports INTEGER NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 ) STRICT;
 
@@ -122,7 +122,8 @@ CREATE TABLE executions (
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   opened_slot INTEGER,
   open_index INTEGER,
-  listing_timeout_seconds INTEGER
+  listing_timeout_seconds INTEGER,
+  gas_lamports INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX executions_by_caller ON executions (caller, opened_at DESC, execution_id DESC);
 CREATE INDEX executions_by_caller_status ON executions (caller, status, opened_at DESC, execution_id DESC);
@@ -132,6 +133,7 @@ CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_by_listing ON executions (
   listing, status, reason, execution_time_ms, dispute_count, opened_at, deadline, listing_timeout_seconds
 );
+CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -149,7 +151,9 @@ CREATE TABLE disputes (
   owed INTEGER NOT NULL,
   opened_at INTEGER NOT NULL,
   resolved_at INTEGER,
-  slot INTEGER NOT NULL
+  slot INTEGER NOT NULL,
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  rent_sponsor TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
 CREATE TABLE unread_accounts (
@@ -160,6 +164,26 @@ CREATE TABLE unread_accounts (
 CREATE TABLE eventless_transactions (
   signature TEXT PRIMARY KEY,
   slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE archives (
+  archive TEXT PRIMARY KEY,
+  archive_index INTEGER NOT NULL UNIQUE,
+  tree TEXT NOT NULL UNIQUE,
+  leaf_count INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE archive_leaves (
+  tree TEXT NOT NULL,
+  leaf_index INTEGER NOT NULL,
+  record TEXT NOT NULL UNIQUE,
+  execution_id TEXT NOT NULL UNIQUE,
+  leaf TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  PRIMARY KEY (tree, leaf_index)
 ) STRICT;
 
 CREATE VIEW agent_statistics AS

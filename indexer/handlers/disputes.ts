@@ -26,6 +26,7 @@ export const disputes = {
       opened_at: data.openedAt,
       resolved_at: null,
       closed: 0n,
+      rent_sponsor: base58(data.rentSponsor),
       slot,
     });
   },

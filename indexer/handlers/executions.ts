@@ -77,11 +77,4 @@ export const executions = {
   async ExecutionClosed(db, data, { slot }) {
     await changeExecution(db, base58(data.record), { closed: 1n, slot });
   },
-
-  async ExecutionsArchived(db, { executions }, { slot }) {
-    for (const { record } of executions) await changeExecution(db, base58(record), { closed: 1n, slot });
-  },
-
-  /** An archive has no row: its account says all of it. */
-  async ArchiveCreated() {},
 } satisfies Partial<Handlers>;

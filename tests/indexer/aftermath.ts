@@ -55,6 +55,21 @@ export function createAftermath(market: Market) {
 
     withdrawGas: (lamports: bigint) => program.withdrawGas({ wallet, lamports }),
 
+    createArchive: (tree: PublicKey, lamports: number) => [
+      program.createTreeAccount({ payer: wallet, tree, lamports }),
+      program.createArchive({ payer: wallet, tree, index: 0 }),
+    ],
+
+    archive: (tree: PublicKey, executions: Execution[]) =>
+      program.archiveExecutions({
+        index: 0,
+        tree,
+        executions: executions.map(({ executionId, rentSponsor }) => ({
+          record: program.findExecution(executionId),
+          rentSponsor,
+        })),
+      }),
+
     closeGrant: (keyId: Uint8Array) => program.closeGrant({ wallet, keyId, rentSponsor: wallet }),
 
     updateGrant: async (keyId: Uint8Array, changes: Partial<program.GrantLimits>) =>

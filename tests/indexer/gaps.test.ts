@@ -158,9 +158,9 @@ describe('indexer, gaps', () => {
     const opened = await market.open();
     left.add(opened.signature);
     await market.send([market.refundInstruction(opened, 'creatorFailed')], relay);
-    await node.timeTravel((await node.now()) + constants.refundedRecordSeconds);
+    await node.timeTravel((await node.now()) + constants.endedRecordSeconds);
     const { executionId } = opened;
-    await market.send([closeExecution({ executionId, rentSponsor: caller.publicKey })], caller);
+    await market.send([closeExecution({ executionId, rentSponsor: opened.rentSponsor })], caller);
     await start(100);
     expect(executionOf(opened)).to.equal(undefined);
     expect(tables().unread_accounts!.map(({ address }) => address)).to.include(findExecution(executionId).toBase58());

@@ -16,6 +16,8 @@ const TABLES = [
   'grants',
   'executions',
   'disputes',
+  'archives',
+  'archive_leaves',
   'unread_accounts',
   'eventless_transactions',
   'cursor',

@@ -1,10 +1,11 @@
 /**
- * Everything that can happen to settings, listings, grants and executions, indexed twice on a real node: once from events,
+ * Everything that can happen to settings, listings, grants, executions and archives, indexed twice on a real node: once from events,
  * once with every log cut, so that only accounts and instructions tell. Both must show the same rows, which are those of
  * the accounts, and both must come out the same from a new start.
  */
 import { Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
@@ -12,19 +13,24 @@ import { openIndex } from '../../indexer/open.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
 import { dump, IndexerBench, type Row, withoutSlots } from './harness.ts';
-import { type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
+import { type Execution, GAS, type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
 
 const DAY = 86_400;
-const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes'];
+const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes', 'archives', 'archive_leaves'];
+
+/** What no account and no leaf tells of an execution: which transactions opened and ended it. */
+const UNTOLD = { open_signature: null, opened_slot: null, open_index: null, end_signature: null };
 
 /**
- * Without what depends on when accounts were read: slots, and of what is gone the last figure of a grant and the exact
- * second of a refund.
+ * Without what depends on when accounts were read: slots, and of what is gone the last figure of a grant, the exact
+ * second of an ending or an outcome, and of an execution that was only seen as a leaf where it came from.
  */
-const comparable = (rows: Row[]): Row[] =>
+const comparable = (rows: Row[], onlySeenAsLeaf: string): Row[] =>
   withoutSlots(rows).map((row) => {
     if (row.closed !== 1n) return row;
-    return 'total_spent' in row ? { ...row, total_spent: null } : { ...row, settled_at: null };
+    if ('total_spent' in row) return { ...row, total_spent: null };
+    if ('resolved_at' in row) return { ...row, resolved_at: null };
+    return { ...row, settled_at: null, ...(row.execution_id === onlySeenAsLeaf && UNTOLD) };
   });
 
 for (const how of ['heard', 'cut'] as const) {
@@ -38,6 +44,8 @@ for (const how of ['heard', 'cut'] as const) {
     let usedKey: Uint8Array;
     let disputed: OpenedExecution[];
     let refunded: OpenedExecution;
+    let unclaimed: OpenedExecution;
+    let leaf: Execution;
 
     before(async () => {
       market = await startMarket();
@@ -64,18 +72,23 @@ for (const how of ['heard', 'cut'] as const) {
       tables()[table]!.find((row) => row[column] === value) ?? {};
     const config = () => tables().configs![0]!;
     const listing = () => tables().listings![0]!;
-    const executionOf = ({ executionId }: OpenedExecution) =>
-      rowOf('executions', 'execution_id', formatUuid(executionId));
+    const executionOf = ({ executionId }: Execution) => rowOf('executions', 'execution_id', formatUuid(executionId));
     const disputeOf = ({ executionId }: OpenedExecution) => rowOf('disputes', 'execution_id', formatUuid(executionId));
     const grantOf = (key: Uint8Array) => rowOf('grants', 'key_id', Buffer.from(key).toString('hex'));
     const travel = async (seconds: number) => market.node.timeTravel((await market.node.now()) + seconds);
 
-    /** Opened and settled, or refunded, with the record's account still there. */
-    const settled = async (key: Uint8Array = NO_KEY): Promise<OpenedExecution> => {
-      const { executionId, instruction, sponsor } = await market.openInstruction(key);
-      const opened = { executionId, keyId: key, signature: await send([instruction], sponsor) };
-      await send(market.settleInstructions(opened, 40), market.relay);
-      return opened;
+    /** Sends what is always heard, so that its row outlives its account. */
+    const sendHeard = async (instructions: TransactionInstruction[], ...signers: Signer[]): Promise<string> => {
+      const signature = await market.send(instructions, ...signers);
+      await bench.catchUp(indexer);
+      return signature;
+    };
+    /** Opened, which is heard, and settled. */
+    const settled = async (key: Uint8Array = NO_KEY, lender?: 'tank'): Promise<OpenedExecution> => {
+      const { execution, instruction, signer } = await market.openInstruction(key, lender);
+      const signature = await sendHeard([instruction], signer);
+      await send([market.settleInstruction(execution, 40)], market.relay);
+      return { ...execution, signature };
     };
 
     it('a marketplace whose settings change', async () => {
@@ -96,19 +109,20 @@ for (const how of ['heard', 'cut'] as const) {
       expect(config()).to.deep.include({ pending_admin: null, admin: next.publicKey.toBase58() });
       admin = next;
 
-      const relayAuthority = Keypair.generate().publicKey;
-      await send([program.setRelayAuthority({ admin: admin.publicKey, relayAuthority })], admin);
-      expect(config()).to.deep.include({ relay_authority: relayAuthority.toBase58() });
-      const back = { admin: admin.publicKey, relayAuthority: market.relay.publicKey };
-      await send([program.setRelayAuthority(back)], admin);
-      expect(config()).to.deep.include({ relay_authority: market.relay.publicKey.toBase58() });
+      const others = Array.from({ length: 7 }, () => Keypair.generate().publicKey);
+      for (const relayAuthorities of [others, [market.relay.publicKey, ...others], [market.relay.publicKey]]) {
+        await send([program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities })], admin);
+        expect(JSON.parse(String(config().relay_authorities))).to.deep.equal(
+          relayAuthorities.map((key) => key.toBase58()),
+        );
+      }
     });
 
     it('a listing with a new signing key and more collateral', async () => {
-      await send(market.listInstructions(), market.creator);
+      await send([market.listInstruction()], market.creator);
       expect(listing()).to.deep.include({ deposited: 5_000_000n, slashed: 0n, returnable_at: null });
-      const { next, instructions } = market.rotateInstructions();
-      await send(instructions, market.creator);
+      const { next, instruction } = market.rotateInstruction();
+      await send([instruction], market.creator);
       expect(listing()).to.deep.include({ signing_key: next.toBase58(), status: 'active', collateral_returned: 0n });
       await send([aftermath.topUp(1_000_000n)], market.creator);
       expect(listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n });
@@ -118,7 +132,14 @@ for (const how of ['heard', 'cut'] as const) {
       keyId = await market.grant();
       usedKey = await market.grant();
       const expiresAt = BigInt(await market.node.now()) + 100n;
-      const limits = { perExecutionMax: 1n, periodMax: 2n, totalMax: 2n ** 64n - 3n, periodSeconds: 4, expiresAt };
+      const limits = {
+        perExecutionMax: 1n,
+        periodMax: 2n,
+        totalMax: 2n ** 64n - 3n,
+        periodSeconds: 4,
+        expiresAt,
+        maxGasLamports: 5,
+      };
       await send([await aftermath.updateGrant(keyId, limits)], market.caller);
       expect(grantOf(keyId)).to.deep.include({
         per_execution_max: '1',
@@ -126,15 +147,20 @@ for (const how of ['heard', 'cut'] as const) {
         total_max: '18446744073709551613',
         period_seconds: 4n,
         expires_at: expiresAt,
+        max_gas_lamports: 5n,
         revoked: 0n,
         closed: 0n,
       });
     });
 
     it('a dispute that is rejected', async () => {
-      disputed = [await settled(), await settled(), await settled(usedKey), await settled()];
+      disputed = [await settled(), await settled(), await settled(usedKey, 'tank'), await settled()];
+      const tank = program.findSpender(market.caller.publicKey).toBase58();
+      const sponsors = disputed.map((opened) => executionOf(opened).rent_sponsor);
+      expect(sponsors).to.deep.equal([0, 1, 2, 3].map((at) => (at === 2 ? tank : market.caller.publicKey.toBase58())));
+      for (const opened of disputed) expect(executionOf(opened)).to.deep.include({ gas_lamports: BigInt(GAS) });
       const [first] = disputed as [OpenedExecution];
-      await send([aftermath.dispute(first)], market.caller);
+      await sendHeard([aftermath.dispute(first)], market.caller);
       const record = program.findExecution(first.executionId);
       const dispute = await readAccount(market, 'Dispute', program.findDispute(record));
       expect(disputeOf(first)).to.deep.include({
@@ -147,6 +173,7 @@ for (const how of ['heard', 'cut'] as const) {
         reason_hash: null,
         outcome: 'open',
         bond: 10_000_000n,
+        rent_sponsor: market.caller.publicKey.toBase58(),
         amount_to_caller: 0n,
         amount_to_treasury: 0n,
         owed: 0n,
@@ -196,11 +223,30 @@ for (const how of ['heard', 'cut'] as const) {
       expect(disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: 0n });
     });
 
+    it('a refund by a stranger, and lamports that leave the tank', async () => {
+      const { execution, instruction, signer } = await market.openInstruction(usedKey, 'tank');
+      await send([instruction], signer);
+      await travel(700);
+      const before = tables().executions;
+      await send([aftermath.withdrawGas(1_000_000n)], market.caller);
+      expect(tables().executions).to.deep.equal(before);
+      const { publicKey } = market.creator;
+      const signature = await send([market.refundInstruction(execution, 'creatorFailed', publicKey)], market.creator);
+      expect(rowOf('executions', 'execution_id', formatUuid(execution.executionId))).to.deep.include({
+        status: 'refunded',
+        reason: 5n,
+        gas_lamports: BigInt(GAS),
+        end_signature: signature,
+        closed: 0n,
+      });
+      expect(grantOf(usedKey)).to.deep.include({ execution_count: 2n, total_spent: String(PRICE) });
+    });
+
     it('a refund, and a dispute that nobody answers', async () => {
       await send([aftermath.topUp(3_000_000n), market.statusInstruction('active')], market.creator);
       expect(listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
-      // Its open is heard, so that its row outlives its account.
-      refunded = await market.open(usedKey);
+      const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
+      refunded = { ...execution, signature: await sendHeard([instruction], signer) };
       await send([market.refundInstruction(refunded, 'invalidAnswer')], market.relay);
       expect(executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 0n });
       const fourth = disputed[3]!;
@@ -218,7 +264,7 @@ for (const how of ['heard', 'cut'] as const) {
     });
 
     it('accounts that are closed, and a grant that is made again', async () => {
-      await send([aftermath.closeRecord(refunded, market.relay.publicKey)], market.caller);
+      await send([aftermath.closeRecord(refunded)], market.caller);
       expect(executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 1n });
       await send([aftermath.closeGrant(usedKey)], market.caller);
       expect(grantOf(usedKey)).to.deep.include({
@@ -232,6 +278,56 @@ for (const how of ['heard', 'cut'] as const) {
       await send(await market.grantInstructions(keyId), market.caller);
       expect(grantOf(keyId)).to.deep.include({ revoked: 0n, closed: 0n, execution_count: 0n, total_spent: '0' });
       expect(grantOf(keyId).per_execution_max).to.equal('18446744073709551615');
+    });
+
+    it('ended executions that become leaves, one of them seen in no other way', async () => {
+      const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
+      await send([instruction], signer);
+      await send([market.settleInstruction(execution, 41)], market.relay);
+      leaf = execution;
+      await travel(4 * DAY);
+      const tree = Keypair.generate();
+      const rent = await market.node.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);
+      await send(aftermath.createArchive(tree.publicKey, rent), market.caller, tree);
+      const archive = {
+        archive: program.findArchive(0).toBase58(),
+        archive_index: 0n,
+        tree: tree.publicKey.toBase58(),
+      };
+      expect(tables().archives![0]).to.deep.include({ ...archive, leaf_count: 0n });
+      const [first, second] = disputed as [OpenedExecution, OpenedExecution];
+      // In two transactions, as two strangers might; the second is told of one that is gone already.
+      for (const batch of [[first], [leaf, first, second]]) {
+        const before = batch.map((one) => executionOf(one));
+        const records = await Promise.all(
+          batch.map(({ executionId }) => readAccount(market, 'ExecutionRecord', program.findExecution(executionId))),
+        );
+        const signature = await send([aftermath.archive(tree.publicKey, batch)], market.caller);
+        for (const [at, one] of batch.entries()) {
+          const { slot, ...kept } = before[at]!;
+          expect(executionOf(one)).to.deep.include({ ...kept, closed: 1n });
+          const execution = records[at];
+          if (!execution) continue;
+          const record = program.findExecution(one.executionId);
+          expect(rowOf('archive_leaves', 'record', record.toBase58())).to.deep.include({
+            tree: archive.tree,
+            execution_id: formatUuid(one.executionId),
+            leaf: Buffer.from(archiveLeaf(record, execution)).toString('hex'),
+            signature,
+          });
+        }
+      }
+      const leaves = tables().archive_leaves!.map(({ leaf_index, execution_id }) => [leaf_index, execution_id]);
+      expect(leaves).to.deep.equal([first, leaf, second].map((one, at) => [BigInt(at), formatUuid(one.executionId)]));
+      expect(tables().archives![0]).to.deep.include({ ...archive, leaf_count: 3n });
+      expect(executionOf(first)).to.deep.include({ status: 'completed', dispute_count: 1n });
+      expect(executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
+    });
+
+    it('a dispute whose account goes after its execution has gone', async () => {
+      const [first] = disputed as [OpenedExecution];
+      await send([aftermath.closeDispute(first)], market.caller);
+      expect(disputeOf(first)).to.deep.include({ outcome: 'rejected', bond: 0n, reason_hash: REASON_HASH, closed: 1n });
     });
 
     it('a listing that ends, and collateral that goes back', async () => {
@@ -249,16 +345,25 @@ for (const how of ['heard', 'cut'] as const) {
       expect(listing()).to.deep.include({ status: 'delisted', collateral_returned: 1n, deposited: 9_000_000n });
     });
 
+    it('a paid execution that nobody archived in a year', async () => {
+      unclaimed = disputed[2]!;
+      const before = executionOf(unclaimed);
+      await travel(program.constants.unarchivedRecordSeconds);
+      await send([aftermath.closeRecord(unclaimed)], market.caller);
+      expect(executionOf(unclaimed)).to.deep.equal({ ...before, closed: 1n, slot: executionOf(unclaimed).slot });
+      expect(before).to.deep.include({ status: 'dispute_upheld', creator_amount: 248_750n, execution_time_ms: 40n });
+    });
+
     it('ends with rows that are those of the accounts', async () => {
       const { configs, listings, grants, executions, disputes, unread_accounts } = tables();
       expect([configs, listings, grants, executions, disputes].map((rows) => rows!.length)).to.deep.equal([
-        1, 1, 2, 5, 4,
+        1, 1, 2, 7, 4,
       ]);
       expect(unread_accounts).to.deep.equal([]);
       const held = (await readAccount(market, 'Config', program.findConfig()))!;
       expect(configs![0]).to.deep.include({
         admin: held.admin.toBase58(),
-        relay_authority: held.relayAuthority.toBase58(),
+        relay_authorities: JSON.stringify(program.relayAuthoritiesOf(held).map((key) => key.toBase58())),
         fee_bps: BigInt(held.feeBps),
         opens_paused: held.opensPaused ? 1n : 0n,
       });
@@ -285,7 +390,9 @@ for (const how of ['heard', 'cut'] as const) {
         if (record) expect([status, row.settled_at]).to.deep.equal([record.status, record.settledAt]);
       }
       for (const row of disputes!) {
-        const dispute = (await readAccount(market, 'Dispute', new PublicKey(String(row.dispute))))!;
+        const dispute = await readAccount(market, 'Dispute', new PublicKey(String(row.dispute)));
+        expect(row.closed).to.equal(dispute ? 0n : 1n);
+        if (!dispute) continue;
         const { outcome, bond, owed, openedAt, resolvedAt } = dispute;
         expect(row).to.deep.include({ outcome, bond, owed, opened_at: openedAt, resolved_at: resolvedAt });
         expect(row).to.deep.include({
@@ -300,11 +407,15 @@ for (const how of ['heard', 'cut'] as const) {
       const live = tables();
       const rebuilt = await bench.backfill('rebuilt.db');
       if (how === 'heard') expect(rebuilt).to.deep.equal(live);
-      for (const table of TABLES) expect(comparable(rebuilt[table]!), table).to.deep.equal(comparable(live[table]!));
-      const [refundedAt, rebuiltAt] = [live, rebuilt].map(
-        ({ executions }) => executions!.find(({ closed }) => closed === 1n)!.settled_at as bigint,
-      ) as [bigint, bigint];
-      expect(Math.abs(Number(rebuiltAt - refundedAt))).to.be.at.most(1);
+      const id = formatUuid(leaf.executionId);
+      for (const table of TABLES)
+        expect(comparable(rebuilt[table]!, id), table).to.deep.equal(comparable(live[table]!, id));
+      const times = (all: Record<string, Row[]>) => [
+        ...all.executions!.map(({ settled_at }) => Number(settled_at)),
+        ...all.disputes!.map(({ resolved_at }) => Number(resolved_at)),
+      ];
+      const later = times(live);
+      for (const [at, time] of times(rebuilt).entries()) expect(time).to.be.closeTo(later[at]!, 1);
     });
 
     it('does not change when everything is applied again', async () => {

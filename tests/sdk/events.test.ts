@@ -145,6 +145,53 @@ describe('sdk/events', () => {
     expect(readEvents([invoke(OTHER, 1), success(OTHER)], OURS)).to.deep.equal({ events: [], complete: true });
   });
 
+  describe('carried by a call of the program to itself', () => {
+    const tag = Buffer.from('e445a52e51cb9a1d', 'hex');
+    const carried = (event: ReturnType<typeof sampleEvent>) => Buffer.concat([tag, encode(event)]);
+    const archived = sampleEvent('ExecutionsArchived');
+    /** As nodes log `archive_executions`. */
+    const archive = (depth = 1) => [
+      invoke(OURS, depth),
+      invoke(OURS, depth + 1),
+      success(OURS),
+      `Program ${OURS} consumed 90000 of 200000 compute units`,
+      success(OURS),
+    ];
+
+    it('takes its place among the events that were printed', () => {
+      const logs = [...call(opened), ...archive(), invoke(OTHER, 1), ...archive(2), success(OTHER), ...call(settled)];
+      const second = { ...archived, data: { ...archived.data, firstIndex: 7 } };
+      const calls = [archived, second].map(carried);
+      expect(readEvents(logs, OURS, calls)).to.deep.equal({
+        events: [opened, archived, second, settled],
+        complete: true,
+      });
+    });
+
+    it('leaves the log incomplete where its data are not given, or are others, or are too many', () => {
+      expect(readEvents(archive(), OURS)).to.deep.equal({ events: [], complete: false });
+      expect(readEvents([...call(opened), ...archive()], OURS).complete).to.equal(false);
+      expect(readEvents(archive(), OURS, [encode(archived)]).complete).to.equal(false);
+      expect(readEvents(archive(), OURS, [archived, archived].map(carried)).complete).to.equal(false);
+      expect(readEvents(call(opened), OURS, [carried(archived)]).complete).to.equal(false);
+    });
+
+    it('is the one event of its instruction, and the call itself has none', () => {
+      const logs = archive();
+      const calls = [carried(archived)];
+      expect(readEvents(logs, OURS, calls).complete).to.equal(true);
+      expect(readEvents(logs.toSpliced(3, 0, data(settled)), OURS, calls).complete).to.equal(false);
+      expect(readEvents(logs.toSpliced(2, 0, data(settled)), OURS, calls).complete).to.equal(false);
+      const twice = logs.toSpliced(3, 0, invoke(OURS, 2), success(OURS));
+      expect(readEvents(twice, OURS, [...calls, ...calls]).complete).to.equal(false);
+    });
+
+    it('is of no other program', () => {
+      const logs = [invoke(OTHER, 1), invoke(OTHER, 2), success(OTHER), success(OTHER)];
+      expect(readEvents(logs, OURS)).to.deep.equal({ events: [], complete: true });
+    });
+  });
+
   const believesNothing: [string, string[]][] = [
     ['printed by another program', [invoke(OTHER, 1), data(settled), success(OTHER)]],
     ['printed by a program that ours calls', [...call(opened).toSpliced(3, 0, data(settled))]],

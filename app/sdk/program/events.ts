@@ -26,25 +26,39 @@ const DATA = 'Program data: ';
 /**
  * Reads the marketplace's events from the log of a transaction that succeeded.
  *
- * `complete` is false when lines are missing ("Log truncated", unbalanced calls) or when an invocation of the marketplace
- * did not print exactly one event, which each of its instructions does but `archive_executions`: that one sends its event
- * to the program itself, and `decodeEventInstruction` reads it. The events given then are those that can still be trusted,
- * but others happened too. Throws when the marketplace printed an event that this version does not know.
+ * Each instruction of the marketplace prints exactly one event, but `archive_executions`: it sends its event to the
+ * program itself (`decodeEventInstruction`), and the log shows only that it did. `calls` are the data of these calls in
+ * their order, as the transaction's inner instructions have them.
+ *
+ * `complete` is false when lines are missing ("Log truncated", unbalanced calls), when an invocation did not have exactly
+ * one event, or when a call of the program to itself is not among `calls`. The events given then are those that can
+ * still be trusted, but others happened too. Throws when an event is one that this version does not know.
  */
 export function readEvents(
   logs: readonly string[],
   programId: PublicKey | string,
+  calls: readonly Uint8Array[] = [],
 ): { events: MarketplaceEvent[]; complete: boolean } {
   const ours = programId.toString();
   const events: MarketplaceEvent[] = [];
-  const stack: { program: string | undefined; events: number }[] = [];
+  const stack: { program: string | undefined; events: number; carries: boolean }[] = [];
+  let carried = 0;
   for (const line of logs) {
     // Each line is matched whole: what programs print themselves always begins with "Program log: " or the like.
     if (line === 'Log truncated') return { events, complete: false };
     const invoke = INVOKE.exec(line);
     if (invoke) {
       if (Number(invoke[2]) !== stack.length + 1) return { events, complete: false };
-      stack.push({ program: invoke[1], events: 0 });
+      const caller = stack.at(-1);
+      const carries = invoke[1] === ours && caller?.program === ours;
+      if (carries) {
+        const event = decodeEventInstruction(calls[carried] ?? new Uint8Array());
+        if (!event) return { events, complete: false };
+        events.push(event);
+        carried += 1;
+        caller.events += 1;
+      }
+      stack.push({ program: invoke[1], events: 0, carries });
       continue;
     }
     const frame = stack.at(-1);
@@ -57,10 +71,10 @@ export function readEvents(
     const end = END.exec(line);
     if (!end) continue;
     if (!frame || frame.program !== end[1] || end[2] !== 'success') return { events, complete: false };
-    if (frame.program === ours && frame.events !== 1) return { events, complete: false };
+    if (frame.program === ours && frame.events !== (frame.carries ? 0 : 1)) return { events, complete: false };
     stack.pop();
   }
-  return { events, complete: stack.length === 0 };
+  return { events, complete: stack.length === 0 && carried === calls.length };
 }
 
 /** What begins the data of a call that the program makes to itself: SHA-256 of "anchor:event", its first 8 bytes backwards. */
@@ -72,7 +86,12 @@ const EVENT_CALL = 'e445a52e51cb9a1d';
  * a transaction that succeeded, with the program as its program, is true. Throws where the event is unknown or malformed.
  */
 export function decodeEventInstruction(data: Uint8Array): MarketplaceEvent | null {
-  return bytesToHex(data.subarray(0, 8)) === EVENT_CALL ? decodeEvent(data.subarray(8)) : null;
+  return isEventInstruction(data) ? decodeEvent(data.subarray(8)) : null;
+}
+
+/** Whether an instruction's data are those of a call by which the program carries an event. */
+export function isEventInstruction(data: Uint8Array): boolean {
+  return bytesToHex(data.subarray(0, 8)) === EVENT_CALL;
 }
 
 /** Decodes one event from the bytes that `emit!` prints. Throws when it is none of the known ones, or malformed. */

@@ -1,0 +1,38 @@
+/** Events of archives: trees of ended executions, whose records are gone. */
+import { archiveLeaf } from '../../app/sdk/program/archive.ts';
+import { base58, hex } from '../columns.ts';
+import { executionRow } from '../rows.ts';
+import { changeArchive, writeArchive, writeArchivedExecution, writeLeaf } from '../write.ts';
+import type { Handlers } from './handler.ts';
+
+export const archives = {
+  async ArchiveCreated(db, data, { slot }) {
+    await writeArchive(db, {
+      archive: base58(data.archive),
+      archive_index: BigInt(data.index),
+      tree: base58(data.tree),
+      leaf_count: 0n,
+      created_at: data.createdAt,
+      slot,
+    });
+  },
+
+  async ExecutionsArchived(db, data, { signature, slot }) {
+    const tree = base58(data.tree);
+    const leafCount = BigInt(data.firstIndex + data.executions.length);
+    await changeArchive(db, base58(data.archive), { leaf_count: leafCount, slot });
+    for (const [at, { record, execution }] of data.executions.entries()) {
+      const row = executionRow(record, execution, slot);
+      await writeArchivedExecution(db, { ...row, closed: 1n });
+      await writeLeaf(db, {
+        tree,
+        leaf_index: BigInt(data.firstIndex + at),
+        record: row.record,
+        execution_id: row.execution_id,
+        leaf: hex(archiveLeaf(record, execution)),
+        signature,
+        slot,
+      });
+    }
+  },
+} satisfies Partial<Handlers>;
