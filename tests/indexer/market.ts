@@ -257,7 +257,7 @@ async function sendFailing(
   const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
   for (;;) {
     const { value } = await connection.getSignatureStatus(signature);
-    if (value?.confirmationStatus) {
+    if (value?.confirmationStatus === 'confirmed') {
       if (!value.err) throw new Error('the transaction was meant to fail');
       return signature;
     }
