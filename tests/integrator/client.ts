@@ -2,16 +2,9 @@
  * The program as somebody sees it who has never heard of this repository: Anchor, web3.js, SPL Token and the IDL's JSON,
  * nothing else. Seeds and domains come from the IDL's constants, addresses and errors from Anchor.
  */
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey, randomBytes, sign } from 'node:crypto';
 import anchor from '@coral-xyz/anchor';
-import {
-  type Connection,
-  Ed25519Program,
-  type Keypair,
-  PublicKey,
-  type Signer,
-  type TransactionInstruction,
-} from '@solana/web3.js';
+import { type Connection, type Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 
@@ -34,7 +27,8 @@ export const NAMED = {
   updateGrant: ['grant'],
   revokeGrant: ['grant'],
   closeGrant: ['grant'],
-  openExecution: ['listing'],
+  withdrawGas: [],
+  openExecution: ['listing', 'rentSponsor'],
   refundExecution: ['record'],
   closeExecution: ['record'],
   createArchive: ['previous', 'tree'],
@@ -42,12 +36,13 @@ export const NAMED = {
   openDispute: ['record'],
   lapseDispute: ['record'],
   claimDisputeAward: ['dispute'],
+  closeDispute: ['dispute'],
 } satisfies Record<string, string[]>;
 
 /** What only the relay or the admin may send, named likewise: the story needs their answers. */
 const OFFICIAL: Record<string, string[]> = {
   settleExecution: ['record'],
-  resolveDispute: ['record'],
+  resolveDispute: ['listing', 'record'],
 };
 
 export type Instruction = keyof typeof NAMED | 'settleExecution' | 'resolveDispute';
@@ -71,16 +66,31 @@ export function executionId(caller: PublicKey, nonce: Uint8Array): Buffer {
   return id;
 }
 
-/** The instruction that proves possession of a signing key, to be sent right before the listing's. */
-export function possession(signingKey: Keypair, listing: PublicKey): TransactionInstruction {
-  const message = Buffer.concat([constant('REGISTER_DOMAIN'), listing.toBytes()]);
-  return Ed25519Program.createInstructionWithPrivateKey({ privateKey: signingKey.secretKey, message });
+/** A nonce that opens take today: the UTC day as a little-endian u32, then anything. */
+export function nonceOf(unixSeconds: number, tail: Uint8Array = randomBytes(12)): Buffer {
+  const nonce = Buffer.concat([Buffer.alloc(4), tail.subarray(0, 12)]);
+  nonce.writeUInt32LE(
+    Math.floor(unixSeconds / Number(idl.constants!.find(({ name }) => name === 'NONCE_DAY_SECONDS')!.value)),
+  );
+  return nonce;
 }
 
-/** The instruction that carries a creator's signature over a result, to be sent right before its settling. */
-export function signed(signingKey: Keypair, resultHash: Uint8Array): TransactionInstruction {
-  const message = Buffer.from(`sha256:${Buffer.from(resultHash).toString('hex')}`);
-  return Ed25519Program.createInstructionWithPrivateKey({ privateKey: signingKey.secretKey, message });
+/** The proof that a signing key is possessed by whoever lists it, 64 bytes. */
+export function possession(signingKey: Keypair, listing: PublicKey): number[] {
+  return signed(signingKey, Buffer.concat([constant('REGISTER_DOMAIN'), listing.toBytes()]));
+}
+
+/** A creator's signature over a result's hash, 64 bytes. */
+export function signedResult(signingKey: Keypair, resultHash: Uint8Array): number[] {
+  return signed(signingKey, Buffer.from(`sha256:${hex(resultHash)}`));
+}
+
+/** What precedes the seed of an Ed25519 key in PKCS #8 (RFC 8410). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function signed({ secretKey }: Keypair, message: Uint8Array): number[] {
+  const key = Buffer.concat([PKCS8_HEAD, secretKey.subarray(0, 32)]);
+  return [...sign(null, message, createPrivateKey({ key, format: 'der', type: 'pkcs8' }))];
 }
 
 /** The name in the IDL of the error that a transaction ended in; anything else that went wrong is thrown on. */

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { ACCOUNT_SIZE, createInitializeAccount3Instruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
-import { type Client, executionId, find, hex, readable, refusal, sha256, signed } from './client.ts';
+import { type Client, executionId, find, hex, nonceOf, readable, refusal, sha256, signedResult } from './client.ts';
 import { bn, DEPOSIT, listAgent, type Market, SIGNATURE, startMarket } from './market.ts';
 
 const PRICE = 500_000n;
@@ -18,7 +18,10 @@ const FEE = 5_000n;
 const BOND = 10_000_000n;
 const TIMEOUT_SECONDS = 30;
 const GRACE_SECONDS = 600;
-const WEEK_SECONDS = 604_800;
+/** What each open parks for whoever ends it, lamports. */
+const GAS = 12_345n;
+/** How long an ended record stays. */
+const KEPT_SECONDS = 259_200;
 const WINDOW_SECONDS = 259_200;
 const LAPSE_SECONDS = 2_592_000;
 /** The bytes of a hash that is not there yet. */
@@ -35,7 +38,9 @@ describe('an integrator without the service: executions and disputes by Anchor a
   const signingKey = Keypair.generate();
   const listingId = Buffer.alloc(16, 7);
 
-  const idOf = (name: string) => executionId(caller!.wallet, sha256(name).subarray(0, 16));
+  /** By the day on which each was opened. */
+  const nonces = new Map<string, Buffer>();
+  const idOf = (name: string) => executionId(caller!.wallet, nonces.get(name)!);
   const recordOf = (name: string) => find('EXECUTION_SEED', idOf(name));
   const disputeOf = (name: string) => find('DISPUTE_SEED', recordOf(name).toBytes());
   const read = async (name: string) =>
@@ -43,25 +48,28 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
   /** Open an execution as the caller; its escrow becomes a party. */
   async function open(name: string, overrides: object = {}): Promise<string> {
+    const now = await market.node.now();
+    if (!nonces.has(name)) nonces.set(name, nonceOf(now, sha256(name)));
     market.parties[`escrow ${name}`] = find('ESCROW_SEED', recordOf(name).toBytes());
     const args = {
-      nonce: [...sha256(name).subarray(0, 16)],
+      nonce: [...nonces.get(name)!],
       executionId: [...idOf(name)],
       maxPrice: bn(PRICE),
       listingVersion: 1,
       timeoutSeconds: TIMEOUT_SECONDS,
       requestHash: [...sha256(`request ${name}`)],
-      openBefore: bn((await market.node.now()) + 60),
+      openBefore: bn(now + 60),
+      gasLamports: Number(GAS),
       ...overrides,
     };
-    return caller!.send('openExecution', args, { listing: listing! });
+    return caller!.send('openExecution', args, { listing: listing!, rentSponsor: caller!.wallet });
   }
 
   /** Settle as the relay does, with the agent's signature over the result. */
   function settle(name: string): Promise<string> {
     const hash = sha256(`result ${name}`);
-    const args = { resultHash: [...hash], executionTimeMs: 12 };
-    return relay!.send('settleExecution', args, { record: recordOf(name) }, { before: [signed(signingKey, hash)] });
+    const args = { resultHash: [...hash], signature: signedResult(signingKey, hash), executionTimeMs: 12 };
+    return relay!.send('settleExecution', args, { record: recordOf(name) });
   }
 
   function dispute(name: string, by = caller!): Promise<string> {
@@ -71,7 +79,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
   function resolve(name: string, upheld: boolean, amount: bigint): Promise<string> {
     const args = { upheld, amount: bn(amount), reasonHash: [...sha256('reason')] };
-    return admin!.send('resolveDispute', args, { record: recordOf(name) });
+    return admin!.send('resolveDispute', args, { record: recordOf(name), listing: listing! });
   }
 
   before(async () => {
@@ -89,7 +97,9 @@ describe('an integrator without the service: executions and disputes by Anchor a
     const [nothing] = await moved(async () => {
       expect(await refusal(open('one', { maxPrice: bn(PRICE - 1n) }))).to.equal('PriceAboveMax');
       expect(await refusal(open('one', { listingVersion: 2 }))).to.equal('ListingVersionMismatch');
-      expect(await refusal(open('one', { nonce: [...Buffer.alloc(16)] }))).to.equal('WrongExecutionId');
+      const [now, tail] = [await market.node.now(), sha256('another')];
+      expect(await refusal(open('one', { nonce: [...nonceOf(now, tail)] }))).to.equal('WrongExecutionId');
+      expect(await refusal(open('one', { nonce: [...nonceOf(0, tail)] }))).to.equal('WrongNonceDay');
     });
     expect(nothing).to.deep.equal({});
     const [moves, signature] = await moved(() => open('one'));
@@ -103,6 +113,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
       signingKey: signingKey.publicKey.toBase58(),
       rentSponsor: caller!.wallet.toBase58(),
       price: PRICE,
+      gasLamports: Number(GAS),
       requestHash: hex(sha256('request one')),
       resultHash: NONE,
       refundAt: (record.openedAt as bigint) + BigInt(TIMEOUT_SECONDS + GRACE_SECONDS),
@@ -126,7 +137,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     const [nothing, early] = await moved(example);
     expect(nothing).to.deep.equal({});
     expect([early.status, early.stdout]).to.deep.equal([1, '']);
-    expect(early.stderr).to.include('Before refund_at only the relay authority may refund');
+    expect(early.stderr).to.include('Before refund_at only a relay authority may refund');
 
     await market.node.timeTravel(Number((await read('one')).refundAt));
     const rent = await market.lamportsOf(market.parties['escrow one']!);
@@ -137,7 +148,8 @@ describe('an integrator without the service: executions and disputes by Anchor a
     rmSync(folder, { recursive: true });
     expect(late.status, late.stderr).to.equal(0);
     expect(moves).to.deep.equal({ caller: PRICE, 'escrow one': -PRICE });
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(callersPurse! + rent);
+    // No relay ended it, so that the gas goes back to the rent sponsor too.
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(callersPurse! + rent + GAS);
     expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersPurse! - SIGNATURE);
     const { name, data } = await stranger!.eventOf(late.stdout.trim());
     expect(name).to.equal('executionRefunded');
@@ -176,11 +188,11 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(caller!.send('refundExecution', args, { record }))).to.equal('ExecutionNotOpen');
   });
 
-  it('close_execution: a week after its open anyone gives a refunded record’s rent back', async () => {
+  it('close_execution: three days after its refund anyone gives a record’s rent back', async () => {
     const record = recordOf('one');
     const close = () => stranger!.send('closeExecution', null, { record });
     expect(await refusal(close())).to.equal('CloseTooEarly');
-    await market.node.timeTravel(Number((await read('one')).openedAt) + WEEK_SECONDS);
+    await market.node.timeTravel(Number((await read('one')).settledAt) + KEPT_SECONDS);
     const [rent, purse] = [await market.lamportsOf(record), await market.lamportsOf(caller!.wallet)];
     const [moves, signature] = await moved(close);
     expect(moves).to.deep.equal({});
@@ -192,7 +204,9 @@ describe('an integrator without the service: executions and disputes by Anchor a
   it('settle_execution, the relay’s: 99% to the creator, 1% to the treasury', async () => {
     for (const name of ['three', 'four', 'five']) {
       await open(name);
+      const purse = await market.lamportsOf(relay!.wallet);
       const [moves, signature] = await moved(() => settle(name));
+      expect(await market.lamportsOf(relay!.wallet)).to.equal(purse + GAS - SIGNATURE);
       expect(moves).to.deep.equal({ creator: PRICE - FEE, treasury: FEE, [`escrow ${name}`]: -PRICE });
       expect((await caller!.eventOf(signature)).name).to.equal('executionSettled');
       expect(await read(name)).to.deep.include({
@@ -255,6 +269,12 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect((await caller!.eventOf(signature)).name).to.equal('disputeResolved');
   });
 
+  it('close_dispute: neither while it is open nor soon after its outcome', async () => {
+    const close = (name: string) => stranger!.send('closeDispute', null, { dispute: disputeOf(name) });
+    expect(await refusal(close('five'))).to.equal('DisputeNotEnded');
+    expect(await refusal(close('four'))).to.equal('CloseTooEarly');
+  });
+
   it('delist_agent, lapse_dispute, return_collateral: what was not slashed comes back', async () => {
     const back = () => stranger!.send('returnCollateral', null, { listing: listing! });
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
@@ -271,7 +291,9 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(lapse())).to.equal('LapseTooEarly');
     const { openedAt } = await caller!.fetch('dispute', disputeOf('five'));
     expect(returnableAt.toNumber()).to.be.greaterThan(openedAt.toNumber() + WINDOW_SECONDS);
-    await market.node.timeTravel(openedAt.toNumber() + LAPSE_SECONDS);
+    // Four was answered after five was opened.
+    const { resolvedAt } = await caller!.fetch('dispute', disputeOf('four'));
+    await market.node.timeTravel(resolvedAt.toNumber() + LAPSE_SECONDS);
     const purse = await market.lamportsOf(caller!.wallet);
     const [still, lapsed] = await moved(lapse);
     expect(still).to.deep.equal({});
@@ -285,5 +307,15 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect((await stranger!.eventOf(returned)).data).to.deep.include({ amount: DEPOSIT - 200_000n, vaultClosed: true });
     expect(await market.lamportsOf(creator!.wallet)).to.equal(creatorsPurse + rent);
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
+  });
+
+  it('close_dispute: 30 days after its outcome anyone gives its rent back', async () => {
+    const dispute = disputeOf('four');
+    const [held, purse] = [await market.lamportsOf(dispute), await market.lamportsOf(caller!.wallet)];
+    const [moves, signature] = await moved(() => stranger!.send('closeDispute', null, { dispute }));
+    expect(moves).to.deep.equal({});
+    expect((await stranger!.eventOf(signature)).name).to.equal('disputeClosed');
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + held);
+    expect(await market.lamportsOf(dispute)).to.equal(0n);
   });
 });

@@ -3,7 +3,7 @@
  * on a real node. After each, what every party holds.
  */
 import { AccountLayout, createApproveInstruction } from '@solana/spl-token';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { type Client, find, hex, possession, readable, refusal, sha256 } from './client.ts';
 import { bn, DEPOSIT, listAgent, type Market, PURSE, SIGNATURE, startMarket, terms } from './market.ts';
@@ -31,6 +31,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     totalMax: bn(50_000_000n),
     periodSeconds: DAY,
     expiresAt: bn(expiresAt),
+    maxGasLamports: 20_000,
   });
 
   before(async () => {
@@ -44,12 +45,12 @@ describe('an integrator without the service: listings and grants by Anchor and t
   });
   after(() => market.stop());
 
-  it('list_agent, with the signing key’s own signature before it', async () => {
-    const args = { listingId: [...listingId], signingKey: signingKey.publicKey, terms: terms(FIRST_PRICE) };
-    const forged = { before: [possession(signingKey, collateral!)] };
+  it('list_agent, with the signing key’s own signature', async () => {
+    const { publicKey } = signingKey;
+    const forged = possession(signingKey, collateral!);
+    const args = { listingId: [...listingId], signingKey: publicKey, possession: forged, terms: terms(FIRST_PRICE) };
     const [nothing] = await moved(async () => {
-      expect(await refusal(creator!.send('listAgent', args, {}))).to.equal('SignatureMissing');
-      expect(await refusal(creator!.send('listAgent', args, {}, forged))).to.equal('SignatureWrongMessage');
+      expect(await refusal(creator!.send('listAgent', args, {}))).to.equal('SignatureInvalid');
     });
     expect(nothing).to.deep.equal({});
 
@@ -121,11 +122,10 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(await refusal(sending)).to.equal('AccountOwnedByWrongProgram');
   });
 
-  it('rotate_signing_key, with the new key’s signature before it', async () => {
+  it('rotate_signing_key, with the new key’s signature', async () => {
     const next = Keypair.generate();
-    const args = { signingKey: next.publicKey };
-    const proof = { before: [possession(next, listing!)] };
-    const rotate = (by: Client) => by.send('rotateSigningKey', args, { listing: listing! }, proof);
+    const args = { signingKey: next.publicKey, possession: possession(next, listing!) };
+    const rotate = (by: Client) => by.send('rotateSigningKey', args, { listing: listing! });
     expect(await refusal(rotate(stranger!))).to.equal('NotCreator');
     const [moves, signature] = await moved(() => rotate(creator!));
     expect(moves).to.deep.equal({});
@@ -165,11 +165,33 @@ describe('an integrator without the service: listings and grants by Anchor and t
       keyId: hex(keyId),
       perExecutionMax: 1_000_000n,
       expiresAt: BigInt(expiresAt),
+      maxGasLamports: 20_000,
     });
     const account = await market.connection.getAccountInfo(source, 'confirmed');
     const { delegate, delegatedAmount } = AccountLayout.decode(account!.data);
     expect([delegate.toBase58(), delegatedAmount]).to.deep.equal([spender.toBase58(), 50_000_000n]);
     expect(await refusal(caller!.send('createGrant', args, {}))).to.equal('AccountExists');
+  });
+
+  it('withdraw_gas: what a plain transfer put into the tank, as long as nothing or enough for rent stays', async () => {
+    const tank = find('SPENDER_SEED', caller!.wallet.toBytes());
+    const { wallet } = caller!;
+    const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: tank, lamports: 10_000_000 });
+    const withdraw = (lamports: number, before: TransactionInstruction[] = []) =>
+      caller!.send('withdrawGas', { lamports: bn(lamports) }, {}, { before });
+    const purse = await market.lamportsOf(wallet);
+    const [moves, signature] = await moved(() => withdraw(4_000_000, [deposit]));
+    expect(moves).to.deep.equal({});
+    expect(await market.lamportsOf(wallet)).to.equal(purse - 6_000_000n - SIGNATURE);
+    expect(await caller!.eventOf(signature)).to.deep.equal({
+      name: 'gasWithdrawn',
+      data: { wallet: wallet.toBase58(), spender: tank.toBase58(), lamports: 4_000_000n, remaining: 6_000_000n },
+    });
+    expect(await refusal(withdraw(5_999_999))).to.equal('TankBelowRent');
+    expect(await refusal(withdraw(6_000_001))).to.equal('InvalidAmount');
+    expect(await market.lamportsOf(tank)).to.equal(6_000_000n);
+    await withdraw(6_000_000);
+    expect(await market.lamportsOf(wallet)).to.equal(purse - 2n * SIGNATURE);
   });
 
   it('update_grant, revoke_grant, close_grant: the wallet alone, and its rent comes back', async () => {

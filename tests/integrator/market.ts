@@ -51,7 +51,7 @@ export async function startMarket() {
     upgradeAuthority: admin,
     payer: admin,
     admin: admin.publicKey,
-    relayAuthority: keypairs.relay.publicKey,
+    relayAuthorities: [keypairs.relay.publicKey],
     usdcMint,
   });
   const parties: Record<string, PublicKey> = { treasury: find('TREASURY_SEED') };
@@ -101,6 +101,8 @@ export async function startMarket() {
 /** List an agent as its creator, who signs its results with `signingKey`. */
 export function listAgent({ clients }: Market, listingId: Buffer, signingKey: Keypair, price: bigint) {
   const listing = find('LISTING_SEED', clients.creator.wallet.toBytes(), listingId);
-  const args = { listingId: [...listingId], signingKey: signingKey.publicKey, terms: terms(price) };
-  return clients.creator.send('listAgent', args, {}, { before: [possession(signingKey, listing)] });
+  const { publicKey } = signingKey;
+  const proof = possession(signingKey, listing);
+  const args = { listingId: [...listingId], signingKey: publicKey, possession: proof, terms: terms(price) };
+  return clients.creator.send('listAgent', args, {});
 }
