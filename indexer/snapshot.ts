@@ -1,6 +1,7 @@
 /** Writes what was read of a transaction's accounts, and what its instructions did to those that are gone by now. */
 import type { Transaction } from 'kysely';
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
+import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import type { AccountRows, GoneAccount } from './accounts.ts';
 import { hex, optionalHex } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
@@ -12,6 +13,7 @@ import {
   changeGrant,
   endExecution,
   MissingRow,
+  tellUnread,
   writeArchive,
   writeConfig,
   writeCreator,
@@ -49,10 +51,8 @@ export async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position)
     await writeExecution(db, { ...row, reason });
   }
   for (const row of snapshot.disputes) {
-    const query = db.selectFrom('executions').select('execution_id').where('record', '=', row.record);
-    const record = await query.executeTakeFirst();
-    // The record may be gone before the dispute, and never have been seen.
-    if (record) await writeDispute(db, { ...row, ...record });
+    const executionId = await executionOf(db, row.record);
+    if (executionId !== null) await writeDispute(db, { ...row, execution_id: executionId });
     else await writeUnread(db, { address: row.dispute, slot: row.slot });
   }
   for (const row of snapshot.archives) await writeArchive(db, row);
@@ -111,7 +111,12 @@ async function writeGoneRecord(db: Db, gone: GoneAccount, at: Position, reasonOf
     case 'close_execution':
       return changeExecution(db, address, { closed: 1n, slot });
     default:
-      return writeUnread(db, { address, slot });
+      await writeUnread(db, { address, slot });
+      return tellUnread(db, address, {
+        execution_id: formatUuid(args.executionId as Uint8Array),
+        open_signature: at.signature,
+        opened_slot: slot,
+      });
   }
 }
 
@@ -143,6 +148,14 @@ async function writeGoneDispute(db: Db, gone: GoneAccount, { slot }: Position): 
     default:
       return writeUnread(db, { address, slot });
   }
+}
+
+/** The id of a record's execution, which the accounts of disputes do not keep. The record may be gone before its dispute. */
+async function executionOf(db: Db, record: string): Promise<string | null> {
+  const read = await db.selectFrom('executions').select('execution_id').where('record', '=', record).executeTakeFirst();
+  if (read) return read.execution_id;
+  const unread = db.selectFrom('unread_accounts').select('execution_id').where('address', '=', record);
+  return (await unread.executeTakeFirst())?.execution_id ?? null;
 }
 
 /** Of a dispute's execution; 0 where neither is known, when nothing is written either. */

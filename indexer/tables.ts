@@ -142,6 +142,15 @@ export interface ArchiveLeafRow {
   slot: bigint;
 }
 
+export interface UnreadRow {
+  address: string;
+  slot: bigint;
+  execution_id: string | null;
+  open_signature: string | null;
+  opened_slot: bigint | null;
+  end_signature: string | null;
+}
+
 export interface AgentStatisticsRow {
   listing: string;
   total_executions: bigint;
@@ -165,7 +174,7 @@ export interface IndexDatabase {
   disputes: DisputeRow;
   archives: ArchiveRow;
   archive_leaves: ArchiveLeafRow;
-  unread_accounts: { address: string; slot: bigint };
+  unread_accounts: UnreadRow;
   eventless_transactions: { signature: string; slot: bigint };
   agent_statistics: AgentStatisticsRow;
 }

@@ -13,6 +13,7 @@ import type {
   GrantRow,
   IndexDatabase,
   ListingRow,
+  UnreadRow,
 } from './tables.ts';
 
 type Db = Transaction<IndexDatabase>;
@@ -143,6 +144,7 @@ export async function endExecution(
     })
     .where('record', '=', record)
     .execute();
+  await tellUnread(db, record, { end_signature: at.signature });
 }
 
 /** A dispute's state. Its URI and that there was one are only ever added. */
@@ -174,12 +176,13 @@ export async function changeDispute(
 }
 
 /**
- * An execution as its leaf has it, which nothing changes any more. One that was never seen is a row like any other from
- * now on; which transactions opened and ended it, and whether a dispute of it was rejected, is then known to no one.
+ * An execution as its leaf has it, which nothing changes any more. One that was never read is a row like any other from
+ * now on.
  */
 export async function writeArchivedExecution(db: Db, row: ExecutionRow): Promise<void> {
-  await writeExecution(db, row);
-  await db.deleteFrom('unread_accounts').where('address', '=', row.record).execute();
+  const unread = db.deleteFrom('unread_accounts').where('address', '=', row.record);
+  const known = await unread.returning(['open_signature', 'opened_slot', 'end_signature']).executeTakeFirst();
+  await writeExecution(db, { ...row, ...known });
 }
 
 export async function writeArchive(db: Db, row: ArchiveRow): Promise<void> {
@@ -200,12 +203,17 @@ export async function writeLeaf(db: Db, row: ArchiveLeafRow): Promise<void> {
 }
 
 /** Remembers that an account was made and is gone, and that nothing is known of it. */
-export async function writeUnread(db: Db, row: IndexDatabase['unread_accounts']): Promise<void> {
+export async function writeUnread(db: Db, row: Pick<UnreadRow, 'address' | 'slot'>): Promise<void> {
   await db
     .insertInto('unread_accounts')
     .values(row)
     .onConflict((c) => c.doNothing())
     .execute();
+}
+
+/** What transactions tell of an account that is unread; nothing where it is not. */
+export async function tellUnread(db: Db, address: string, told: Partial<UnreadRow>): Promise<void> {
+  await db.updateTable('unread_accounts').set(told).where('address', '=', address).execute();
 }
 
 /** Accounts of which there is a row by now are not unread any more. */

@@ -158,7 +158,11 @@ CREATE TABLE disputes (
 
 CREATE TABLE unread_accounts (
   address TEXT PRIMARY KEY,
-  slot INTEGER NOT NULL
+  slot INTEGER NOT NULL,
+  execution_id TEXT,
+  open_signature TEXT,
+  opened_slot INTEGER,
+  end_signature TEXT
 ) STRICT;
 
 CREATE TABLE eventless_transactions (

@@ -27,3 +27,10 @@ CREATE TABLE archive_leaves (
 
 -- What can be archived or closed by now: ended records whose account is still there.
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
+
+-- What is known of a record that was gone before its account was read: its execution, and which transactions opened and
+-- ended it. The row that its leaf makes later takes them over. NULL for what is no record.
+ALTER TABLE unread_accounts ADD COLUMN execution_id TEXT;
+ALTER TABLE unread_accounts ADD COLUMN open_signature TEXT;
+ALTER TABLE unread_accounts ADD COLUMN opened_slot INTEGER;
+ALTER TABLE unread_accounts ADD COLUMN end_signature TEXT;
