@@ -2,7 +2,7 @@
  * A node that leaves transactions out of its list for a while: the indexer goes on, shows from the accounts what it can,
  * and finds what was left out once the node lists it; then every table is as if nothing had been missing.
  */
-import type { ConfirmedSignatureInfo } from '@solana/web3.js';
+import { type ConfirmedSignatureInfo, Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
@@ -151,6 +151,27 @@ describe('indexer, gaps', () => {
     const [dispute] = tables().disputes!;
     expect(dispute).to.deep.include({ outcome: 'rejected', execution_id: formatUuid(opened.executionId) });
     await heal('dispute.db');
+  });
+
+  it('goes on without the transactions that made an archive and its first leaf', async () => {
+    const { node, caller } = market;
+    const aftermath = createAftermath(market);
+    const opened = [await market.open(), await market.open()] as const;
+    for (const execution of opened) await market.settle(execution);
+    await node.timeTravel((await node.now()) + 4 * 86_400);
+    const tree = Keypair.generate();
+    const rent = await node.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes);
+    left.add(await market.send(aftermath.createArchive(tree.publicKey, rent), caller, tree));
+    left.add(await market.send([aftermath.archive(tree.publicKey, [opened[0]])], caller));
+    await start(100);
+    expect(tables()).to.deep.include({ archives: [], archive_leaves: [] });
+    await market.send([aftermath.archive(tree.publicKey, [opened[1]])], caller);
+    await bench.catchUp(indexer);
+    expect(tables().archives![0]).to.deep.include({ tree: tree.publicKey.toBase58(), leaf_count: 2n });
+    expect(tables().archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([1n]);
+    expect(opened.map((execution) => executionOf(execution)!.closed)).to.deep.equal([0n, 1n]);
+    await heal('archive.db');
+    expect(tables().archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([0n, 1n]);
   });
 
   it('passes over what is gone before its accounts could be read', async () => {

@@ -7,12 +7,13 @@ import type { Signer, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { decodeEvent } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { closeExecution, constants, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { closeExecution, constants, findDispute, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openIndex } from '../../indexer/open.ts';
 import { startNode } from '../harness/node/node.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
+import { createAftermath, readAccount } from './aftermath.ts';
 import { deployTestCaller, logsOf, sendUnheard as sendCut } from './caller.ts';
 import { dump, eventually, IndexerBench, type Row, withoutSlots } from './harness.ts';
 import { type Market, NO_KEY, PRICE, startMarket } from './market.ts';
@@ -169,6 +170,33 @@ describe('indexer, trust', () => {
     await sendUnheard([refund], market.caller);
     const tables = await bench.backfill('stranger.db');
     expect(executionRow(tables, opened.executionId)).to.deep.include({ status: 'refunded', reason: 5n });
+  });
+
+  it('shows what is left of a bond where the rent has risen, from the log and from the account', async () => {
+    const { node, caller, admin } = market;
+    const aftermath = createAftermath(market);
+    const opened = await market.open();
+    await market.settle(opened);
+    await market.send([aftermath.dispute(opened)], caller);
+    const dispute = findDispute(findExecution(opened.executionId));
+    const { data, lamports } = (await node.connection.getAccountInfo(dispute, 'confirmed'))!;
+    const perByte = (lamports - 4_000_000) / (128 + data.length);
+    await node.rpc('surfnet_setRent', [{ lamportsPerByte: Math.floor(perByte) }]);
+    const live = await bench.start('bond.db');
+    await market.send([aftermath.resolve(opened, admin.publicKey, false, 0n)], admin);
+    await bench.catchUp(live);
+    await bench.stop(live);
+    const held = await readAccount(market, 'Dispute', dispute);
+    const row = { dispute: dispute.toBase58(), outcome: 'rejected', bond: held!.bond };
+    expect(held!.bond > 0n && held!.bond < 10_000_000n).to.equal(true);
+    expect(dump(bench.path('bond.db')).disputes![0]).to.deep.include(row);
+    for (const lost of ['DELETE FROM cursor', 'DELETE FROM cursor; DELETE FROM events']) {
+      const { sqlite, close } = openIndex(bench.path('bond.db'));
+      sqlite.exec(lost);
+      close();
+      expect((await bench.backfill('bond.db')).disputes![0]).to.deep.include(row);
+    }
+    await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
   });
 
   it('passes over a record that was opened unheard and is gone before it is read', async () => {
