@@ -8,11 +8,11 @@ import type { Mutation } from './mutations.ts';
 import { type Target, TYPES } from './targets.ts';
 
 /**
- * `succeeds`: every lamport and token goes where it goes else, or to what stands in its place. `succeeds, rent aside`:
- * the same, but for rent between the payer and the account. `refused below`: by a program that ours calls, or by the
+ * `succeeds`: every lamport and token goes where it goes else, or to what stands in its place. `between`: the same, but
+ * that the account and these share their lamports otherwise. `refused below`: by a program that ours calls, or by the
  * runtime. `tokens`: it succeeds, and these accounts gain or lose tokens, and no other.
  */
-export type Effect = 'succeeds' | 'succeeds, rent aside' | 'refused below' | { tokens: Record<string, bigint> };
+export type Effect = 'succeeds' | 'refused below' | { between: string[] } | { tokens: Record<string, bigint> };
 
 /** What is done to an account. */
 interface Changes {
@@ -22,7 +22,7 @@ interface Changes {
 }
 
 export interface Exception extends Changes {
-  /** `moment.account` or `instruction.account`, `*` for any instruction; `@authority` and `@payer` are all signers. */
+  /** `moment.account` or `instruction.account`, `*` for any instruction; `@authority` and `@payer` are signers. */
   where: string[];
   effect: Effect;
   reason: string;
@@ -52,6 +52,19 @@ const UNUSABLE: Changes[] = [
   { mutation: 'type cosplay', variants: ['bytes of a mint'] },
 ];
 
+/** Relay authorities that get the gas. */
+const PAID_RELAYS = [
+  'settle_execution.relay_authority',
+  'refund_execution by the relay.authority',
+  'refund_execution of what the wallet opened itself.authority',
+];
+/** Other signers that may be given lamports. */
+const TAKERS = ['refund_execution by anyone from refund_at on.authority', 'withdraw_gas.wallet'];
+
+/** Whom an open's payer names. */
+const NAMED = ['open_execution.rent_sponsor', 'open_execution_with_grant.rent_sponsor'];
+const NAMED_REASON = 'The payer lends the rent and says who gets it back: any account that can be given lamports.';
+
 /** A grant that paid for what is refunded. */
 const GRANTS = ['by the relay', 'by anyone from refund_at on'].map((when) => `refund_execution ${when}.grant`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
@@ -68,7 +81,7 @@ const MINT_REASON =
 export const EXCEPTIONS: Exception[] = [
   ...(['wrong owner', 'closed'] as const).flatMap((mutation): Exception[] => [
     {
-      where: ['@authority'],
+      where: ['@authority', ...TAKERS, ...(mutation === 'closed' ? [] : PAID_RELAYS)],
       mutation,
       effect: 'succeeds',
       reason: 'A signature is all that is asked of an authority, so that addresses of other programs can act too.',
@@ -149,13 +162,50 @@ export const EXCEPTIONS: Exception[] = [
   },
   {
     where: ['settle_execution.payout'],
-    mutation: "another user's",
-    variants: ['given to a stranger'],
+    mutation: 'wrong PDA',
     effect: 'succeeds',
-    reason: "The listing names the account; whom its creator gives it to later is the creator's own business.",
+    reason: "Any USDC account of the creator's will do, so that a change of the listing's payout fails no settle.",
   },
   {
-    where: ['open_execution_with_grant.spender', 'archive_executions.event_authority'],
+    where: ['open_execution_with_grant.spender', 'withdraw_gas.spender'],
+    mutation: 'wrong owner',
+    effect: 'refused below',
+    reason: 'A tank belongs to the system program, which moves its lamports; nothing else could make it another.',
+  },
+  ...(['wrong PDA', "another user's", 'type cosplay'] as const).map(
+    (mutation): Exception => ({ where: NAMED, mutation, effect: 'succeeds', reason: NAMED_REASON }),
+  ),
+  {
+    where: NAMED,
+    mutation: 'duplicated',
+    variants: ['payer', 'config', 'listing', 'collateral', 'source', 'usdc_mint'].map((name) => `${name} in its place`),
+    effect: 'succeeds',
+    reason: NAMED_REASON,
+  },
+  ...(['caller', 'relay_authority', 'grant'] as const).map(
+    (name): Exception => ({
+      where: name === 'caller' ? NAMED.slice(0, 1) : NAMED.slice(1),
+      mutation: 'duplicated',
+      variants: [`${name} in its place`],
+      effect: 'succeeds',
+      reason: NAMED_REASON,
+    }),
+  ),
+  {
+    where: NAMED.slice(1),
+    mutation: 'duplicated',
+    variants: ['spender in its place'],
+    effect: { between: ['payer', 'spender'] },
+    reason: 'A tank that is the rent sponsor lends the rent itself, as its wallet allowed by filling it.',
+  },
+  {
+    where: PAID_RELAYS,
+    mutation: 'closed',
+    effect: { between: ['rent_sponsor'] },
+    reason: 'A relay without lamports cannot be given so few; the rent sponsor gets the gas, and the money moves on.',
+  },
+  {
+    where: ['archive_executions.event_authority'],
     mutation: 'wrong owner',
     effect: 'succeeds',
     reason: 'It is only an address, which signs.',
@@ -213,14 +263,14 @@ export const EXCEPTIONS: Exception[] = [
     where: ['set_creator_verified the first time.profile'],
     mutation: 'type cosplay',
     variants: ['its bytes as CreatorProfile'],
-    effect: 'succeeds, rent aside',
+    effect: { between: ['payer'] },
     reason: 'A profile that exists is written over, whatever it says.',
   },
   {
     where: ['set_creator_verified a second time.profile', 'rotate_signing_key back to an earlier key.signing_key'],
     mutation: 'closed',
     variants: ['gone', 'emptied, its lamports left'],
-    effect: 'succeeds, rent aside',
+    effect: { between: ['payer'] },
     reason: 'It is made where there is none.',
   },
   {
@@ -315,7 +365,7 @@ export const EXCEPTIONS: Exception[] = [
 /** Whether one of an exception's places names this account. */
 export function names(place: string, target: Target): boolean {
   if (place === '@authority') return target.signer && !target.writable;
-  if (place === '@payer') return target.signer && target.writable;
+  if (place === '@payer') return target.signer && target.name === 'payer';
   const [moment, account] = place.split('.');
   return (moment === '*' || moment === target.instruction || moment === target.title) && account === target.name;
 }

@@ -3,11 +3,13 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, NO_KEY, USDC, type World } from '../../harness/vm/world.ts';
 
-/** One creator with a listing, one caller with a grant, and who pays the rent of what they make. */
+/** One creator with a listing, one caller with a grant and a tank, and who pays the rent of what they make. */
 export interface Side {
   creator: Keypair;
   caller: Keypair;
   payer: Keypair;
+  /** Who gets the rent of executions back, as the payer names it. */
+  sponsor: PublicKey;
   listing: PublicKey;
   signingKey: Keypair;
   /** A second USDC account of the creator. */
@@ -19,31 +21,36 @@ export interface Side {
 /** What an upheld dispute slashes: more than the price, so that the treasury has its part. */
 export const SLASH = 3n * USDC;
 
-/** An open execution by the caller's own wallet, the payer as rent sponsor. */
+/** Terms of a side's open; the payer names somebody else as rent sponsor. */
+export function opening({ payer, sponsor, listing }: Side) {
+  return { payer: payer.publicKey, rentSponsor: sponsor, listing };
+}
+
+/** An open execution by the caller's own wallet. */
 export async function open(w: World, side: Side): Promise<Execution> {
-  const { caller, payer, listing } = side;
-  const input = w.openInput({ caller: caller.publicKey, payer: payer.publicKey, listing });
+  const { caller, payer } = side;
+  const input = w.openInput({ caller: caller.publicKey, ...opening(side) });
   await w.must([program.openExecution(input)], [caller, payer]);
   return executionOf(w, side, input.nonce, NO_KEY);
 }
 
-/** An open execution by the relay with the caller's grant, the payer as rent sponsor. */
+/** An open execution by the relay with the caller's grant. */
 export async function openWithGrant(w: World, side: Side): Promise<Execution> {
-  const { caller, payer, listing } = side;
-  const input = w.openGrantInput({ wallet: caller.publicKey, payer: payer.publicKey, listing });
+  const { caller, payer } = side;
+  const input = w.openGrantInput({ wallet: caller.publicKey, ...opening(side) });
   await w.must([program.openExecutionWithGrant(input)], [w.relay, payer]);
   return executionOf(w, side, input.nonce, w.keyId);
 }
 
 function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array): Execution {
-  const { caller, creator, payer, listing, signingKey } = side;
-  const execution = w.execution(nonce, caller.publicKey, keyId, payer.publicKey);
+  const { caller, creator, sponsor, listing, signingKey } = side;
+  const execution = w.execution(nonce, caller.publicKey, keyId, sponsor);
   return { ...execution, listing, signingKey, payout: w.wallet(creator) };
 }
 
 export async function settled(w: World, side: Side): Promise<Execution> {
   const execution = await open(w, side);
-  await w.must(w.settleInstructions(execution), [w.relay]);
+  await w.must([w.settleInstruction(execution)], [w.relay]);
   return execution;
 }
 

@@ -3,7 +3,7 @@
  * the account itself looks then; nothing here knows any instruction.
  */
 import { AccountLayout, MintLayout, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { type AccountMeta, PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
+import { type AccountMeta, type PublicKey, SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import type { RawAccount } from '../../harness/vm/backend.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
@@ -25,7 +25,6 @@ export interface Variant {
 /** Where accounts are put that stand nowhere else. */
 const ELSEWHERE = namedKeypair('elsewhere').publicKey;
 const OTHER_MINT = namedKeypair('other mint').publicKey;
-const SYSVAR_OWNER = new PublicKey('Sysvar1111111111111111111111111111111111111');
 /** Addresses at which mutations write. */
 export const WRITTEN = [ELSEWHERE];
 
@@ -44,13 +43,6 @@ export const MUTATIONS = {
   'wrong PDA': (target: Target): Variant[] => {
     if (target.signer) return [];
     if (target.kind === 'program') return [{ name: 'another program', change: () => at(TEST_CALLER_ID) }];
-    if (target.kind === 'sysvar') {
-      const forged = { lamports: 10_000_000n, owner: SYSVAR_OWNER, data: new Uint8Array(64) };
-      return [
-        { name: 'another sysvar', change: () => at(SYSVAR_CLOCK_PUBKEY) },
-        { name: 'a forged one', change: () => at(ELSEWHERE, forged) },
-      ];
-    }
     if (isEmpty(target)) return [{ name: 'another empty address', change: () => at(ELSEWHERE) }];
     return [{ name: 'the same bytes elsewhere', change: (scene, { index }) => at(ELSEWHERE, found(scene, index)) }];
   },
@@ -140,12 +132,12 @@ export const MUTATIONS = {
 
 /** What the VM itself provides; no transaction can change it. */
 function isBuiltIn({ kind }: Target): boolean {
-  return kind === 'program' || kind === 'sysvar';
+  return kind === 'program';
 }
 
 /** Nothing is there when the instruction is sent. */
 function isEmpty({ kind, absent }: Target): boolean {
-  return absent || kind === 'delegate';
+  return absent || kind === 'address';
 }
 
 /** Another address in the account's place, and what is written there first. */
@@ -204,7 +196,7 @@ function asMint(account: RawAccount): RawAccount {
 /** An account of ours whose first eight bytes say another type; long enough for any. */
 function stamped(type: string, account: RawAccount): RawAccount {
   const { discriminator } = program.idl.accounts!.find(({ name }) => name === type)!;
-  const data = new Uint8Array(account.data.length || 512);
+  const data = new Uint8Array(account.data.length || 600);
   data.set(account.data);
   data.set(discriminator);
   return { lamports: account.lamports || 10_000_000n, owner: program.PROGRAM_ID, data };

@@ -5,7 +5,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { USDC, type World, world } from '../../harness/vm/world.ts';
+import { TANK, USDC, type World, world } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import { answer, disputed, open, type Side } from './moments.ts';
 
@@ -26,6 +26,7 @@ export async function sides(w: World): Promise<{ mine: Side; theirs: Side }> {
     creator,
     caller,
     payer: namedKeypair(`${label} payer`),
+    sponsor: namedKeypair(`${label} sponsor`).publicKey,
     listing: program.findListing(creator.publicKey, w.listingId),
     signingKey,
     savings: namedKeypair(`${label} savings`).publicKey,
@@ -33,8 +34,9 @@ export async function sides(w: World): Promise<{ mine: Side; theirs: Side }> {
   });
   const mine = side('my', w.creator, w.caller, w.signingKey);
   const theirs = side('their', w.otherCreator, w.stranger, namedKeypair('their signing key'));
-  for (const { creator, payer, savings } of [mine, theirs]) {
+  for (const { creator, payer, sponsor, savings } of [mine, theirs]) {
     await w.vm.airdrop(payer.publicKey, 100_000_000_000n);
+    await w.vm.airdrop(sponsor, 1_000_000_000n);
     w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner: creator.publicKey, amount: 100n * USDC });
   }
   await w.vm.airdrop(w.vm.upgradeAuthority.publicKey, 100_000_000_000n);
@@ -48,12 +50,12 @@ export async function market(): Promise<Market> {
   const w = await world();
   const { mine, theirs } = await sides(w);
   const { creator, caller, payer, signingKey, listing } = theirs;
-  const listed = w.listInput({ creator: creator.publicKey, signingKey: signingKey.publicKey });
-  await w.must(w.listInstructions(listed, signingKey), [creator]);
+  await w.must([w.listInstruction({ creator: creator.publicKey }, signingKey)], [creator]);
   const wallet = caller.publicKey;
   const grant = { ...w.grantInput(), wallet, payer: payer.publicKey };
   const approval = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: 500n * USDC });
-  await w.must([program.createGrant(grant), approval], [caller, payer]);
+  const deposit = program.depositGas({ from: wallet, wallet, lamports: TANK });
+  await w.must([program.createGrant(grant), approval, deposit], [caller, payer]);
 
   const badge = { admin: w.admin.publicKey, payer: payer.publicKey, creator: NOBODY.publicKey, verified: true };
   await w.must([program.setCreatorVerified(badge)], [w.admin, payer]);
@@ -79,7 +81,7 @@ export function fabricated(w: World): Map<string, PublicKey> {
   const samples = new Map<string, PublicKey>();
   for (const { name, discriminator } of program.idl.accounts!) {
     const address = namedKeypair(`a ${name}`).publicKey;
-    const data = Buffer.concat([Buffer.from(discriminator), Buffer.alloc(504)]);
+    const data = Buffer.concat([Buffer.from(discriminator), Buffer.alloc(592)]);
     w.vm.setAccount(address, { lamports: w.vm.rent(data.length), owner: program.PROGRAM_ID, data });
     samples.set(name, address);
   }

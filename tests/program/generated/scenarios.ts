@@ -5,7 +5,7 @@
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { type Execution, FEE, signed, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, FEE, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
@@ -20,7 +20,7 @@ export interface Scenario {
   shared?: string[];
   /** True when it happens before there is a marketplace. */
   early?: boolean;
-  /** Bring the world there; the last instruction is the one to attack, those before it are its proof. */
+  /** Bring the world there; the last instruction is the one to attack. */
   prepare(w: World, side: Side): Promise<TransactionInstruction[]>;
 }
 
@@ -66,10 +66,11 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
-    instruction: 'set_relay_authority',
-    prepare: async (w, { payer }) => [
-      program.setRelayAuthority({ admin: w.admin.publicKey, relayAuthority: payer.publicKey }),
-    ],
+    instruction: 'set_relay_authorities',
+    prepare: async (w, { payer }) => {
+      const relayAuthorities = [w.relay.publicKey, payer.publicKey];
+      return [program.setRelayAuthorities({ admin: w.admin.publicKey, relayAuthorities })];
+    },
   },
   {
     instruction: 'withdraw_treasury',
@@ -84,8 +85,7 @@ export const SCENARIOS: Scenario[] = [
     prepare: async (w, { creator, payer, savings, label }) => {
       const signingKey = namedKeypair(`${label} second signing key`);
       const change = { creator: creator.publicKey, payer: payer.publicKey, payout: savings };
-      const input = { ...change, listingId: bytes16(`${label} second listing`), signingKey: signingKey.publicKey };
-      return w.listInstructions(w.listInput(input), signingKey);
+      return [w.listInstruction({ ...change, listingId: bytes16(`${label} second listing`) }, signingKey)];
     },
   },
   {
@@ -105,14 +105,14 @@ export const SCENARIOS: Scenario[] = [
     instruction: 'rotate_signing_key',
     when: 'to a new key',
     absent: ['signing_key'],
-    prepare: async (_, side) => rotation(side, namedKeypair(`${side.label} next signing key`)),
+    prepare: async (_, side) => [rotation(side, namedKeypair(`${side.label} next signing key`))],
   },
   {
     instruction: 'rotate_signing_key',
     when: 'back to an earlier key',
     prepare: async (w, side) => {
-      await w.must(rotation(side, namedKeypair(`${side.label} next signing key`)), [side.creator, side.payer]);
-      return rotation(side, side.signingKey);
+      await w.must([rotation(side, namedKeypair(`${side.label} next signing key`))], [side.creator, side.payer]);
+      return [rotation(side, side.signingKey)];
     },
   },
   {
@@ -161,22 +161,26 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
+    instruction: 'withdraw_gas',
+    prepare: async (_, { caller }) => [program.withdrawGas({ wallet: caller.publicKey, lamports: TANK / 3n })],
+  },
+  {
     instruction: 'open_execution',
     absent: ['record', 'escrow'],
-    prepare: async (w, { caller, payer, listing }) => [
-      program.openExecution(w.openInput({ caller: caller.publicKey, payer: payer.publicKey, listing })),
+    prepare: async (w, side) => [
+      program.openExecution(w.openInput({ caller: side.caller.publicKey, ...moments.opening(side) })),
     ],
   },
   {
     instruction: 'open_execution_with_grant',
     absent: ['record', 'escrow'],
-    prepare: async (w, { caller, payer, listing }) => [
-      program.openExecutionWithGrant(w.openGrantInput({ wallet: caller.publicKey, payer: payer.publicKey, listing })),
+    prepare: async (w, side) => [
+      program.openExecutionWithGrant(w.openGrantInput({ wallet: side.caller.publicKey, ...moments.opening(side) })),
     ],
   },
   {
     instruction: 'settle_execution',
-    prepare: async (w, side) => w.settleInstructions(await moments.openWithGrant(w, side)),
+    prepare: async (w, side) => [w.settleInstruction(await moments.openWithGrant(w, side))],
   },
   {
     instruction: 'refund_execution',
@@ -203,10 +207,22 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     instruction: 'close_execution',
+    when: 'of a refunded one',
     prepare: async (w, side) => {
       const execution = await moments.open(w, side);
       await w.must([w.refundInstruction(execution)], [w.relay]);
-      await w.vm.setClock(w.vm.now + BigInt(program.constants.refundedRecordSeconds));
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.endedRecordSeconds));
+      return [program.closeExecution(execution)];
+    },
+  },
+  {
+    instruction: 'close_execution',
+    when: 'of a paid one that nobody archived',
+    prepare: async (w, side) => {
+      const execution = await moments.settled(w, side);
+      const { disputeWindowSeconds } = await w.read('ExecutionRecord', execution.record);
+      const { unarchivedRecordSeconds } = program.constants;
+      await w.vm.setClock(w.vm.now + BigInt(disputeWindowSeconds + unarchivedRecordSeconds));
       return [program.closeExecution(execution)];
     },
   },
@@ -278,6 +294,15 @@ export const SCENARIOS: Scenario[] = [
       return [program.lapseDispute({ executionId, listing: side.listing, rentSponsor: side.payer.publicKey })];
     },
   },
+  {
+    instruction: 'close_dispute',
+    prepare: async (w, side) => {
+      const execution = await moments.disputed(w, side);
+      await w.must([program.resolveDispute(moments.answer(w, execution, side, false))], [w.admin]);
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.endedDisputeSeconds));
+      return [program.closeDispute({ executionId: execution.executionId, rentSponsor: side.payer.publicKey })];
+    },
+  },
 ];
 
 /** A claim of what is owed; the listing's creator paid the vault's rent. */
@@ -287,10 +312,11 @@ function claim(side: Side, { executionId }: Execution, authority: Keypair, desti
   return program.claimDisputeAward({ authority: authority.publicKey, executionId, listing, destination, rentSponsor });
 }
 
-/** A rotation to a key with the proof of its possession before it. */
-function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionInstruction[] {
-  const input = { creator: creator.publicKey, payer: payer.publicKey, listing, signingKey: key.publicKey };
-  return [signed(key, program.registerMessage(listing)), program.rotateSigningKey(input)];
+/** A rotation to a key with the proof of its possession. */
+function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionInstruction {
+  const accounts = { creator: creator.publicKey, payer: payer.publicKey, listing };
+  const possession = possessionOf(key, listing);
+  return program.rotateSigningKey({ ...accounts, signingKey: key.publicKey, possession });
 }
 
 function badge(w: World, { creator, payer }: Side): program.SetCreatorVerifiedInput {

@@ -53,7 +53,7 @@ function requireFit({ mine, baseline }: Scene, { title, name, index, signer, wri
   expect([key.isSigner, key.isWritable], `flags of ${title}.${name}`).to.deep.equal([signer, writable]);
   const places = keys.filter(({ pubkey }) => pubkey.equals(key.pubkey)).length;
   expect(places, `places of ${title}.${name}`).to.equal(1);
-  if (kind === 'program' || kind === 'sysvar' || kind === 'delegate') return;
+  if (kind === 'program' || kind === 'address') return;
   expect(baseline.get(key.pubkey) === null, `${title}.${name} is absent`).to.equal(absent);
 }
 
@@ -133,14 +133,21 @@ function judge({ error, logs }: Outcome, attacked: number, effect: Effect | unde
   return effect === 'refused below' && !ours ? null : `${name}, though excepted: ${JSON.stringify(effect)}`;
 }
 
-/** What each account gains under an exception; null where it is for payer and account to agree. */
-function expectedGains({ mine }: Scene, target: Target, gains: Gain[], effect: Effect): (Gain | null)[] {
+/** What an account is to gain, and whether that is for it and others to share otherwise. */
+interface Expected extends Gain {
+  shared: boolean;
+}
+
+/** What each account is to gain under an exception. */
+function expectedGains({ mine }: Scene, target: Target, gains: Gain[], effect: Effect): Expected[] {
   const names = accountNames(target);
   // Accounts without a name in the IDL come last.
   expect(names.length).to.be.at.most(mine.at(-1)!.keys.length);
   return gains.map((own, place) => {
-    if (typeof effect === 'object') return { ...own, tokens: effect.tokens[names[place]!] ?? 0n };
-    return effect === 'succeeds, rent aside' && [target.name, 'payer'].includes(names[place]!) ? null : own;
+    const name = names[place]!;
+    if (typeof effect !== 'object') return { ...own, shared: false };
+    if ('tokens' in effect) return { ...own, tokens: effect.tokens[name] ?? 0n, shared: false };
+    return { ...own, shared: [target.name, ...effect.between].includes(name) };
   });
 }
 
@@ -149,25 +156,24 @@ async function misplaced(
   { w }: Scene,
   before: Snapshot,
   keys: AccountMeta[],
-  gains: (Gain | null)[],
+  gains: Expected[],
 ): Promise<string | null> {
-  const expected = new Map<string, Gain & { pubkey: PublicKey }>();
-  let rent = 0n;
+  const expected = new Map<string, Expected & { pubkey: PublicKey }>();
   for (const [place, { pubkey }] of keys.entries()) {
-    const own = gains[place];
-    if (!own) rent += gain(before.get(pubkey), await w.vm.getAccount(pubkey)).lamports;
-    if (!own) continue;
-    const { lamports, tokens } = expected.get(addressOf(pubkey)) ?? { lamports: 0n, tokens: 0n };
-    expected.set(addressOf(pubkey), { pubkey, lamports: lamports + own.lamports, tokens: tokens + own.tokens });
+    const own = gains[place]!;
+    const { lamports, tokens, shared } = expected.get(addressOf(pubkey)) ?? { lamports: 0n, tokens: 0n, shared: false };
+    const together = { lamports: lamports + own.lamports, tokens: tokens + own.tokens };
+    expected.set(addressOf(pubkey), { pubkey, ...together, shared: shared || own.shared });
   }
-  if (rent !== 0n) return `it succeeded and ${rent} lamports came from nowhere`;
-  for (const [name, { pubkey, lamports, tokens }] of expected) {
+  let toShare = 0n;
+  for (const [name, { pubkey, lamports, tokens, shared }] of expected) {
     const gained = gain(before.get(pubkey), await w.vm.getAccount(pubkey));
-    if (gained.lamports === lamports && gained.tokens === tokens) continue;
+    if (shared) toShare += gained.lamports - lamports;
+    if (gained.tokens === tokens && (shared || gained.lamports === lamports)) continue;
     const { lamports: l, tokens: t } = gained;
     return `it succeeded and ${name} gained ${l} lamports and ${t} tokens, not ${lamports} and ${tokens}`;
   }
-  return null;
+  return toShare === 0n ? null : `it succeeded and ${toShare} lamports came from nowhere`;
 }
 
 function gain(before: RawAccount | null, after: RawAccount | null): Gain {

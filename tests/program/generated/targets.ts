@@ -9,7 +9,7 @@ import type { Scenario } from './scenarios.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What an account's place holds. */
-export type Kind = 'wallet' | 'state' | 'tree' | 'token' | 'mint' | 'delegate' | 'program' | 'sysvar' | 'programData';
+export type Kind = 'wallet' | 'state' | 'tree' | 'token' | 'mint' | 'address' | 'program' | 'programData';
 
 /** Names of accounts in the IDL by what they are; a state by the name of its type. */
 const STATES: Record<string, string> = {
@@ -34,14 +34,14 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
     'pending_admin',
     'relay_authority',
     'rent_sponsor',
+    'spender',
     'wallet',
   ],
   tree: ['tree'],
   token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury'],
   mint: ['usdc_mint'],
-  delegate: ['event_authority', 'spender'],
+  address: ['event_authority'],
   program: ['program', 'system_program', 'token_program'],
-  sysvar: ['instructions'],
   programData: ['program_data'],
 };
 /** There is one of each, whoever acts. */
@@ -109,7 +109,7 @@ export function targetsOf(scenario: Scenario): Target[] {
   return definition.accounts.map((account, index) => {
     const { name } = account;
     const kind = kindOf(name);
-    const fixed = kind === 'program' || kind === 'sysvar' || SINGLE.includes(name) || shared.includes(name);
+    const fixed = kind === 'program' || SINGLE.includes(name) || shared.includes(name);
     return {
       title: titleOf(scenario),
       instruction,
