@@ -4,7 +4,7 @@ import * as program from '../../../app/sdk/program/program.ts';
 import { findCallerPda } from '../../harness/vm/caller.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { USDC } from '../../harness/vm/world.ts';
-import { type Address, type Entry, rent, TOKEN_ACCOUNT_BYTES, text } from './ledger.ts';
+import { type Address, type Entry, rentOf, TOKEN_ACCOUNT_BYTES, text } from './ledger.ts';
 
 export const MINT = namedKeypair('usdc mint').publicKey;
 export const MINT_AUTHORITY = namedKeypair('mint authority');
@@ -14,13 +14,15 @@ export const UPGRADE_AUTHORITY = namedKeypair('upgrade authority');
 const people = (...names: string[]): Keypair[] => names.map((name) => namedKeypair(`fuzz ${name}`));
 
 const [adminA, adminB] = people('admin A', 'admin B') as [Keypair, Keypair];
-const [relayA, relayB] = people('relay A', 'relay B') as [Keypair, Keypair];
+const relays = people(...'ABCDEFGHI'.split('').map((letter) => `relay ${letter}`));
+const [relayA, relayB] = relays as [Keypair, Keypair];
 const [creatorA, creatorB] = people('creator A', 'creator B') as [Keypair, Keypair];
 const [callerA, callerB] = people('caller A', 'caller B') as [Keypair, Keypair];
 const [stranger, sponsor] = people('stranger', 'sponsor') as [Keypair, Keypair];
 
 export const ADMINS: PublicKey[] = [adminA.publicKey, adminB.publicKey];
-export const RELAYS: PublicKey[] = [relayA.publicKey, relayB.publicKey];
+/** One more than a config has room for. */
+export const RELAYS: PublicKey[] = relays.map(({ publicKey }) => publicKey);
 export const CREATORS: PublicKey[] = [creatorA.publicKey, creatorB.publicKey];
 /** An address of a program among the callers: it signs by CPI and cannot pay rent. */
 export const PDA_CALLER: PublicKey = findCallerPda();
@@ -28,10 +30,12 @@ export const CALLERS: PublicKey[] = [callerA.publicKey, callerB.publicKey, PDA_C
 export const STRANGER: PublicKey = stranger.publicKey;
 /** Pays rent for others. */
 export const SPONSOR: PublicKey = sponsor.publicKey;
+/** Gets rent back, signs nothing, and has no lamports at first. */
+export const COLD: PublicKey = namedKeypair('fuzz cold').publicKey;
 
 /** Signs results; each may serve one listing of a sequence. */
 export const SIGNING_KEYS: Keypair[] = Array.from({ length: 12 }, (_, index) => namedKeypair(`fuzz key ${index}`));
-const SIGNERS = [adminA, adminB, relayA, relayB, creatorA, creatorB, callerA, callerB, stranger, sponsor];
+const SIGNERS = [adminA, adminB, ...relays, creatorA, creatorB, callerA, callerB, stranger, sponsor];
 const KEYPAIRS = new Map(
   [...SIGNERS, ...SIGNING_KEYS, UPGRADE_AUTHORITY].map((pair) => [pair.publicKey.toBase58(), pair]),
 );
@@ -60,11 +64,16 @@ const MONEY: [PublicKey[], bigint, bigint][] = [
   [[STRANGER], 100_000n * USDC, 100n * USDC],
 ];
 const LAMPORTS = 1_000_000_000_000n;
+/** What a tank begins with: some twenty opens with their rent. */
+const TANK = 100_000_000n;
+
+/** A caller's tank. */
+export const tank = (caller: PublicKey): Address => text(program.findSpender(caller));
 
 /** Everybody's accounts at the start of a sequence. */
-export function startingAccounts(): [Address, Entry][] {
+export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   const token = (owner: PublicKey, amount: bigint): Entry => ({
-    lamports: rent(TOKEN_ACCOUNT_BYTES),
+    lamports: rentOf(TOKEN_ACCOUNT_BYTES, lamportsPerByte),
     token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n },
   });
   const money = MONEY.flatMap(([owners, first, second]) =>
@@ -78,7 +87,8 @@ export function startingAccounts(): [Address, Entry][] {
     text(pair.publicKey),
     { lamports: LAMPORTS },
   ]);
-  return [...money, ...treasurers, ...lamports, [text(PDA_CALLER), { lamports: LAMPORTS }]];
+  const tanks = CALLERS.map((caller): [Address, Entry] => [tank(caller), { lamports: TANK }]);
+  return [...money, ...treasurers, ...lamports, ...tanks, [text(PDA_CALLER), { lamports: LAMPORTS }]];
 }
 
 /** Names for addresses in messages. */
@@ -99,6 +109,8 @@ export const NICKNAMES = new Map<Address, string>([
     [wallet(publicKey), `${name}.wallet`],
   ]),
   ...OWNERS.map((owner): [Address, string] => [purse(owner), `purse of ${text(owner).slice(0, 4)}`]),
+  ...CALLERS.map((caller): [Address, string] => [tank(caller), `tank of ${text(caller).slice(0, 4)}`]),
+  [text(COLD), 'cold'],
   [text(PDA_CALLER), 'callerPda'],
   [wallet(PDA_CALLER), 'callerPda.wallet'],
   [text(program.findConfig()), 'config'],

@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
-import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import type { RawAccount } from '../../harness/vm/backend.ts';
 import type { Outcome } from '../../harness/vm/outcome.ts';
 import { plain } from '../../harness/vm/plain.ts';
 import { START, Vm } from '../../harness/vm/vm.ts';
 import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname } from './cast.ts';
-import { type Address, type Entry, key, type Ledger, type StateName, text } from './ledger.ts';
+import { type Address, type Entry, key, type Ledger, type StateName, type StateOf, text } from './ledger.ts';
 
 const NAMES = new Map<string, StateName>(
   program.idl.accounts!.map(({ name, discriminator }) => [
@@ -62,14 +62,22 @@ export class Chain {
   /** Every address that may hold something, also where a step failed before it was read. */
   private readonly touched = new Set<Address>();
 
+  /** Every record that there ever was, as it was last; those that were closed too. */
+  readonly records = new Map<Address, StateOf<'ExecutionRecord'>>();
+  /** Likewise every dispute. */
+  readonly disputes = new Map<Address, StateOf<'Dispute'>>();
+  /** Addresses of the records that were opened. */
+  readonly opened = new Set<Address>();
+
   private constructor(readonly vm: Vm) {}
 
-  /** A chain with nothing on it but the programs and the mint; the one before it is gone. */
-  static async create(): Promise<Chain> {
+  /** A chain with nothing on it but the programs and the mint, at this rent; the one before it is gone. */
+  static async create(lamportsPerByte: bigint): Promise<Chain> {
     const vm = Chain.vm ?? (await Vm.create());
     Chain.vm = vm;
     for (const address of Chain.latest?.touched ?? []) vm.closeAccount(key(address));
     vm.setMint(MINT, MINT_AUTHORITY.publicKey);
+    vm.setRent(lamportsPerByte);
     await vm.setClock(START);
     Chain.latest = new Chain(vm);
     return Chain.latest;
@@ -100,6 +108,9 @@ export class Chain {
     if (known && sameAccount(known.raw, raw)) return known.entry;
     const entry = toEntry(raw);
     this.seen.set(address, { raw, entry });
+    const { state } = entry;
+    if (state?.name === 'ExecutionRecord') this.records.set(address, state.value as StateOf<'ExecutionRecord'>);
+    if (state?.name === 'Dispute') this.disputes.set(address, state.value as StateOf<'Dispute'>);
     return entry;
   }
 
@@ -146,12 +157,9 @@ function show(entry: Entry): string {
   return JSON.stringify(entry, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
-/** Lamports that the runtime takes for a transaction: 5,000 for each signature, those of Ed25519 instructions too. */
+/** Lamports that the runtime takes for a transaction: 5,000 for each signature. */
 export function networkFee(instructions: TransactionInstruction[]): bigint {
   const signers = new Set([text(FEE_PAYER.publicKey)]);
   for (const { pubkey, isSigner } of instructions.flatMap(({ keys }) => keys)) if (isSigner) signers.add(text(pubkey));
-  const checks = instructions.filter(({ programId }) => programId.equals(ED25519)).length;
-  return 5_000n * BigInt(signers.size + checks);
+  return 5_000n * BigInt(signers.size);
 }
-
-const ED25519 = new PublicKey('Ed25519SigVerify111111111111111111111111111');

@@ -1,19 +1,12 @@
-/** Addresses that instructions name but that belong to the runtime: programs, sysvars, the mint. No step changes them. */
+/** Addresses that instructions name but that belong to the runtime: programs, the mint. No step changes them. */
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { SYSVAR_INSTRUCTIONS_PUBKEY, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { MINT } from './cast.ts';
 import { type Address, text } from './ledger.ts';
 
 const EXTERNAL = new Set(
-  [
-    TOKEN_PROGRAM_ID,
-    SYSVAR_INSTRUCTIONS_PUBKEY,
-    SystemProgram.programId,
-    program.PROGRAM_ID,
-    program.findProgramData(),
-    MINT,
-  ].map(text),
+  [TOKEN_PROGRAM_ID, SystemProgram.programId, program.PROGRAM_ID, program.findProgramData(), MINT].map(text),
 );
 
 export function isExternal(address: Address): boolean {

@@ -4,16 +4,7 @@
  */
 import * as program from '../../../app/sdk/program/program.ts';
 import type { Chain } from './chain.ts';
-import {
-  type Address,
-  type Entry,
-  key,
-  rent,
-  type StateName,
-  type StateOf,
-  TOKEN_ACCOUNT_BYTES,
-  text,
-} from './ledger.ts';
+import { type Address, type Entry, key, rentOf, type StateName, type StateOf, spaceOf, text } from './ledger.ts';
 import { TREASURY } from './rules/config.ts';
 import { fromHex } from './steps/plan.ts';
 
@@ -33,6 +24,7 @@ class Picture {
   constructor(
     readonly chain: Chain,
     readonly now: bigint,
+    readonly cheapest: bigint,
   ) {
     for (const [address, { lamports, token, state }] of chain.entries()) {
       this.usdc += token?.amount ?? 0n;
@@ -49,33 +41,45 @@ class Picture {
   }
 }
 
-function holds(condition: boolean, invariant: string, details: string): asserts condition {
+export function holds(condition: boolean, invariant: string, details: string): asserts condition {
   if (!condition) throw new Error(`${invariant} is broken: ${details}`);
 }
 
-/** Check everything. `fees` is what the runtime has taken so far. */
-export function checkInvariants(chain: Chain, now: bigint, totals: Totals, fees: bigint): void {
-  const picture = new Picture(chain, now);
+/** Check everything. `cheapest` is the least that a byte has cost so far, `fees` what the runtime has taken. */
+export function checkInvariants(chain: Chain, now: bigint, cheapest: bigint, totals: Totals, fees: bigint): void {
+  const picture = new Picture(chain, now, cheapest);
   holds(picture.usdc === totals.usdc, 'I1, conservation of USDC', `${totals.usdc} became ${picture.usdc}`);
   const lamports = picture.lamports + fees;
   holds(lamports === totals.lamports, 'conservation of lamports', `${totals.lamports} became ${lamports}`);
-  for (const [address, entry] of chain.entries()) checkRent(address, entry);
+  for (const [address, entry] of chain.entries()) checkRent(address, entry, cheapest);
+  for (const [address, record] of chain.records) checkPlace(picture, address, record);
   for (const [address, record] of picture.all('ExecutionRecord')) checkRecord(picture, address, record);
   for (const [address, collateral] of picture.all('CreatorCollateral')) checkCollateral(picture, address, collateral);
   for (const [address, dispute] of picture.all('Dispute')) checkDispute(picture, address, dispute);
   for (const [address, grant] of picture.all('KeyGrant')) checkGrant(picture, address, grant);
 }
 
-function checkRent(address: Address, { lamports, token, state }: Entry): void {
-  const bytes = state?.bytes ?? (token ? TOKEN_ACCOUNT_BYTES : 0);
-  holds(lamports === 0n || lamports >= rent(bytes), 'rent', `${address} has ${lamports} lamports`);
+function checkRent(address: Address, entry: Entry, cheapest: bigint): void {
+  const { lamports } = entry;
+  holds(lamports === 0n || lamports >= rentOf(spaceOf(entry), cheapest), 'rent', `${address} has ${lamports} lamports`);
 }
 
-/** I2: money lies in the escrow while the record is open, and there is no escrow afterwards. */
-function checkRecord({ chain }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
+/** A record is in one place: an open account with its escrow, an ended one without, or gone with all that it had. */
+function checkPlace({ chain }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
+  if (chain.last(address).state) return;
+  const ended = record.status !== 'open' && record.status !== 'disputed';
+  const { token } = chain.last(text(program.findEscrow(key(address))));
+  holds(ended && token === undefined, 'only an ended record goes', `${address} was ${record.status}`);
+}
+
+/** I2: money lies in the escrow and gas in the record while it is open, and there is no escrow afterwards. */
+function checkRecord({ chain, cheapest }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
   const { token } = chain.last(text(program.findEscrow(program.findExecution(fromHex(record.executionId)))));
   if (record.status === 'open') {
     holds(token?.owner === address && token.amount >= record.price, 'I2, an open record is covered', address);
+    const { lamports, state } = chain.last(address);
+    const least = rentOf(state!.bytes, cheapest) + BigInt(record.gasLamports);
+    holds(lamports >= least, 'I2, an open record holds its gas', `${address} has ${lamports} lamports`);
   } else {
     holds(token === undefined && record.settledAt > 0n, 'I2, an ended record has no escrow', address);
   }
@@ -85,7 +89,7 @@ function checkRecord({ chain }: Picture, address: Address, record: StateOf<'Exec
 function checkCollateral(picture: Picture, address: Address, collateral: StateOf<'CreatorCollateral'>): void {
   const { deposited, slashed, owed, returned, listing, openDisputes, disputedAmount } = collateral;
   holds(slashed <= deposited && owed <= slashed, 'I7, collateral is never negative', address);
-  const disputes = [...picture.all('Dispute').values()].filter((dispute) => dispute.listing === listing);
+  const disputes = [...picture.chain.disputes.values()].filter((dispute) => dispute.listing === listing);
   const open = disputes.filter(({ outcome }) => outcome === 'open');
   const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
   holds(open.length === openDisputes, 'I7, open disputes are counted', address);
@@ -114,10 +118,10 @@ function checkReturn(picture: Picture, listing: Address): void {
   }
 }
 
-function checkDispute({ chain }: Picture, address: Address, dispute: StateOf<'Dispute'>): void {
+function checkDispute({ chain, cheapest }: Picture, address: Address, dispute: StateOf<'Dispute'>): void {
   const { state, lamports } = chain.last(address);
-  holds(lamports >= rent(state!.bytes) + dispute.bond, 'a dispute holds its bond', address);
-  const record = chain.last(dispute.record).state!.value as StateOf<'ExecutionRecord'>;
+  holds(lamports >= rentOf(state!.bytes, cheapest) + dispute.bond, 'a dispute holds its bond', address);
+  const record = chain.records.get(dispute.record)!;
   const statuses = { open: 'disputed', upheld: 'disputeUpheld', rejected: 'completed', lapsed: 'completed' } as const;
   holds(record.status === statuses[dispute.outcome], 'record and dispute agree', address);
   holds(dispute.amountToCaller <= record.price && dispute.owed <= dispute.amountToCaller, 'awards', address);
@@ -127,7 +131,7 @@ function checkDispute({ chain }: Picture, address: Address, dispute: StateOf<'Di
 function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant'>): void {
   if (grant.revoked) return;
   let [spent, inPeriod] = [0n, 0n];
-  for (const record of picture.all('ExecutionRecord').values()) {
+  for (const record of picture.chain.records.values()) {
     const { caller, keyId, openedAt, status, price } = record;
     const paid = caller === grant.wallet && keyId === grant.keyId && openedAt >= grant.createdAt;
     if (!paid || status === 'refunded') continue;
@@ -143,14 +147,14 @@ function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant
   );
 }
 
-/** The only moves of a record, absent ones included. */
+/** The only moves of a record; `none` is before it was opened and after it was closed. */
 const MOVES: Record<string, string[]> = {
   none: ['open'],
   open: ['completed', 'refunded'],
-  completed: ['disputed'],
+  completed: ['disputed', 'none'],
   disputed: ['completed', 'disputeUpheld'],
   refunded: ['none'],
-  disputeUpheld: [],
+  disputeUpheld: ['none'],
 };
 const LISTING_MOVES: Record<string, string[]> = {
   none: ['active'],
@@ -167,7 +171,7 @@ export interface Change {
 }
 
 /** I3, I4, I6: what may become of what, and who is paid when a record leaves its escrow. */
-export function checkChanges(changes: Change[]): void {
+export function checkChanges(chain: Chain, changes: Change[]): void {
   const gain = (address: Address) => {
     const change = changes.find((candidate) => candidate.address === address);
     return change ? (change.after.token?.amount ?? 0n) - (change.before.token?.amount ?? 0n) : 0n;
@@ -180,6 +184,10 @@ export function checkChanges(changes: Change[]): void {
       const [old, record] = [was?.value, is?.value] as (StateOf<'ExecutionRecord'> | undefined)[];
       const [from, to] = [old?.status ?? 'none', record?.status ?? 'none'];
       holds(from === to || MOVES[from]!.includes(to), 'I6, states of a record', `${address} from ${from} to ${to}`);
+      if (!old && record) {
+        holds(!chain.opened.has(address), 'an id never recurs', address);
+        chain.opened.add(address);
+      }
       if (old?.status === 'open' && record) checkPayment(record, gain, changes);
       if (old && record) checkConstant(address, old, record);
     }
@@ -195,7 +203,9 @@ export function checkChanges(changes: Change[]): void {
     }
     if (name === 'Dispute' && was) {
       const [old, dispute] = [was.value, is?.value] as (StateOf<'Dispute'> | undefined)[];
-      holds(old?.outcome === 'open' || old?.outcome === dispute?.outcome, 'I6, an outcome is final', address);
+      const closed = !dispute && old?.outcome !== 'open' && old?.owed === 0n;
+      const same = dispute !== undefined && old?.outcome === dispute.outcome;
+      holds((dispute && old?.outcome === 'open') || same || closed, 'I6, an outcome is final', address);
     }
   }
 }

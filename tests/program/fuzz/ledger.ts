@@ -40,20 +40,28 @@ const NOTHING: Entry = { lamports: 0n };
 
 /** Bytes of each account of the program, discriminator included. */
 export const SIZES: Record<StateName, number> = {
-  Config: 243,
+  Config: 532,
   CreatorProfile: 51,
   AgentListing: 389,
   SigningKey: 74,
-  CreatorCollateral: 136,
-  KeyGrant: 177,
-  ExecutionRecord: 290,
+  CreatorCollateral: 168,
+  KeyGrant: 213,
+  ExecutionRecord: 294,
   Dispute: 259,
   Archive: 56,
 };
 export const TOKEN_ACCOUNT_BYTES = 165;
 
+/** What a byte may cost for its life, lamports: as it was, as mainnet is said to have it, as it is to become. */
+export const RENTS = [6_960n, 5_080n, 696n] as const;
+
 /** Lamports that keep an account of so many bytes alive. */
-export const rent = (bytes: number): bigint => (128n + BigInt(bytes)) * 6_960n;
+export const rentOf = (bytes: number, lamportsPerByte: bigint): bigint => (128n + BigInt(bytes)) * lamportsPerByte;
+
+/** Bytes of data of what is at an address. */
+export function spaceOf({ token, state }: Entry): number {
+  return state?.bytes ?? (token ? TOKEN_ACCOUNT_BYTES : 0);
+}
 
 /** A step that the program must refuse with this error. */
 export class Refusal extends Error {}
@@ -89,8 +97,15 @@ export function key(address: Address): PublicKey {
 export class Ledger {
   /** Unix seconds. */
   now = 0n;
+  /** What a byte costs now, lamports. */
+  lamportsPerByte: bigint = RENTS[0];
   private readonly accounts = new Map<Address, Entry>();
   private pending: Map<Address, Entry> | null = null;
+
+  /** Lamports that keep an account of so many bytes alive now. */
+  rent(bytes: number): bigint {
+    return rentOf(bytes, this.lamportsPerByte);
+  }
 
   get(address: Address): Entry {
     return this.pending?.get(address) ?? this.accounts.get(address) ?? NOTHING;
@@ -169,9 +184,15 @@ export class Ledger {
     this.set(address, { ...entry, state: { ...entry.state, value } });
   }
 
-  /** Make an account of the program, its rent paid by `payer` as far as lamports are not there already. */
-  create<Name extends StateName>(name: Name, address: Address, payer: Address, value: StateOf<Name>): void {
-    this.payRent(address, payer, SIZES[name]);
+  /** Make an account of the program; `payer` gives rent and `extra` as far as lamports are not there already. */
+  create<Name extends StateName>(
+    name: Name,
+    address: Address,
+    payer: Address,
+    value: StateOf<Name>,
+    extra: bigint = 0n,
+  ): void {
+    this.payRent(address, payer, SIZES[name], extra);
     this.set(address, { lamports: this.get(address).lamports, state: { name, bytes: SIZES[name], value } });
   }
 
@@ -182,10 +203,10 @@ export class Ledger {
     this.set(address, { lamports: this.get(address).lamports, token });
   }
 
-  private payRent(address: Address, payer: Address, bytes: number): void {
+  private payRent(address: Address, payer: Address, bytes: number, extra = 0n): void {
     const entry = this.get(address);
     demand(entry.token === undefined && entry.state === undefined, 'AccountExists');
-    const missing = rent(bytes) - entry.lamports;
+    const missing = this.rent(bytes) + extra - entry.lamports;
     if (missing > 0n) this.moveLamports(payer, address, missing);
   }
 
@@ -233,5 +254,34 @@ export class Ledger {
   closeToken(address: Address, to: Address): void {
     demand(this.token(address).amount === 0n, 'token:11');
     this.close(address, to);
+  }
+
+  /** Close a token account of the program's; where its sponsor cannot take the rent, `fallback` has it. */
+  closeOurs(address: Address, sponsor: Address, fallback: Address): void {
+    this.closeToken(address, this.canTake(sponsor, this.get(address).lamports) ? sponsor : fallback);
+  }
+
+  /** Whether an account is rent-exempt once it is given so much. */
+  canTake(address: Address, lamports: bigint): boolean {
+    const entry = this.get(address);
+    return entry.lamports + lamports >= this.rent(spaceOf(entry));
+  }
+
+  /** How much of `lamports` an account can give: one that is rent-exempt stays so. */
+  spendable(address: Address, lamports: bigint): bigint {
+    const entry = this.get(address);
+    const above = entry.lamports - this.rent(spaceOf(entry));
+    return above < 0n || above > lamports ? lamports : above;
+  }
+
+  /** The runtime's own rule, once a transaction has run: nothing that it touched is left poorer than rent-exempt. */
+  demandRents(): void {
+    for (const [address, after] of this.pending ?? []) {
+      const before = this.accounts.get(address) ?? NOTHING;
+      const same = spaceOf(before) === spaceOf(after) && before.lamports > 0n;
+      const least = this.rent(spaceOf(after));
+      const enough = same && before.lamports < least ? before.lamports : least;
+      demand(after.lamports === 0n || after.lamports >= enough, 'InsufficientFundsForRent');
+    }
   }
 }

@@ -8,8 +8,9 @@ import { FEE_PAYER, startingAccounts } from './cast.ts';
 import { Chain, difference, networkFee } from './chain.ts';
 import { Draw } from './draw.ts';
 import { isExternal } from './external.ts';
+import { checkFlows } from './flows.ts';
 import { type Change, checkChanges, checkInvariants, type Totals } from './invariants.ts';
-import { type Address, type Entry, Ledger, text } from './ledger.ts';
+import { type Address, type Entry, Ledger, RENTS, text } from './ledger.ts';
 import { initializeConfig } from './steps/config.ts';
 import { settleExecution } from './steps/executions.ts';
 import type { Happening, Plan, Planner, Scene } from './steps/plan.ts';
@@ -40,22 +41,29 @@ export type Sabotage = (ledger: Ledger, plan: Plan) => void;
 
 class Run implements Scene {
   readonly ledger = new Ledger();
-  nonces = 0;
+  readonly nonces: Uint8Array[] = [];
   private fees = 0n;
   private readonly totals: Totals = { usdc: 0n, lamports: 0n };
   /** What was done so far, for the message of a failure. */
   private readonly story: string[] = [];
 
+  /** The least that a byte has cost so far. */
+  private cheapest: bigint;
+
   private constructor(
     private readonly chain: Chain,
     private readonly tally: Tally,
     private readonly sabotage: Sabotage | null,
-  ) {}
+    lamportsPerByte: bigint,
+  ) {
+    this.cheapest = lamportsPerByte;
+    this.ledger.now = START;
+    this.ledger.lamportsPerByte = lamportsPerByte;
+  }
 
-  static async create(tally: Tally, sabotage: Sabotage | null): Promise<Run> {
-    const run = new Run(await Chain.create(), tally, sabotage);
-    run.ledger.now = START;
-    for (const [address, entry] of startingAccounts()) {
+  static async create(tally: Tally, sabotage: Sabotage | null, lamportsPerByte: bigint): Promise<Run> {
+    const run = new Run(await Chain.create(lamportsPerByte), tally, sabotage, lamportsPerByte);
+    for (const [address, entry] of startingAccounts(lamportsPerByte)) {
       run.ledger.set(address, entry);
       await run.chain.write(address, entry);
       await run.chain.read(address);
@@ -75,17 +83,21 @@ class Run implements Scene {
     try {
       if ('happen' in todo) await this.happen(todo);
       else await this.transact(todo);
-      checkInvariants(this.chain, this.ledger.now, this.totals, this.fees);
+      checkInvariants(this.chain, this.ledger.now, this.cheapest, this.totals, this.fees);
     } catch (error) {
       throw new Error(`${(error as Error).message}\n  steps:\n    ${this.story.join('\n    ')}\n`);
     }
   }
 
   private async happen({ name, happen }: Happening): Promise<void> {
-    const now = this.ledger.now;
+    const { now, lamportsPerByte } = this.ledger;
     const touched = this.ledger.record(() => happen(this.ledger));
     this.story.push(`${name} ${now === this.ledger.now ? [...touched].join(' ') : `until ${this.ledger.now}`}`);
     if (now !== this.ledger.now) await this.chain.vm.setClock(this.ledger.now);
+    if (lamportsPerByte !== this.ledger.lamportsPerByte) {
+      this.chain.vm.setRent(this.ledger.lamportsPerByte);
+      if (this.ledger.lamportsPerByte < this.cheapest) this.cheapest = this.ledger.lamportsPerByte;
+    }
     for (const address of touched) {
       await this.chain.write(address, this.ledger.get(address));
       await this.chain.read(address);
@@ -104,6 +116,7 @@ class Run implements Scene {
     }
     const refusal = this.ledger.attempt(() => {
       plan.rule(this.ledger);
+      this.ledger.demandRents();
       this.sabotage?.(this.ledger, plan);
     });
     const fee = networkFee(instructions);
@@ -134,7 +147,8 @@ class Run implements Scene {
       if (different) differences.push(different);
     }
     if (differences.length > 0) throw new Error(`${name}: chain and model differ\n  ${differences.join('\n  ')}`);
-    checkChanges(changes);
+    checkChanges(this.chain, changes);
+    if (name !== 'at the end') checkFlows(this.chain, changes);
   }
 
   /** Every account that was ever named, once more. */
@@ -145,7 +159,7 @@ class Run implements Scene {
 
 /** Run a sequence. Throws where program and model, or the chain and an invariant, disagree. */
 export async function runSequence(sequence: Sequence, tally: Tally, sabotage: Sabotage | null = null): Promise<void> {
-  const run = await Run.create(tally, sabotage);
+  const run = await Run.create(tally, sabotage, RENTS[sequence.rent % RENTS.length]!);
   await run.step(initializeConfig, sequence.settings);
   for (const { kind, picks } of [...BEGINNING, ...sequence.steps]) await run.step(plannerOf(kind), picks);
   await run.compareAll();

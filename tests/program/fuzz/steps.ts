@@ -16,11 +16,13 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   openExecutionWithGrant: [12, executions.openExecutionWithGrant],
   settleExecution: [14, executions.settleExecution],
   refundExecution: [7, executions.refundExecution],
-  closeExecution: [4, executions.closeExecution],
+  closeExecution: [5, executions.closeExecution],
+  withdrawGas: [3, grants.withdrawGas],
   openDispute: [9, disputes.openDispute],
   resolveDispute: [7, disputes.resolveDispute],
   lapseDispute: [3, disputes.lapseDispute],
   claimDisputeAward: [6, disputes.claimDisputeAward],
+  closeDispute: [4, disputes.closeDispute],
   listAgent: [4, listings.listAgent],
   updateListing: [4, listings.updateListing],
   setListingStatus: [4, listings.setListingStatus],
@@ -36,7 +38,7 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   updateConfig: [2, config.updateConfig],
   proposeAdmin: [1, config.proposeAdmin],
   acceptAdmin: [1, config.acceptAdmin],
-  setRelayAuthority: [1, config.setRelayAuthority],
+  setRelayAuthorities: [1, config.setRelayAuthorities],
   withdrawTreasury: [2, config.withdrawTreasury],
   setCreatorVerified: [1, config.setCreatorVerified],
   initializeConfig: [1, config.initializeConfig],
@@ -46,6 +48,8 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   dust: [2, happenings.dust],
   lamports: [2, happenings.lamports],
   poverty: [2, happenings.poverty],
+  deposit: [4, happenings.deposit],
+  changeRent: [2, happenings.changeRent],
 };
 
 /** A step before it meets a chain: what kind of thing, and numbers for its choices. */
@@ -54,8 +58,9 @@ export interface Step {
   picks: number[];
 }
 
-/** The numbers that choose the marketplace's first settings, and the steps after its beginning. */
+/** The numbers that choose rent and the marketplace's first settings, and the steps after its beginning. */
 export interface Sequence {
+  rent: number;
   settings: number[];
   steps: Step[];
 }
@@ -98,5 +103,5 @@ class Shrinkable<Item> extends fc.Arbitrary<Item[]> {
 }
 
 export function sequences(length: number): fc.Arbitrary<Sequence> {
-  return fc.record({ settings: picks, steps: new Shrinkable(step, length) });
+  return fc.record({ rent: fc.nat(LARGEST_PICK), settings: picks, steps: new Shrinkable(step, length) });
 }

@@ -1,4 +1,5 @@
 /** What the program promises about settings, authorities, the treasury and badges, in plain terms. */
+import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, type Ledger, type StateOf, text } from '../ledger.ts';
 import { frozenOrGone } from './token.ts';
@@ -46,20 +47,36 @@ function padded(tiers: program.CollateralTier[]): program.CollateralTier[] {
   return [...tiers, ...Array.from({ length: 4 - tiers.length }, () => ({ maxPrice: 0n, deposit: 0n }))];
 }
 
+/** The relay authorities in force. */
+export const relaysOf = (settings: Config): Address[] =>
+  settings.relayAuthorities.slice(0, settings.relayAuthorityCount);
+
+const MOST_RELAYS = 8;
+
+/** Replace the relay authorities: 1 to 8 of them, none twice, none the zero key. */
+function withRelays(keys: PublicKey[]): Pick<Config, 'relayAuthorities' | 'relayAuthorityCount'> {
+  const relays = keys.map(text);
+  const distinct = new Set(relays).size === relays.length && !relays.includes(NOBODY);
+  demand(distinct && relays.length >= 1 && relays.length <= MOST_RELAYS, 'InvalidRelayAuthorities');
+  const unused = Array.from({ length: MOST_RELAYS - relays.length }, () => NOBODY);
+  return { relayAuthorities: [...relays, ...unused], relayAuthorityCount: relays.length };
+}
+
 export function initializeConfig(
   ledger: Ledger,
   input: program.InitializeConfigInput,
   upgradeAuthority: Address,
 ): void {
   demand(text(input.authority) === upgradeAuthority, 'NotUpgradeAuthority');
-  const [admin, relayAuthority] = [text(input.admin), text(input.relayAuthority)];
-  demand(admin !== NOBODY && relayAuthority !== NOBODY, 'InvalidAuthority');
+  const admin = text(input.admin);
+  demand(admin !== NOBODY, 'InvalidAuthority');
   const { feeBps, minPrice, disputeBondLamports, disputeWindowSeconds } = input;
   const { refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = input;
   const made = {
     ...{ version: 1, bump: 0, treasuryBump: 0, opensPaused: false, pendingAdmin: NOBODY, longestSpanSeconds: 0 },
     ...{ feeBps, minPrice, disputeBondLamports, disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds },
-    ...{ admin, relayAuthority, usdcMint: text(input.usdcMint), exposureMultiple },
+    ...{ admin, usdcMint: text(input.usdcMint), exposureMultiple, reserved: '00'.repeat(64) },
+    ...withRelays(input.relayAuthorities),
     ...{ tierCount: input.tiers.length, tiers: padded(input.tiers) },
   };
   demandBounds(made);
@@ -97,11 +114,9 @@ export function acceptAdmin(ledger: Ledger, input: { pendingAdmin: program.Propo
   ledger.change('Config', CONFIG, { admin, pendingAdmin: NOBODY });
 }
 
-export function setRelayAuthority(ledger: Ledger, input: program.SetRelayAuthorityInput): void {
+export function setRelayAuthorities(ledger: Ledger, input: program.SetRelayAuthoritiesInput): void {
   demandAdmin(ledger, text(input.admin));
-  const relayAuthority = text(input.relayAuthority);
-  demand(relayAuthority !== NOBODY, 'InvalidAuthority');
-  ledger.change('Config', CONFIG, { relayAuthority });
+  ledger.change('Config', CONFIG, withRelays(input.relayAuthorities));
 }
 
 export function withdrawTreasury(ledger: Ledger, input: program.WithdrawTreasuryInput): void {

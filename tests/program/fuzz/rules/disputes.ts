@@ -1,6 +1,6 @@
 /** What the program promises about disputes: the bond, the caller first, nobody starved, awards that wait. */
 import * as program from '../../../../app/sdk/program/program.ts';
-import { type Address, demand, key, type Ledger, rent, type StateOf, text } from '../ledger.ts';
+import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
 import { config, TREASURY, tierDeposit, ZERO_HASH } from './config.ts';
 import { type ExecutionRecord, recordOf } from './executions.ts';
 import { available, collateralOf, vaultOf } from './listings.ts';
@@ -21,7 +21,7 @@ export function openDispute(ledger: Ledger, input: program.OpenDisputeInput): vo
   const collateral = ledger.state('CreatorCollateral', book);
   const [caller, payer] = [text(input.caller), text(input.payer)];
   demand(record.caller === caller, 'NotCaller');
-  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(record.listing === text(input.listing), 'ConstraintSeeds');
   const dispute = disputeOf(input.executionId);
   demand(!ledger.find('Dispute', dispute), 'DisputeExists');
   demand(input.evidenceUri.length <= 200, 'UriTooLong');
@@ -51,12 +51,13 @@ function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome
   ledger.change('Dispute', dispute, { outcome, reasonHash, resolvedAt: ledger.now });
 }
 
-/** A bond that would leave its receiver too poor to exist stays where it is. */
+/** What the account needs for itself stays there, and all of a bond that would leave its receiver too poor to exist. */
 function payBond(ledger: Ledger, dispute: Address, to: Address): void {
   const { bond } = ledger.state('Dispute', dispute);
-  if (ledger.get(to).lamports + bond < rent(0)) return;
-  ledger.moveLamports(dispute, to, bond);
-  ledger.change('Dispute', dispute, { bond: 0n });
+  const paid = ledger.spendable(dispute, bond);
+  if (!ledger.canTake(to, paid)) return;
+  ledger.moveLamports(dispute, to, paid);
+  ledger.change('Dispute', dispute, { bond: bond - paid });
 }
 
 /** The caller first, up to the price; the treasury's part never takes what other open disputes ask for. */
@@ -76,6 +77,8 @@ function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Ad
   ledger.change('Dispute', dispute, { amountToCaller, amountToTreasury, owed });
   const slashed = collateral.slashed + amountToCaller + amountToTreasury;
   ledger.change('CreatorCollateral', collateralOf(listing), { slashed, owed: collateral.owed + owed });
+  // A finding that takes nothing is no reason to pause.
+  if (amount === 0n) return;
   const { status, price: listed } = ledger.state('AgentListing', listing);
   const deposit = tierDeposit(config(ledger), listed);
   const short = deposit === null || collateral.deposited - slashed < deposit;
@@ -107,7 +110,7 @@ export function lapseDispute(ledger: Ledger, input: program.LapseDisputeInput): 
   const dispute = ledger.state('Dispute', address);
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
   demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(record.listing === text(input.listing), 'ConstraintSeeds');
   demand(dispute.outcome === 'open', 'DisputeNotOpen');
   demand(ledger.now >= dispute.openedAt + MONTH, 'LapseTooEarly');
   end(ledger, address, 'lapsed', ZERO_HASH);
@@ -121,8 +124,8 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   const book = collateralOf(text(input.listing));
   const collateral = ledger.state('CreatorCollateral', book);
   const destination = text(input.destination);
+  demand(dispute.listing === text(input.listing), 'ConstraintSeeds');
   demand(collateral.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(dispute.listing === text(input.listing), 'WrongListing');
   const associated = text(program.findTokenAccount(key(dispute.caller), key(usdcMint)));
   demand(text(input.authority) === dispute.caller || destination === associated, 'WrongDestination');
   demand(receivesFor(ledger, destination, dispute.caller), 'DestinationUnusable');
@@ -132,7 +135,16 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   // The last award of a collateral that was returned takes along what strangers sent there.
   const last = collateral.returned && owed === 0n;
   ledger.transfer(vault, destination, last ? ledger.token(vault).amount : dispute.owed, vault);
-  if (last) ledger.closeToken(vault, collateral.rentSponsor);
+  if (last) ledger.closeOurs(vault, collateral.rentSponsor, book);
   ledger.change('Dispute', address, { owed: 0n });
   ledger.change('CreatorCollateral', book, { owed });
+}
+
+export function closeDispute(ledger: Ledger, input: program.CloseDisputeInput): void {
+  const address = disputeOf(input.executionId);
+  const { rentSponsor, outcome, owed, resolvedAt } = ledger.state('Dispute', address);
+  demand(rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(outcome !== 'open' && owed === 0n, 'DisputeNotEnded');
+  demand(ledger.now >= resolvedAt + MONTH, 'CloseTooEarly');
+  ledger.close(address, rentSponsor);
 }

@@ -1,18 +1,34 @@
 /** What the program promises about a paid call: open, settle or refund, close. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
-import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
-import { config, TREASURY, ZERO_HASH } from './config.ts';
-import { type Grant, NO_KEY, restore, spend } from './grants.ts';
+import { type Address, demand, key, type Ledger, SIZES, type StateOf, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
+import { config, relaysOf, TREASURY, ZERO_HASH } from './config.ts';
+import { demandSoundTank, type Grant, MAX_GAS, NO_KEY, restore, spend } from './grants.ts';
 import { available, collateralOf, type Listing } from './listings.ts';
 import { demandSignature, type Proof, result } from './proof.ts';
 import { demandOwned, frozenOrGone, receivesFor } from './token.ts';
 
 export type ExecutionRecord = StateOf<'ExecutionRecord'>;
 
-const WEEK = 604_800n;
+const DAY = 86_400n;
+const YEAR = 31_536_000n;
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-export const recordOf = (executionId: Uint8Array): Address => text(program.findExecution(executionId));
+
+const ids = new Map<Address, Uint8Array>();
+
+export function recordOf(executionId: Uint8Array): Address {
+  const address = text(program.findExecution(executionId));
+  ids.set(address, executionId);
+  return address;
+}
+
+/** The id of a record that a sequence has named, which may be gone. */
+export function idOf(record: Address): Uint8Array {
+  const id = ids.get(record);
+  if (!id) throw new Error(`no execution is at ${record}`);
+  return id;
+}
+
 export const escrowOf = (executionId: Uint8Array): Address =>
   text(program.findEscrow(program.findExecution(executionId)));
 
@@ -20,7 +36,10 @@ interface Opening {
   terms: program.OpenTerms;
   caller: Address;
   callerBytes: Uint8Array;
-  payer: Address;
+  /** Who lends the rent, who gives the gas, who gets the rent back. */
+  lender: Address;
+  gasGiver: Address;
+  rentSponsor: Address;
   source: Address;
   /** Who moves the price: the caller, or its spender. */
   mover: Address;
@@ -39,18 +58,29 @@ function demandTerms(ledger: Ledger, opening: Opening, listing: Listing): void {
   const offered = listing.minTimeoutSeconds <= timeoutSeconds && timeoutSeconds <= listing.timeoutSeconds;
   demand(offered && timeoutSeconds <= settings.maxTimeoutSeconds, 'TimeoutOutOfRange');
   demand(ledger.now <= terms.openBefore, 'OpenTooLate');
+  demand(terms.gasLamports <= MAX_GAS, 'GasOutOfBounds');
+  const today = ledger.now / DAY;
+  demand([today, today - 1n].includes(dayOf(terms.nonce)), 'WrongNonceDay');
   const id = deriveExecutionId(opening.callerBytes, terms.nonce);
   demand(hex(id) === hex(terms.executionId), 'WrongExecutionId');
-  demandOwned(ledger, opening.source, opening.caller, 'InvalidSource');
-  demand(ledger.token(opening.source).amount >= listing.price, 'InsufficientBalance');
+  const own = [recordOf(terms.executionId), escrowOf(terms.executionId)];
+  demand(!own.includes(opening.rentSponsor), 'InvalidRentSponsor');
 }
+
+function demandSource(ledger: Ledger, { source, caller }: Opening, { price }: Listing): void {
+  demandOwned(ledger, source, caller, 'InvalidSource');
+  demand(ledger.token(source).amount >= price, 'InsufficientBalance');
+}
+
+/** The UTC day that a nonce begins with. */
+const dayOf = (nonce: Uint8Array): bigint => BigInt(Buffer.from(nonce).readUInt32LE(0));
 
 /** What both opens do once the grant, if there is one, has been asked. */
 function fund(ledger: Ledger, opening: Opening, listing: Listing): void {
   const settings = config(ledger);
   const { now } = ledger;
   const { price } = listing;
-  const { terms, caller, payer } = opening;
+  const { terms, caller, lender, gasGiver, rentSponsor } = opening;
   const book = collateralOf(opening.listing);
   const collateral = ledger.state('CreatorCollateral', book);
   if (settings.exposureMultiple > 0) {
@@ -63,49 +93,73 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing): void {
   }
   const deadline = now + BigInt(terms.timeoutSeconds);
   const escrow = escrowOf(terms.executionId);
-  ledger.create('ExecutionRecord', recordOf(terms.executionId), payer, {
+  const record = recordOf(terms.executionId);
+  const value: ExecutionRecord = {
     ...{ version: 1, status: 'open', bump: 0, escrowBump: 0, executionId: hex(terms.executionId), caller },
     ...{ listing: opening.listing, signingKey: listing.signingKey, keyId: opening.grant?.value.keyId ?? NO_KEY },
-    ...{ rentSponsor: payer, price, requestHash: hex(terms.requestHash), resultHash: ZERO_HASH, openedAt: now },
+    ...{ rentSponsor, price, requestHash: hex(terms.requestHash), resultHash: ZERO_HASH, openedAt: now },
     ...{ deadline, refundAt: deadline + BigInt(settings.refundGraceSeconds), settledAt: 0n, executionTimeMs: 0 },
     ...{ disputeWindowSeconds: settings.disputeWindowSeconds, listingVersion: listing.listingVersion },
-    feeBps: settings.feeBps,
-  });
-  ledger.createToken(escrow, payer, recordOf(terms.executionId));
+    ...{ gasLamports: terms.gasLamports, feeBps: settings.feeBps },
+  };
+  const gas = BigInt(terms.gasLamports);
+  const together = lender === gasGiver;
+  ledger.create('ExecutionRecord', record, lender, value, together ? gas : 0n);
+  if (!together) ledger.moveLamports(gasGiver, record, gas);
+  ledger.createToken(escrow, lender, record);
   ledger.transfer(opening.source, escrow, price, opening.mover);
 }
 
 export function openExecution(ledger: Ledger, input: program.OpenExecutionInput): void {
   config(ledger);
-  const caller = text(input.caller);
+  const [caller, payer] = [text(input.caller), text(input.payer)];
   const listing = ledger.state('AgentListing', text(input.listing));
   const opening = {
     ...{ terms: input, caller, callerBytes: input.caller.toBytes(), mover: caller, grant: null },
-    ...{ payer: text(input.payer), source: text(input.source), listing: text(input.listing) },
+    ...{ lender: payer, gasGiver: payer, rentSponsor: text(input.rentSponsor) },
+    ...{ source: text(input.source), listing: text(input.listing) },
   };
   demandTerms(ledger, opening, listing);
+  demandSource(ledger, opening, listing);
   fund(ledger, opening, listing);
 }
 
 export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecutionWithGrantInput): void {
-  const { wallet, keyId, usdcMint } = input;
+  const { wallet, keyId, usdcMint, gasLamports } = input;
   const settings = config(ledger);
   const listing = ledger.state('AgentListing', text(input.listing));
   const address = text(program.findGrant(wallet, keyId));
   const grant = ledger.state('KeyGrant', address);
-  demand(settings.relayAuthority === text(input.relayAuthority), 'NotRelayAuthority');
+  demand(relaysOf(settings).includes(text(input.relayAuthority)), 'NotRelayAuthority');
   const spender = text(program.findSpender(wallet));
+  const rentSponsor = text(input.rentSponsor);
+  const tankLends = rentSponsor === spender;
   const opening = {
     ...{ terms: input, caller: text(wallet), callerBytes: wallet.toBytes(), mover: spender },
-    ...{ payer: text(input.payer), source: text(program.findTokenAccount(wallet, usdcMint)) },
-    ...{ listing: text(input.listing), grant: { address, value: grant } },
+    ...{ lender: tankLends ? spender : text(input.payer), gasGiver: spender, rentSponsor },
+    ...{ source: text(program.findTokenAccount(wallet, usdcMint)), listing: text(input.listing) },
+    grant: { address, value: grant },
   };
   demandTerms(ledger, opening, listing);
+  demand(gasLamports <= grant.maxGasLamports, 'GrantGasExceeded');
+  const rents = ledger.rent(SIZES.ExecutionRecord) + ledger.rent(TOKEN_ACCOUNT_BYTES);
+  demand(ledger.get(spender).lamports >= BigInt(gasLamports) + (tankLends ? rents : 0n), 'TankTooLow');
+  demandSource(ledger, opening, listing);
   const source = ledger.token(opening.source);
   const allowed = source.delegate === spender ? source.delegatedAmount : 0n;
   demand(allowed >= listing.price, 'InsufficientAllowance');
   ledger.change('KeyGrant', address, spend(grant, listing.price, ledger.now));
   fund(ledger, opening, listing);
+  if (tankLends || gasLamports > 0) demandSoundTank(ledger, spender);
+}
+
+/** The gas goes to the relay authority that ends it, else to the rent sponsor; what neither can take stays. */
+function payGas(ledger: Ledger, record: Address, relay: Address | null): void {
+  const { gasLamports, rentSponsor } = ledger.state('ExecutionRecord', record);
+  const gas = ledger.spendable(record, BigInt(gasLamports));
+  const receivers = relay === null ? [rentSponsor] : [relay, rentSponsor];
+  const receiver = receivers.find((address) => ledger.canTake(address, gas));
+  if (receiver !== undefined) ledger.moveLamports(record, receiver, gas);
 }
 
 export function settleExecution(ledger: Ledger, input: program.SettleExecutionInput, proof: Proof): void {
@@ -114,13 +168,13 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const record = ledger.state('ExecutionRecord', address);
   const listing = ledger.state('AgentListing', text(input.listing));
   const payout = text(input.payout);
-  demand(settings.relayAuthority === text(input.relayAuthority), 'NotRelayAuthority');
+  const relay = text(input.relayAuthority);
   demand(record.listing === text(input.listing), 'WrongListing');
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(listing.payout === payout, 'WrongPayout');
+  demand(relaysOf(settings).includes(relay), 'NotRelayAuthority');
   demand(record.status === 'open', 'ExecutionNotOpen');
+  demand(receivesFor(ledger, payout, listing.creator), 'PayoutUnusable');
   demandSignature(proof, record.signingKey, result(input.resultHash));
-  demand(!frozenOrGone(ledger, payout), 'PayoutUnusable');
   demand(ledger.now < record.refundAt, 'SettleWindowClosed');
   const escrow = escrowOf(input.executionId);
   const held = ledger.token(escrow).amount;
@@ -130,21 +184,23 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const toCreator = frozenOrGone(ledger, TREASURY) ? held : record.price - fee;
   if (toCreator > 0n) ledger.transfer(escrow, payout, toCreator, address);
   if (held > toCreator) ledger.transfer(escrow, TREASURY, held - toCreator, address);
-  ledger.closeToken(escrow, record.rentSponsor);
+  ledger.closeOurs(escrow, record.rentSponsor, address);
   const { executionTimeMs } = input;
   const resultHash = hex(input.resultHash);
   const changed = { status: 'completed', feeBps, resultHash, executionTimeMs, settledAt: ledger.now } as const;
   ledger.change('ExecutionRecord', address, changed);
+  payGas(ledger, address, relay);
 }
 
 export function refundExecution(ledger: Ledger, input: program.RefundExecutionInput): void {
-  const { relayAuthority, usdcMint } = config(ledger);
+  const settings = config(ledger);
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
   const [authority, destination] = [text(input.authority), text(input.destination)];
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(authority === relayAuthority || ledger.now >= record.refundAt, 'RefundTooEarly');
-  const associated = text(program.findTokenAccount(key(record.caller), key(usdcMint)));
+  const byRelay = relaysOf(settings).includes(authority);
+  demand(byRelay || ledger.now >= record.refundAt, 'RefundTooEarly');
+  const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
   demand(authority === record.caller || destination === associated, 'WrongRefundDestination');
   demand(receivesFor(ledger, destination, record.caller), 'RefundDestinationUnusable');
   const grantAddress = text(program.findGrant(input.caller, input.keyId));
@@ -152,18 +208,26 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
   ledger.transfer(escrow, destination, ledger.token(escrow).amount, address);
-  ledger.closeToken(escrow, record.rentSponsor);
+  ledger.closeOurs(escrow, record.rentSponsor, address);
   ledger.change('ExecutionRecord', address, { status: 'refunded', settledAt: ledger.now });
   const grant = record.keyId === NO_KEY ? null : ledger.find('KeyGrant', grantAddress);
   const restored = grant && restore(grant, record.price, record.openedAt);
   if (restored) ledger.change('KeyGrant', grantAddress, restored);
+  payGas(ledger, address, byRelay ? authority : null);
+}
+
+/** From when a record can be closed without an archive; null while it has not ended. */
+export function closableAt({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint | null {
+  if (status === 'open' || status === 'disputed') return null;
+  return settledAt + (status === 'refunded' ? 3n * DAY : BigInt(disputeWindowSeconds) + YEAR);
 }
 
 export function closeExecution(ledger: Ledger, input: program.CloseExecutionInput): void {
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.status === 'refunded', 'ExecutionNotRefunded');
-  demand(ledger.now >= record.openedAt + WEEK, 'CloseTooEarly');
+  const from = closableAt(record);
+  demand(from !== null, 'ExecutionNotEnded');
+  demand(ledger.now >= from, 'CloseTooEarly');
   ledger.close(address, record.rentSponsor);
 }

@@ -1,17 +1,21 @@
 /** What the program promises about API keys' spending rights, in plain terms. */
+import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { demand, type Ledger, type StateOf, text } from '../ledger.ts';
-import { config } from './config.ts';
+import { type Address, demand, type Ledger, type StateOf, text } from '../ledger.ts';
+import { config, relaysOf } from './config.ts';
 
 export type Grant = StateOf<'KeyGrant'>;
 
 const YEAR = 31_536_000n;
+/** Most that any execution may take as gas, lamports. */
+export const MAX_GAS = 100_000;
 export const NO_KEY = '00'.repeat(16);
 
 function demandLimits(limits: program.GrantLimits, now: bigint): void {
-  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt } = limits;
+  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports } = limits;
   demand(perExecutionMax > 0n && periodMax > 0n && totalMax > 0n && periodSeconds > 0, 'GrantLimitZero');
   demand(expiresAt > now && expiresAt <= now + YEAR, 'GrantExpiryOutOfBounds');
+  demand(maxGasLamports <= MAX_GAS, 'GrantGasOutOfBounds');
 }
 
 export function createGrant(ledger: Ledger, input: program.CreateGrantInput): void {
@@ -23,16 +27,16 @@ export function createGrant(ledger: Ledger, input: program.CreateGrantInput): vo
   ledger.create('KeyGrant', address, text(input.payer), {
     ...{ version: 1, revoked: false, bump: 0, spenderBump: 0, sourceBump: 0, wallet: text(input.wallet), keyId },
     ...{ rentSponsor: text(input.payer), ...input.limits, createdAt: now, periodStart: now, periodSpent: 0n },
-    ...{ totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n },
+    ...{ totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n, reserved: '00'.repeat(32) },
   });
 }
 
 export function revokeGrant(ledger: Ledger, input: program.RevokeGrantInput): void {
-  const { relayAuthority } = config(ledger);
+  const relays = relaysOf(config(ledger));
   const address = text(program.findGrant(input.wallet, input.keyId));
   const grant = ledger.state('KeyGrant', address);
   const authority = text(input.authority);
-  demand(authority === grant.wallet || authority === relayAuthority, 'NotGrantAuthority');
+  demand(authority === grant.wallet || relays.includes(authority), 'NotGrantAuthority');
   demand(!grant.revoked, 'GrantRevoked');
   ledger.change('KeyGrant', address, { revoked: true });
 }
@@ -55,6 +59,19 @@ export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signe
   demand(grant.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(ledger.now > grant.lastOpenedAt, 'GrantInUse');
   ledger.close(address, grant.rentSponsor);
+}
+
+export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports: bigint }): void {
+  const tank = text(program.findSpender(input.wallet));
+  demand(input.lamports > 0n && input.lamports <= ledger.get(tank).lamports, 'InvalidAmount');
+  ledger.moveLamports(tank, text(input.wallet), input.lamports);
+  demandSoundTank(ledger, tank);
+}
+
+/** What gave something is left empty, or rent-exempt without data. */
+export function demandSoundTank(ledger: Ledger, tank: Address): void {
+  const { lamports } = ledger.get(tank);
+  demand(lamports === 0n || lamports >= ledger.rent(0), 'TankBelowRent');
 }
 
 /** Periods of another length begin at once; what the present one has spent counts in the first of them. */

@@ -50,13 +50,13 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   const address = text(program.findListing(input.creator, input.listingId));
   const signingKey = text(input.signingKey);
   const { terms } = input;
-  demandKey(signingKey, address, proof, weak);
   demandOwned(ledger, source, creator, 'InvalidDepositSource');
   demandOwned(ledger, text(input.payout), creator, 'InvalidPayout');
   demandTerms(terms, settings);
   const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = terms;
   const deposited = tierDeposit(settings, price)!;
   demand(ledger.token(source).amount >= deposited, 'InsufficientBalance');
+  demandKey(signingKey, address, proof, weak);
   ledger.create('AgentListing', address, payer, {
     ...{ version: 1, status: 'active', bump: 0, creator, listingId: hex(input.listingId), payout: text(input.payout) },
     ...{ signingKey, price, timeoutSeconds, minTimeoutSeconds, listingVersion: 1, tagMask, metadataUri },
@@ -69,7 +69,7 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   ledger.create('CreatorCollateral', collateralOf(address), payer, {
     ...{ version: 1, returned: false, bump: 0, vaultBump: 0, listing: address, rentSponsor: payer, deposited },
     ...{ slashed: 0n, owed: 0n, disputedAmount: 0n, exposureOpened: 0n, exposureWindowStart: 0n },
-    ...{ returnableAt: 0n, openDisputes: 0 },
+    ...{ returnableAt: 0n, openDisputes: 0, reserved: '00'.repeat(32) },
   });
 }
 
@@ -160,6 +160,6 @@ export function returnCollateral(ledger: Ledger, input: program.ReturnCollateral
   const vault = vaultOf(address);
   const amount = ledger.token(vault).amount - owed;
   if (amount > 0n) ledger.transfer(vault, destination, amount, vault);
-  if (owed === 0n) ledger.closeToken(vault, collateral.rentSponsor);
+  if (owed === 0n) ledger.closeOurs(vault, collateral.rentSponsor, collateralOf(address));
   ledger.change('CreatorCollateral', collateralOf(address), { returned: true });
 }

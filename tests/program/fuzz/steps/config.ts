@@ -1,4 +1,5 @@
 /** Steps of the marketplace's owner. */
+import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { TIERS, USDC } from '../../../harness/vm/world.ts';
 import { ADMINS, CREATORS, MINT, purse, RELAYS, SPONSOR, STRANGER, UPGRADE_AUTHORITY, wallet } from '../cast.ts';
@@ -31,6 +32,10 @@ const CHOICES = {
   tiers: TIER_CHOICES,
 } as const;
 
+const [relayA, relayB] = RELAYS as [PublicKey, PublicKey];
+const RELAY_CHOICES = [[relayA, relayB], [relayA], [relayB], RELAYS.slice(1)];
+const RELAY_FAULTS = [[], [ZERO_KEY], [relayA, relayB, relayA], RELAYS];
+
 const FAULTS = {
   feeBps: 101,
   minPrice: 9_999n,
@@ -53,8 +58,8 @@ export const initializeConfig: Planner = ({ ledger }, draw) => {
     payer: SPONSOR,
     usdcMint: MINT,
     admin: ADMINS[0]!,
-    relayAuthority: RELAYS[0]!,
-    ...(chosen as Omit<program.InitializeConfigInput, 'authority' | 'payer' | 'usdcMint' | 'admin' | 'relayAuthority'>),
+    relayAuthorities: draw.of(RELAY_CHOICES),
+    ...(chosen as Pick<program.InitializeConfigInput, Setting>),
   };
   const rule = (target: Ledger) => rules.initializeConfig(target, input, text(UPGRADE_AUTHORITY.publicKey));
   return plan('initialize_config', 'ConfigInitialized', program.initializeConfig(input), rule);
@@ -97,11 +102,11 @@ export const acceptAdmin: Planner = (scene, draw) => {
   return plan('accept_admin', 'AdminChanged', program.acceptAdmin(input), (target) => rules.acceptAdmin(target, input));
 };
 
-export const setRelayAuthority: Planner = ({ ledger }, draw) => {
-  const relayAuthority = draw.fault('zero') === 'none' ? draw.of(RELAYS) : ZERO_KEY;
-  const input = { admin: someAdmin(ledger, draw), relayAuthority };
-  return plan('set_relay_authority', 'RelayAuthorityChanged', program.setRelayAuthority(input), (target) =>
-    rules.setRelayAuthority(target, input),
+export const setRelayAuthorities: Planner = ({ ledger }, draw) => {
+  const relayAuthorities = draw.fault('unsound') === 'none' ? draw.of(RELAY_CHOICES) : draw.of(RELAY_FAULTS);
+  const input = { admin: someAdmin(ledger, draw), relayAuthorities };
+  return plan('set_relay_authorities', 'RelayAuthoritiesChanged', program.setRelayAuthorities(input), (target) =>
+    rules.setRelayAuthorities(target, input),
   );
 };
 

@@ -5,7 +5,7 @@ import type { Draw } from '../draw.ts';
 import { key, type Ledger } from '../ledger.ts';
 import { config } from '../rules/config.ts';
 import * as rules from '../rules/disputes.ts';
-import type { ExecutionRecord } from '../rules/executions.ts';
+import { type ExecutionRecord, idOf } from '../rules/executions.ts';
 import { available, collateralOf } from '../rules/listings.ts';
 import { receivesFor } from '../rules/token.ts';
 import { settleExecution, someRecord } from './executions.ts';
@@ -13,6 +13,7 @@ import { fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
 const EVIDENCE = new Uint8Array(32).fill(0xee);
 const LAPSE = BigInt(program.constants.disputeLapseSeconds);
+const ENDED = BigInt(program.constants.endedDisputeSeconds);
 const REASON = new Uint8Array(32).fill(0x0e);
 
 export const openDispute: Planner = (scene, draw) => {
@@ -37,10 +38,10 @@ export const openDispute: Planner = (scene, draw) => {
   );
 };
 
-/** A dispute with its record, most often one that is wanted. */
+/** A dispute with its execution's id, most often one that is wanted. */
 function someDispute(ledger: Ledger, draw: Draw, wanted: (dispute: rules.Dispute) => boolean) {
   const dispute = draw.prefer(ledger.all('Dispute'), ([, candidate]) => wanted(candidate))?.[1];
-  return dispute && { dispute, record: ledger.find('ExecutionRecord', dispute.record)! };
+  return dispute && { dispute, executionId: idOf(dispute.record) };
 }
 
 /** How much of the collateral an upheld dispute takes: all sides of every edge. */
@@ -57,13 +58,13 @@ export const resolveDispute: Planner = (scene, draw) => {
   const { ledger } = scene;
   const found = someDispute(ledger, draw, ({ outcome }) => outcome === 'open');
   if (!found) return openDispute(scene, draw);
-  const { dispute, record } = found;
+  const { dispute, executionId } = found;
   const upheld = !draw.maybe(30);
   const { creator } = ledger.find('AgentListing', dispute.listing)!;
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
     admin: draw.maybe(4) ? draw.of([STRANGER, ...ADMINS]) : key(config(ledger).admin),
-    executionId: fromHex(record.executionId),
+    executionId,
     listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
     caller: draw.maybe(4) ? draw.of(CALLERS) : key(dispute.caller),
     creator: draw.maybe(4) ? draw.of(CREATORS) : key(creator),
@@ -85,10 +86,10 @@ export const lapseDispute: Planner = ({ ledger }, draw) => {
       ledger,
       open.map(([, { openedAt }]) => openedAt + LAPSE),
     );
-  const { dispute, record } = found;
+  const { dispute, executionId } = found;
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
-    executionId: fromHex(record.executionId),
+    executionId,
     listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
     rentSponsor: draw.maybe(6) ? STRANGER : key(dispute.rentSponsor),
   };
@@ -101,19 +102,37 @@ export const claimDisputeAward: Planner = ({ ledger }, draw) => {
   const payable = ({ owed, caller }: rules.Dispute) => owed > 0n && receivesFor(ledger, wallet(key(caller)), caller);
   const found = someDispute(ledger, draw, draw.maybe(30) ? ({ owed }) => owed > 0n : payable);
   if (!found) return null;
-  const { dispute, record } = found;
+  const { dispute, executionId } = found;
   const { rentSponsor } = ledger.find('CreatorCollateral', collateralOf(dispute.listing))!;
   const caller = key(dispute.caller);
   const authority = draw.of([STRANGER, caller]);
   const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
-    ...{ authority, executionId: fromHex(record.executionId) },
+    ...{ authority, executionId },
     listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
     destination: key(draw.maybe(6) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own)),
     rentSponsor: draw.maybe(6) ? STRANGER : key(rentSponsor),
   };
   return plan('claim_dispute_award', 'DisputeAwardClaimed', program.claimDisputeAward(input), (target) =>
     rules.claimDisputeAward(target, input),
+  );
+};
+
+export const closeDispute: Planner = ({ ledger }, draw) => {
+  const ended = ({ outcome, owed }: rules.Dispute) => outcome !== 'open' && owed === 0n;
+  const old = (dispute: rules.Dispute) => ended(dispute) && ledger.now >= dispute.resolvedAt + ENDED;
+  const found = someDispute(ledger, draw, old);
+  if (!found) {
+    const waiting = [...ledger.all('Dispute')].filter(([, dispute]) => ended(dispute));
+    return until(
+      ledger,
+      waiting.map(([, { resolvedAt }]) => resolvedAt + ENDED),
+    );
+  }
+  const { dispute, executionId } = found;
+  const input = { executionId, rentSponsor: draw.maybe(8) ? STRANGER : key(dispute.rentSponsor) };
+  return plan('close_dispute', 'DisputeClosed', program.closeDispute(input), (target) =>
+    rules.closeDispute(target, input),
   );
 };

@@ -2,17 +2,30 @@
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
-import { CALLERS, MINT, purse, RELAYS, SIGNING_KEYS, SPONSOR, STRANGER, wallet } from '../cast.ts';
+import {
+  CALLERS,
+  COLD,
+  CREATORS,
+  MINT,
+  purse,
+  RELAYS,
+  SIGNING_KEYS,
+  SPONSOR,
+  STRANGER,
+  tank,
+  wallet,
+} from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
-import { config } from '../rules/config.ts';
+import { type Config, config, relaysOf } from '../rules/config.ts';
 import * as rules from '../rules/executions.ts';
+import { MAX_GAS } from '../rules/grants.ts';
 import { available, collateralOf, type Listing } from '../rules/listings.ts';
-import { type Proof, result } from '../rules/proof.ts';
-import { frozenOrGone, receivesFor } from '../rules/token.ts';
+import { type Proof, result, signatureOf } from '../rules/proof.ts';
+import { receivesFor } from '../rules/token.ts';
 import { someGrant } from './grants.ts';
 import { listAgent, setListingStatus, signerOf, someListing } from './listings.ts';
-import { bytesOf, fromHex, type Planner, plan, type Scene, somePayer } from './plan.ts';
+import { bytesOf, fromHex, newNonce, type Planner, plan, type Scene, somePayer, until } from './plan.ts';
 
 const RESULTS = [0xab, 0xcd].map((byte) => new Uint8Array(32).fill(byte));
 const REQUEST = new Uint8Array(32).fill(5);
@@ -37,16 +50,27 @@ function openListing(ledger: Ledger, draw: Draw, most: bigint) {
 /** Where no listing takes an execution: resume one, or list another. */
 const reviveListings: Planner = (scene, draw) => setListingStatus(scene, draw) ?? listAgent(scene, draw);
 
+const FAULTS = [
+  ...(['nonce', 'nonce', 'stale', 'early', 'thirsty', 'price', 'older', 'newer', 'short', 'long'] as const),
+  ...(['late', 'id'] as const),
+];
+
+/** Who is to get the rent back: most often who lends it, or the tank, or somebody who has no part in anything. */
+function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
+  const record = program.findExecution(executionId);
+  if (draw.maybe(4)) return draw.of([record, program.findEscrow(record)]);
+  return draw.of([payer, payer, key(tank(caller)), key(tank(caller)), COLD, CREATORS[0]!, program.findConfig()]);
+}
+
 /** The terms of an open, which fit the listing but for one fault now and then. */
 function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing): program.OpenTerms {
   const { now } = scene.ledger;
   const { maxTimeoutSeconds } = config(scene.ledger);
-  const fault = draw.maybe(12)
-    ? draw.of(['nonce', 'nonce', 'price', 'older', 'newer', 'short', 'long', 'late', 'id'] as const)
-    : 'none';
-  if (fault !== 'nonce' || scene.nonces === 0) scene.nonces += 1;
-  const number = fault === 'nonce' ? draw.of([0, 1, 2, 3, 4, 5]) % scene.nonces : scene.nonces - 1;
-  const nonce = bytesOf(number + 1, 16);
+  const fault = draw.maybe(12) ? draw.of(FAULTS) : 'none';
+  const days = { none: draw.of([0, 0, 1]), stale: 2, early: -1 };
+  const again = fault === 'nonce' ? draw.of([0, 1, 2, 3, 4, 5]) % Math.max(1, scene.nonces.length) : -1;
+  const nonce = scene.nonces[again] ?? newNonce(scene, days[fault === 'stale' || fault === 'early' ? fault : 'none']);
+  if (again < 0) scene.nonces.push(nonce);
   const terms = {
     nonce,
     executionId: deriveExecutionId(caller.toBytes(), nonce),
@@ -55,10 +79,14 @@ function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing
     timeoutSeconds: draw.of([Math.min(listing.timeoutSeconds, maxTimeoutSeconds), listing.minTimeoutSeconds]),
     requestHash: REQUEST,
     openBefore: now + draw.of([0n, 60n]),
+    gasLamports: draw.of([10_000, 0, 1, 12_345, 20_000, MAX_GAS]),
   };
   const faults = {
     none: {},
     nonce: {},
+    stale: {},
+    early: {},
+    thirsty: { gasLamports: MAX_GAS + 1 },
     price: { maxPrice: listing.price - 1n },
     older: { listingVersion: listing.listingVersion - 1 },
     newer: { listingVersion: listing.listingVersion + 1 },
@@ -68,6 +96,11 @@ function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing
     id: { executionId: deriveExecutionId(STRANGER.toBytes(), nonce) },
   };
   return { ...terms, ...faults[fault] };
+}
+
+/** A relay authority in force; now and then somebody else. */
+function someRelay(settings: Config, draw: Draw): PublicKey {
+  return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysOf(settings)));
 }
 
 export const openExecution: Planner = (scene, draw) => {
@@ -81,10 +114,11 @@ export const openExecution: Planner = (scene, draw) => {
   const found = openListing(ledger, draw, funds(source));
   if (!found) return reviveListings(scene, draw);
   const [address, listing] = found;
+  const terms = someTerms(scene, draw, caller, listing);
+  const payer = somePayer(ledger, draw, caller);
   const input = {
-    ...someTerms(scene, draw, caller, listing),
-    ...{ caller, payer: somePayer(ledger, draw, caller), listing: key(address) },
-    ...{ source: key(draw.maybe(4) ? purse(STRANGER) : source), usdcMint: MINT },
+    ...{ ...terms, caller, payer, rentSponsor: someSponsor(draw, payer, caller, terms.executionId) },
+    ...{ listing: key(address), source: key(draw.maybe(4) ? purse(STRANGER) : source), usdcMint: MINT },
   };
   return plan('open_execution', 'ExecutionOpened', program.openExecution(input), (target) =>
     rules.openExecution(target, input),
@@ -108,10 +142,14 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
   if (!found) return openExecution(scene, draw);
   const [address, listing] = found;
   const owner = key(grant.wallet);
+  const terms = someTerms(scene, draw, owner, listing);
+  // A grant takes what its wallet allowed, most often.
+  const gasLamports = draw.maybe(10) ? terms.gasLamports : Math.min(terms.gasLamports, grant.maxGasLamports);
+  const relayAuthority = someRelay(settings, draw);
+  const payer = draw.of([SPONSOR, relayAuthority]);
   const input = {
-    ...someTerms(scene, draw, owner, listing),
-    relayAuthority: draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(settings.relayAuthority),
-    ...{ payer: SPONSOR, listing: key(address), wallet: owner, keyId: fromHex(grant.keyId), usdcMint: MINT },
+    ...{ ...terms, gasLamports, relayAuthority, payer, listing: key(address), wallet: owner, usdcMint: MINT },
+    ...{ keyId: fromHex(grant.keyId), rentSponsor: someSponsor(draw, payer, owner, terms.executionId) },
   };
   return plan('open_execution_with_grant', 'ExecutionOpened', program.openExecutionWithGrant(input), (target) =>
     rules.openExecutionWithGrant(target, input),
@@ -124,50 +162,52 @@ function someProof(draw: Draw, record: rules.ExecutionRecord, resultHash: Uint8A
   const message = result(resultHash);
   const other = present === record.signingKey ? SIGNING_KEYS.find((pair) => pair !== by)! : signerOf(present);
   const faults: Proof[] = [
-    'nothing',
-    'other program',
     { by: other, message },
     { by, message: result(new Uint8Array(32).fill(1)) },
-    { by, message: message.subarray(1) },
-    { by, message, broken: true },
+    { by, message, broken: 31 },
+    { by, message, broken: 32 },
   ];
   return draw.maybe(10) ? draw.of(faults) : { by, message };
 }
 
 export const settleExecution: Planner = (scene, draw) => {
   const { ledger } = scene;
+  const places = ({ payout, creator }: Listing) => [payout, wallet(key(creator)), purse(key(creator))];
+  const usable = (listing: Listing) => places(listing).filter((place) => receivesFor(ledger, place, listing.creator));
   const due = ({ status, refundAt, listing }: rules.ExecutionRecord) =>
-    status === 'open' && ledger.now < refundAt && !frozenOrGone(ledger, ledger.find('AgentListing', listing)!.payout);
+    status === 'open' && ledger.now < refundAt && usable(ledger.find('AgentListing', listing)!).length > 0;
   const record = someRecord(ledger, draw, due);
   if (!record) return openExecutionWithGrant(scene, draw);
   const resultHash = draw.of(RESULTS);
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const listing = draw.maybe(4) ? draw.of(listings) : record.listing;
-  const { payout, signingKey } = ledger.find('AgentListing', listing)!;
-  const proof = someProof(draw, record, resultHash, signingKey);
+  const found = ledger.find('AgentListing', listing)!;
+  const proof = someProof(draw, record, resultHash, found.signingKey);
+  const payouts = draw.maybe(4) ? [wallet(STRANGER), ...places(found)] : usable(found);
   const input = {
-    relayAuthority: draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(config(ledger).relayAuthority),
+    relayAuthority: someRelay(config(ledger), draw),
     executionId: fromHex(record.executionId),
     listing: key(listing),
-    payout: key(draw.maybe(4) ? wallet(STRANGER) : payout),
+    payout: key(payouts.length > 0 ? draw.of(payouts) : found.payout),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
     resultHash,
+    signature: signatureOf(proof),
     executionTimeMs: draw.of([1_250, 0, 0xffff_ffff]),
   };
   const rule = (target: Ledger) => rules.settleExecution(target, input, proof);
-  return plan('settle_execution', 'ExecutionSettled', program.settleExecution(input), rule, proof);
+  return plan('settle_execution', 'ExecutionSettled', program.settleExecution(input), rule);
 };
 
 export const refundExecution: Planner = (scene, draw) => {
   const { ledger } = scene;
-  const { relayAuthority } = config(ledger);
   const open = ({ status, caller }: rules.ExecutionRecord) =>
     status === 'open' && receivesFor(ledger, wallet(key(caller)), caller);
   const record = someRecord(ledger, draw, open);
   if (!record) return openExecution(scene, draw);
   const caller = key(record.caller);
   const anyone = ledger.now >= record.refundAt || draw.maybe(8);
-  const authority = anyone ? draw.of([STRANGER, caller, key(relayAuthority)]) : key(relayAuthority);
+  const relay = key(draw.of(relaysOf(config(ledger))));
+  const authority = anyone ? draw.of([STRANGER, caller, relay]) : relay;
   const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
   const destination = key(draw.maybe(5) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own));
   const input = {
@@ -182,10 +222,20 @@ export const refundExecution: Planner = (scene, draw) => {
 };
 
 export const closeExecution: Planner = ({ ledger }, draw) => {
-  const old = ({ status, openedAt }: rules.ExecutionRecord) =>
-    status === 'refunded' && ledger.now >= openedAt + BigInt(program.constants.refundedRecordSeconds);
-  const record = someRecord(ledger, draw, old);
-  if (!record) return null;
+  const due = (record: rules.ExecutionRecord) => {
+    const from = rules.closableAt(record);
+    return from !== null && ledger.now >= from;
+  };
+  const record = someRecord(ledger, draw, due);
+  if (!record) {
+    // The year of paid ones ends everything else, so that it is seldom waited for.
+    const patient = draw.maybe(10);
+    const ended = [...ledger.all('ExecutionRecord')].filter(([, { status }]) => patient || status === 'refunded');
+    return until(
+      ledger,
+      ended.flatMap(([, candidate]) => rules.closableAt(candidate) ?? []),
+    );
+  }
   const rentSponsor = draw.maybe(8) ? STRANGER : key(record.rentSponsor);
   const input = { executionId: fromHex(record.executionId), rentSponsor };
   return plan('close_execution', 'ExecutionClosed', program.closeExecution(input), (target) =>

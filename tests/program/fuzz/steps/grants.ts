@@ -2,10 +2,10 @@
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { USDC } from '../../../harness/vm/world.ts';
-import { CALLERS, STRANGER, wallet } from '../cast.ts';
+import { CALLERS, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
-import { key, type Ledger, text } from '../ledger.ts';
-import { config } from '../rules/config.ts';
+import { demand, key, type Ledger, text } from '../ledger.ts';
+import { config, relaysOf } from '../rules/config.ts';
 import * as rules from '../rules/grants.ts';
 import { bytesOf, fromHex, type Happening, type Planner, plan, somePayer } from './plan.ts';
 
@@ -19,6 +19,7 @@ function someLimits(draw: Draw, now: bigint): program.GrantLimits {
     totalMax: draw.of([1_000n * USDC, 3_703_701n, 12_000_000n]),
     periodSeconds: draw.of([86_400, 1, 600]),
     expiresAt: now + draw.of([30n * 86_400n, 1n, 3_600n, YEAR]),
+    maxGasLamports: draw.of([20_000, 0, 12_345, rules.MAX_GAS]),
   };
   const faults = {
     none: {},
@@ -28,6 +29,7 @@ function someLimits(draw: Draw, now: bigint): program.GrantLimits {
     instant: { periodSeconds: 0 },
     past: { expiresAt: now },
     long: { expiresAt: now + YEAR + 1n },
+    thirsty: { maxGasLamports: rules.MAX_GAS + 1 },
   };
   const names = Object.keys(faults) as (keyof typeof faults)[];
   return { ...limits, ...faults[draw.maybe(10) ? draw.of(names) : 'none'] };
@@ -55,8 +57,7 @@ export function someGrant(ledger: Ledger, draw: Draw, wanted: (grant: rules.Gran
 export const revokeGrant: Planner = ({ ledger }, draw) => {
   const grant = someGrant(ledger, draw);
   if (!grant) return null;
-  const { relayAuthority } = config(ledger);
-  const authority = key(draw.maybe(10) ? text(STRANGER) : draw.of([grant.wallet, relayAuthority]));
+  const authority = key(draw.maybe(10) ? text(STRANGER) : draw.of([grant.wallet, ...relaysOf(config(ledger))]));
   const input = { authority, wallet: key(grant.wallet), keyId: fromHex(grant.keyId) };
   return plan('revoke_grant', 'GrantRevoked', program.revokeGrant(input), (target) => rules.revokeGrant(target, input));
 };
@@ -87,6 +88,25 @@ export const closeGrant: Planner = ({ ledger }, draw) => {
   const instruction = program.closeGrant(input);
   instruction.keys[0]!.pubkey = signer;
   return plan('close_grant', 'GrantClosed', instruction, (target) => rules.closeGrant(target, input, text(signer)));
+};
+
+/** A wallet takes lamports out of its tank: all sides of every edge. */
+export const withdrawGas: Planner = ({ ledger }, draw) => {
+  const owner = draw.lean(CALLERS, (candidate) => ledger.get(tank(candidate)).lamports > 0n);
+  const held = ledger.get(tank(owner)).lamports;
+  const least = ledger.rent(0);
+  const amounts = [held / 3n, held, held - least, held - least + 1n, held - 1n, 1n].filter((amount) => amount > 0n);
+  const amount = draw.maybe(10) || amounts.length === 0 ? draw.of([0n, held + 1n]) : draw.of(amounts);
+  const input = { wallet: owner, lamports: amount };
+  const instruction = program.withdrawGas(input);
+  // Of another wallet's tank nobody gets anything.
+  const other = CALLERS.find((candidate) => candidate !== owner)!;
+  const stolen = draw.maybe(5);
+  if (stolen) instruction.keys[1]!.pubkey = key(tank(other));
+  return plan('withdraw_gas', 'GasWithdrawn', instruction, (target) => {
+    demand(!stolen, 'ConstraintSeeds');
+    rules.withdrawGas(target, input);
+  });
 };
 
 /** A wallet's approval, made, lowered, taken back or given to somebody else. */

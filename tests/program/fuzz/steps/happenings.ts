@@ -1,13 +1,16 @@
 /** What happens around the program: time passes, accounts are frozen, closed and made again, strangers send things. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
-import { CALLERS, CREATORS, purse, STRANGER, wallet } from '../cast.ts';
+import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
-import { type Address, type Ledger, rent, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
+import { type Address, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { TREASURY } from '../rules/config.ts';
-import { bytesOf, type Happening, type Planner } from './plan.ts';
+import { closableAt } from '../rules/executions.ts';
+import { bytesOf, type Happening, newNonce, type Planner, type Scene } from './plan.ts';
 
-const { refundedRecordSeconds, disputeLapseSeconds } = program.constants;
+const { disputeLapseSeconds, endedDisputeSeconds } = program.constants;
+
+const DAY = 86_400n;
 
 /** Every moment at which something becomes possible or impossible. */
 function edges(ledger: Ledger): bigint[] {
@@ -15,10 +18,11 @@ function edges(ledger: Ledger): bigint[] {
   for (const [, record] of ledger.all('ExecutionRecord')) {
     if (record.status === 'open') moments.push(record.refundAt, record.deadline);
     if (record.status === 'completed') moments.push(record.settledAt + BigInt(record.disputeWindowSeconds));
-    if (record.status === 'refunded') moments.push(record.openedAt + BigInt(refundedRecordSeconds));
+    if (record.status === 'refunded') moments.push(closableAt(record)!);
   }
   for (const [, dispute] of ledger.all('Dispute')) {
     if (dispute.outcome === 'open') moments.push(dispute.openedAt + BigInt(disputeLapseSeconds));
+    else moments.push(dispute.resolvedAt + BigInt(endedDisputeSeconds));
   }
   for (const [, collateral] of ledger.all('CreatorCollateral')) {
     if (!collateral.returned && collateral.returnableAt > 0n) moments.push(collateral.returnableAt);
@@ -26,6 +30,8 @@ function edges(ledger: Ledger): bigint[] {
   for (const [, grant] of ledger.all('KeyGrant')) {
     if (!grant.revoked) moments.push(grant.expiresAt, grant.periodStart + BigInt(grant.periodSeconds));
   }
+  // From a new day on, the nonces of the day before yesterday are refused.
+  moments.push((ledger.now / DAY + 1n) * DAY);
   return moments.sort((left, right) => (left < right ? -1 : 1));
 }
 
@@ -111,9 +117,9 @@ export const dust: Planner = ({ ledger }, draw): Happening | null => {
 const isVault = (ledger: Ledger, address: Address) => ledger.token(address).owner === address;
 
 /** Addresses of the program where nothing is yet, but could be soon. */
-function soon(nonces: number, draw: Draw): Address {
+function soon(scene: Scene, draw: Draw): Address {
   const caller = draw.of(CALLERS);
-  const record = program.findExecution(deriveExecutionId(caller.toBytes(), bytesOf(nonces + 1, 16)));
+  const record = program.findExecution(deriveExecutionId(caller.toBytes(), newNonce(scene)));
   const listing = program.findListing(draw.of(CREATORS), bytesOf(draw.of([2, 3]), 16));
   const places = [
     record,
@@ -129,11 +135,11 @@ function soon(nonces: number, draw: Draw): Address {
 }
 
 /** A stranger sends lamports to an address of the program, made already or not. */
-export const lamports: Planner = ({ ledger, nonces }, draw): Happening => {
+export const lamports: Planner = (scene, draw): Happening => {
+  const { ledger } = scene;
   const ours = [...ledger.entries()].filter(([, { state }]) => state !== undefined).map(([address]) => address);
-  const to = draw.maybe(50) ? draw.of(ours) : soon(nonces, draw);
-  const amounts = [rent(0), 1n + rent(0), rent(TOKEN_ACCOUNT_BYTES), 10_000_000n];
-  const amount = draw.of(amounts);
+  const to = draw.maybe(50) ? draw.of(ours) : soon(scene, draw);
+  const amount = draw.of([ledger.rent(0), 1n + ledger.rent(0), ledger.rent(TOKEN_ACCOUNT_BYTES), 10_000_000n]);
   return { name: 'lamports', happen: (target) => target.moveLamports(text(STRANGER), to, amount) };
 };
 
@@ -146,5 +152,24 @@ export const poverty: Planner = ({ ledger }, draw): Happening => {
   return {
     name: has > 0n ? 'spend lamports' : 'earn lamports',
     happen: (target) => target.moveLamports(from, to, amount),
+  };
+};
+
+/** Anyone adds to a tank by a plain transfer, which leaves it rent-exempt. */
+export const deposit: Planner = ({ ledger }, draw): Happening => {
+  const to = tank(draw.lean(CALLERS, (caller) => ledger.get(tank(caller)).lamports < 10_000_000n));
+  const least = ledger.rent(0);
+  const amount = draw.of([50_000_000n, least, least + 12_345n, 5_000_000n]);
+  return { name: 'deposit', happen: (target) => target.moveLamports(text(STRANGER), to, amount) };
+};
+
+/** What a byte costs falls or rises; nobody's lamports change. */
+export const changeRent: Planner = ({ ledger }, draw): Happening => {
+  const next = draw.of(RENTS.filter((lamports) => lamports !== ledger.lamportsPerByte));
+  return {
+    name: 'change rent',
+    happen: (target) => {
+      target.lamportsPerByte = next;
+    },
   };
 };

@@ -8,7 +8,7 @@ import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, tierDeposit } from '../rules/config.ts';
 import * as rules from '../rules/listings.ts';
-import { type Proof, possession } from '../rules/proof.ts';
+import { type Proof, possession, signatureOf } from '../rules/proof.ts';
 import { bytesOf, fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
 const PRICES = [1_234_567n, 10_000n, 19_999n, 1_000_000n, 2_000_000n, 2_000_001n, 5_000_000n, 9_999_999n, 33_333_333n];
@@ -62,12 +62,10 @@ function someKey(ledger: Ledger, draw: Draw, listing: Address): KeyChoice {
   const other = SIGNING_KEYS.find((candidate) => candidate !== pair)!;
   const proofs: Record<string, Proof> = {
     none: { by: pair, message },
-    missing: 'nothing',
-    misplaced: 'other program',
     others: { by: other, message },
     elsewhere: { by: pair, message: possession(STRANGER) },
-    short: { by: pair, message: message.subarray(1) },
-    broken: { by: pair, message, broken: true },
+    brokenR: { by: pair, message, broken: 0 },
+    brokenS: { by: pair, message, broken: 63 },
   };
   const fault = draw.maybe(12) ? draw.of(Object.keys(proofs)) : 'none';
   const weak = draw.maybe(4);
@@ -93,12 +91,13 @@ export const listAgent: Planner = ({ ledger }, draw) => {
   const fault = draw.maybe(8) ? draw.of(['source', 'payout'] as const) : 'none';
   const input = {
     ...{ creator, listingId, signingKey, usdcMint: MINT, payer: somePayer(ledger, draw, creator) },
+    possession: signatureOf(proof),
     source: key(fault === 'source' ? wallet(STRANGER) : source),
     payout: key(fault === 'payout' ? purse(STRANGER) : draw.of([wallet(creator), purse(creator)])),
     terms: someTerms(ledger, draw, (price) => tierDeposit(config(ledger), price) !== null),
   };
   const rule = (target: Ledger) => rules.listAgent(target, input, proof, weak);
-  return plan('list_agent', 'AgentListed', program.listAgent(input), rule, proof);
+  return plan('list_agent', 'AgentListed', program.listAgent(input), rule);
 };
 
 /** The listing's creator; now and then somebody else. */
@@ -150,9 +149,10 @@ export const rotateSigningKey: Planner = ({ ledger }, draw) => {
   const [address, listing] = found;
   const { signingKey, proof, weak } = someKey(ledger, draw, address);
   const creator = someSigner(draw, listing.creator);
-  const input = { creator, payer: somePayer(ledger, draw, creator), listing: key(address), signingKey };
+  const payer = somePayer(ledger, draw, creator);
+  const input = { creator, payer, listing: key(address), signingKey, possession: signatureOf(proof) };
   const rule = (target: Ledger) => rules.rotateSigningKey(target, input, proof, weak);
-  return plan('rotate_signing_key', 'SigningKeyRotated', program.rotateSigningKey(input), rule, proof);
+  return plan('rotate_signing_key', 'SigningKeyRotated', program.rotateSigningKey(input), rule);
 };
 
 export const delistAgent: Planner = ({ ledger }, draw) => {

@@ -1,11 +1,10 @@
 /** What a step has decided to do: instructions for the chain, and the rule by which the model knows their outcome. */
-import { type Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { createNonce } from '../../../../app/sdk/receipt/receipt.ts';
 import { relayed } from '../../../harness/vm/caller.ts';
-import { signed } from '../../../harness/vm/world.ts';
-import { FEE_PAYER, PDA_CALLER, SPONSOR } from '../cast.ts';
+import { PDA_CALLER, SPONSOR } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Ledger, text } from '../ledger.ts';
-import { demandSound, type Proof } from '../rules/proof.ts';
 
 /** A transaction with one instruction of the program. */
 export interface Plan {
@@ -16,8 +15,6 @@ export interface Plan {
   rule: (ledger: Ledger) => void;
   /** The one event of a success. */
   event: string;
-  /** The signature check before it. */
-  proof: Proof;
 }
 
 /** Something that happens without the program: time, the mint's freeze authority, what people do with their accounts. */
@@ -29,8 +26,8 @@ export interface Happening {
 /** What a sequence has used so far. */
 export interface Scene {
   ledger: Ledger;
-  /** Nonces of opens that were tried; the next one is new. */
-  nonces: number;
+  /** Nonces of opens that were tried. */
+  nonces: Uint8Array[];
 }
 
 /** Turns a step's numbers into something to do now; null where there is nothing of the kind to do. */
@@ -41,40 +38,9 @@ export function plan(
   event: string,
   instruction: TransactionInstruction,
   rule: (ledger: Ledger) => void,
-  proof: Proof = 'nothing',
 ): Plan {
   const byPda = instruction.keys.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(PDA_CALLER));
-  const instructions = [...before(proof), byPda ? relayed(instruction) : instruction];
-  const sound = (ledger: Ledger) => {
-    demandSound(proof);
-    rule(ledger);
-  };
-  return { name, instructions, rule: sound, event, proof };
-}
-
-/** Signatures take long, and a sequence asks for the same few. */
-const checks = new Map<string, TransactionInstruction>();
-
-function before(proof: Proof): TransactionInstruction[] {
-  if (proof === 'nothing') return [];
-  if (proof === 'other program') {
-    const { publicKey } = FEE_PAYER;
-    return [SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: 0 })];
-  }
-  const { by, message, broken = false } = proof;
-  const name = `${by.publicKey.toBase58()} ${Buffer.from(message).toString('hex')} ${broken}`;
-  const made = checks.get(name) ?? check(by, message, broken);
-  checks.set(name, made);
-  return [made];
-}
-
-/** Where the signature lies in the one layout that the program takes. */
-const SIGNATURE_OFFSET = 48;
-
-function check(by: Keypair, message: Uint8Array, broken: boolean): TransactionInstruction {
-  const instruction = signed(by, message);
-  if (broken) instruction.data.writeUInt8(instruction.data.readUInt8(SIGNATURE_OFFSET) ^ 1, SIGNATURE_OFFSET);
-  return instruction;
+  return { name, instructions: [byPda ? relayed(instruction) : instruction], rule, event };
 }
 
 /** Who pays rent: the party itself where it can, or the sponsor. */
@@ -104,6 +70,11 @@ export function bytesOf(value: number, length: number): Uint8Array {
   const bytes = Buffer.alloc(length);
   bytes.writeUInt32LE(value);
   return Uint8Array.from(bytes);
+}
+
+/** The nonce of an open now that would be the first to have it; of today, or of so many days before. */
+export function newNonce({ ledger, nonces }: Scene, daysAgo = 0): Uint8Array {
+  return createNonce(Number(ledger.now / 86_400n) - daysAgo, bytesOf(nonces.length + 1, 12));
 }
 
 /** Bytes of a hex text, as the ledger keeps them. */

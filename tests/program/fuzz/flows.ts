@@ -1,0 +1,105 @@
+/**
+ * Where lamports go in one transaction, read from the accounts before and after alone: to the unit for record, escrow,
+ * tank, rent sponsor, relay and dispute. Nobody else's move, but for the payer's who lends.
+ */
+import * as program from '../../../app/sdk/program/program.ts';
+import { CALLERS, FEE_PAYER, nickname, tank } from './cast.ts';
+import type { Chain } from './chain.ts';
+import { type Change, holds } from './invariants.ts';
+import { type Address, key, type StateOf, text } from './ledger.ts';
+import { CONFIG, relaysOf } from './rules/config.ts';
+import { NO_KEY } from './rules/grants.ts';
+
+type Record = StateOf<'ExecutionRecord'>;
+
+/** What every address gained in a transaction, or with a minus lost; the network fee is not among it. */
+class Gains {
+  private readonly gains = new Map<Address, bigint>();
+
+  constructor(readonly changes: Change[]) {
+    for (const { address, before, after } of changes) this.gains.set(address, after.lamports - before.lamports);
+    this.gains.delete(text(FEE_PAYER.publicKey));
+  }
+
+  of(address: Address): bigint {
+    return this.gains.get(address) ?? 0n;
+  }
+
+  /** Everybody else whose lamports moved. */
+  besides(...addresses: Address[]): [Address, bigint][] {
+    return [...this.gains].filter(([address, gain]) => gain !== 0n && !addresses.includes(address));
+  }
+
+  /** Lamports that an address had before. */
+  before(address: Address): bigint {
+    return this.changes.find((change) => change.address === address)?.before.lamports ?? 0n;
+  }
+}
+
+export function checkFlows(chain: Chain, changes: Change[]): void {
+  const gains = new Gains(changes);
+  let opener: Address | null = null;
+  for (const { address, before, after } of changes) {
+    const kind = before.state?.name ?? after.state?.name;
+    if (kind === 'ExecutionRecord') {
+      const [old, record] = [before.state?.value, after.state?.value] as (Record | undefined)[];
+      if (!old && record) checkOpen(chain, gains, address, record);
+      if (!old && record && record.keyId !== NO_KEY) opener = record.caller;
+      if (old?.status === 'open' && record) checkEnd(chain, gains, address, record);
+      if (old && !record) checkClose(gains, address, old.rentSponsor);
+    }
+    if (kind === 'Dispute' && !after.state) {
+      checkClose(gains, address, (before.state!.value as StateOf<'Dispute'>).rentSponsor);
+    }
+  }
+  for (const caller of CALLERS) {
+    const gain = gains.of(tank(caller));
+    const taken = gain === -gains.of(text(caller)) && gains.besides(tank(caller), text(caller)).length === 0;
+    holds(gain >= 0n || opener === text(caller) || taken, 'a tank gives gas, rent, and to its wallet', tank(caller));
+  }
+}
+
+const larger = (left: bigint, right: bigint) => (left > right ? left : right);
+const escrowOf = (record: Address) => text(program.findEscrow(key(record)));
+
+/** Rent and gas lie where they belong; the tank gave the gas where a grant opened, and the rent where it is sponsor. */
+function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record): void {
+  const { vm } = chain;
+  const { lamports, state } = chain.last(address);
+  const gas = BigInt(record.gasLamports);
+  const [giver, escrow] = [tank(key(record.caller)), escrowOf(address)];
+  const byGrant = record.keyId !== NO_KEY;
+  const tankLends = byGrant && record.rentSponsor === giver;
+  const rent = vm.rent(state!.bytes);
+  const there = gains.before(address);
+  const parked = byGrant && !tankLends ? larger(there, rent) + gas : larger(there, rent + gas);
+  holds(lamports === parked, 'a record holds its rent and its gas', `${address}: ${lamports}, not ${parked}`);
+  const held = larger(gains.before(escrow), vm.rent(165));
+  holds(chain.last(escrow).lamports === held, 'an escrow holds its rent', address);
+  const all = gains.of(address) + gains.of(escrow);
+  const share = byGrant ? (tankLends ? all : gas) : 0n;
+  holds(gains.of(giver) === -share, "a tank's share", `${giver} gave ${-gains.of(giver)}, not ${share}`);
+  const lenders = gains.besides(address, escrow, giver);
+  const lent = lenders.reduce((total, [, gain]) => total - gain, 0n);
+  holds(lenders.length <= 1 && lent === all - share, 'one payer lends the rent', address);
+}
+
+/** The escrow's rent goes to the sponsor, the gas to a relay authority or the sponsor; else both stay in the record. */
+function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
+  const escrow = escrowOf(address);
+  const relays = relaysOf(chain.last(CONFIG).state!.value as StateOf<'Config'>);
+  const others = gains.besides(address, escrow, record.rentSponsor);
+  const paid = others.reduce((total, [, gain]) => total + gain, 0n);
+  const who = others.map(([other]) => nickname(other)).join(' ');
+  holds(others.length <= 1 && others.every(([other]) => relays.includes(other)), 'only a relay is paid', who);
+  holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'a relay gets the gas and no more', `${paid}`);
+  const kept = gains.of(address) + gains.of(record.rentSponsor) + paid;
+  holds(chain.last(escrow).lamports === 0n && kept === -gains.of(escrow), 'rent goes back', `${kept} of ${address}`);
+  holds(gains.of(address) >= -BigInt(record.gasLamports), 'a record gives its gas and no more', address);
+}
+
+/** All that the account held goes to its sponsor. */
+function checkClose(gains: Gains, address: Address, sponsor: Address): void {
+  const back = gains.of(sponsor) === gains.before(address) && gains.besides(address, sponsor).length === 0;
+  holds(back, 'a closed account gives everything back', `${address} to ${nickname(sponsor)}`);
+}
