@@ -1,12 +1,23 @@
 /** The relay's settings, and the only place in its process that reads the environment. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { describeSettings, readSettings } from '../process/settings.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import type { PublicRate } from './access/publicLimit.ts';
-import type { WalletLimits } from './execution/protection.ts';
+import { parseAddress } from '../sdk/program/program.ts';
+import type { Budgets } from './ledger/funding.ts';
+
+function isAddress(text: string): boolean {
+  try {
+    return parseAddress(text).toBase58() === text;
+  } catch {
+    return false;
+  }
+}
+
+const lamports = (usual: bigint) => z.coerce.bigint().min(0n).max(2n ** 53n).default(usual);
 
 const settings = z.object({
   ENVIRONMENT: z
@@ -49,12 +60,34 @@ const settings = z.object({
     .enum(['true', 'false'])
     .default('false')
     .describe('true lets creators be called over http and on private addresses; for a local network only'),
-  MAX_LOST_LAMPORTS_PER_DAY: z.coerce
+  RENT_RETURN_ADDRESS: z
+    .string()
+    .refine(isAddress, 'must be a base58 address of 32 bytes')
+    .optional()
+    .describe('who gets the rent back that this relay lends; best a cold wallet. Default: the relay authority'),
+  SPONSOR: z
+    .enum(['budgets', 'all'])
+    .default('budgets')
+    .describe('all: you pay whatever a wallet’s tank does not, without the limits of TRIAL_* and SPONSOR_LAMPORTS_*'),
+  TRIAL_CALLS_PER_WALLET: z.coerce
     .number()
     .int()
     .min(0)
-    .default(50_000_000)
-    .describe("network fees that one wallet's failed executions may cost in 24 hours, lamports; 0 for no limit"),
+    .default(3)
+    .describe('calls of a wallet, ever, whose network fees are on the house'),
+  TRIAL_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('network fees of all such calls in 24 hours, lamports'),
+  SPONSOR_LAMPORTS_PER_WALLET: lamports(100_000_000n).describe(
+    'rent lent to one wallet’s calls at once, lamports; it comes back, and where this is used up the wallet’s tank lends',
+  ),
+  SPONSOR_LAMPORTS_PER_LISTING: lamports(1_000_000_000n).describe('rent lent to one agent’s calls at once, lamports'),
+  SPONSOR_LAMPORTS_TOTAL: lamports(10_000_000_000n).describe('rent lent at once in all, lamports'),
+  BURNT_LAMPORTS_PER_WALLET_DAY: lamports(5_000_000n).describe(
+    'network fees that nobody has paid for, as of opens that failed, in 24 hours: of one wallet’s calls, lamports',
+  ),
+  BURNT_LAMPORTS_PER_LISTING_DAY: lamports(20_000_000n).describe('the same of one agent’s calls, lamports'),
+  BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe(
+    'the same in all, lamports; half is kept for wallets that have paid for calls',
+  ),
   MAX_OPEN_EXECUTIONS: z.coerce
     .number()
     .int()
@@ -140,7 +173,9 @@ export interface RelayConfig {
   /** Failures in a row after which an agent is refused, 0 for never, and seconds between its probes. */
   degraded: { refuseAfter: number; probeSeconds: number };
   egressIps: string[];
-  walletLimits: WalletLimits;
+  budgets: Budgets;
+  /** Null: the relay authority. */
+  rentReturn: PublicKey | null;
   /** Proxies in front whose X-Forwarded-For is believed. */
   trustProxy: number;
   /** Of what needs no API key, for each address. */
@@ -182,10 +217,22 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     allowPrivateEndpoints: env.ALLOW_PRIVATE_ENDPOINTS === 'true',
     degraded: { refuseAfter: env.REFUSE_AFTER, probeSeconds: env.PROBE_SECONDS },
     egressIps: env.EGRESS_IPS.split(',').filter(Boolean),
-    walletLimits: {
-      lostLamportsPerDay: env.MAX_LOST_LAMPORTS_PER_DAY,
+    budgets: {
+      sponsorsAll: env.SPONSOR === 'all',
+      lent: {
+        wallet: env.SPONSOR_LAMPORTS_PER_WALLET,
+        listing: env.SPONSOR_LAMPORTS_PER_LISTING,
+        total: env.SPONSOR_LAMPORTS_TOTAL,
+      },
+      burnt: {
+        wallet: env.BURNT_LAMPORTS_PER_WALLET_DAY,
+        listing: env.BURNT_LAMPORTS_PER_LISTING_DAY,
+        total: env.BURNT_LAMPORTS_PER_DAY,
+      },
+      trial: { calls: env.TRIAL_CALLS_PER_WALLET, lamportsPerDay: env.TRIAL_LAMPORTS_PER_DAY },
       openExecutions: env.MAX_OPEN_EXECUTIONS,
     },
+    rentReturn: env.RENT_RETURN_ADDRESS ? parseAddress(env.RENT_RETURN_ADDRESS) : null,
     trustProxy: env.TRUST_PROXY,
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,

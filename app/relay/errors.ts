@@ -1,4 +1,5 @@
 /** The one error that callers see, its body, and how the program's refusals become it. */
+import { findSpender, parseAddress } from '../sdk/program/program.ts';
 import type { SpendingLimit } from '../sdk/wire/errorCodes.ts';
 import { toUsdc } from '../sdk/wire/usdc.ts';
 import { type ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from '../sdk/wire/wire.ts';
@@ -52,6 +53,9 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   GrantPerExecutionExceeded: 'per_execution',
   GrantPeriodExceeded: 'period',
   GrantTotalExceeded: 'total',
+  GrantGasExceeded: 'gas',
+  TankTooLow: 'gas',
+  TankBelowRent: 'gas',
 };
 
 /** What the journal knows of a call that the program refused. Amounts in base units. */
@@ -69,8 +73,13 @@ interface RefusedCall {
 export function openRefused(programError: string | null, message: string, call: RefusedCall): ApiError {
   const executionId = call.execution_id;
   const limit = programError === null ? undefined : LIMIT_BY_PROGRAM_ERROR[programError];
+  // The accounts changed after they were checked, and may have changed again since.
+  if (limit === 'gas') {
+    const tank = findSpender(parseAddress(call.wallet)).toBase58();
+    const details = { limit, wallet: call.wallet, tank, have_lamports: null, need_lamports: null };
+    return new ApiError('insufficient_balance', message, { executionId, details });
+  }
   if (limit !== undefined) {
-    // The accounts changed after they were checked, and may have changed again since.
     const details = { limit, wallet: call.wallet, have_usdc: null, need_usdc: toUsdc(call.price), renews_at: null };
     return new ApiError('insufficient_balance', message, { executionId, details });
   }

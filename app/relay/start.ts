@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { createGroupCommit } from '../database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../database/migrate.ts';
@@ -89,6 +90,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const chain = connect(config, log, observe, metrics.rpcFailed);
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
+  await requireRentReturn(config.rentReturn, chain);
   const callKeys = loadCallKeys(config.callKeysPath);
   const parts: EngineParts = {
     files,
@@ -202,6 +204,13 @@ function requireAuthority(config: Config, chain: RelayChain): void {
   );
 }
 
+/** A program takes no lamports: each open that names one would fail and cost its fee. */
+async function requireRentReturn(address: PublicKey | null, chain: RelayChain): Promise<void> {
+  if (address === null) return;
+  const { accounts } = await chain.read([address]);
+  if (accounts[0]?.executable) throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
+}
+
 interface EngineParts {
   files: ReturnType<typeof openFiles>;
   chain: RelayChain;
@@ -223,7 +232,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   const owner = randomUUID();
   const journal = createJournal(groupCommit, ledger.db, owner);
   const leases = createLeases(ledger.sqlite, files.path, owner);
-  const standing = watchStanding(chain, log, ({ isOurs, opensPaused }) => {
+  const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
     gate.set('authority_changed', !isOurs);
     gate.set('opens_paused', opensPaused);
   });
@@ -235,7 +244,9 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     journal: parts.metrics.listenTo(wrapJournal ? wrapJournal(journal) : journal),
     creators: parts.creators,
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
-    walletLimits: config.walletLimits,
+    budgets: config.budgets,
+    rentReturn: config.rentReturn ?? chain.authority,
+    authorities: standing,
     keepLate: createKeepLate(ledger.db, log),
     requireServing(listing) {
       exposure.requireRoom(listing);

@@ -49,7 +49,7 @@ export function createChainAccounts(chain: RelayChain, stop: AbortSignal): Chain
         wallet: new PublicKey(wallet),
         keyId: Buffer.from(keyId, 'hex'),
       });
-      const signed = await chain.sign([instruction]);
+      const signed = await chain.sign([instruction], 0n);
       const isRevoked = async () => (await this.readGrant(wallet, keyId)).grant?.revoked ?? false;
       const fate = await chain.submit(signed, isRevoked, stop);
       if (fate.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${fate.kind}`);

@@ -35,18 +35,34 @@ export interface AuthorityStanding {
   opensPaused: boolean;
 }
 
+/** The relay authorities as they were last read. */
+export interface Authorities {
+  /** Whether Config names our own key. */
+  isOurs(): boolean;
+  /** Whether it names this one, base58: what others have signed is dead. */
+  names(authority: string): boolean;
+  /** Reads Config now; what cannot be read stays as it was. */
+  look(): Promise<void>;
+}
+
 /** Tells again and again what Config says of us, sooner while it keeps us from serving; `look` does so at once. */
-export function watchStanding(chain: RelayChain, log: Logger, onRead: (standing: AuthorityStanding) => void) {
+export function watchStanding(
+  chain: RelayChain,
+  present: Config,
+  log: Logger,
+  onRead: (standing: AuthorityStanding) => void,
+): Authorities & { end(): void } {
+  let authorities = relayAuthoritiesOf(present).map(String);
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
+  const isOurs = () => authorities.includes(chain.authority.toBase58());
   const read = async (): Promise<AuthorityStanding> => {
     const { accounts } = await chain.read([findConfig()]);
     const config = decodeAccount('Config', accounts[0]!.data);
-    const named = relayAuthoritiesOf(config);
-    const isOurs = named.some((authority) => authority.equals(chain.authority));
-    if (!isOurs)
-      log.error({ named: named.map(String) }, 'Config does not name this relay authority; nothing new is accepted');
-    const standing = { isOurs, opensPaused: config.opensPaused };
+    authorities = relayAuthoritiesOf(config).map(String);
+    if (!isOurs())
+      log.error({ named: authorities }, 'Config does not name this relay authority; nothing new is accepted');
+    const standing = { isOurs: isOurs(), opensPaused: config.opensPaused };
     onRead(standing);
     return standing;
   };
@@ -64,6 +80,8 @@ export function watchStanding(chain: RelayChain, log: Logger, onRead: (standing:
   timer = setTimeout(look, STANDING_MS);
   timer.unref();
   return {
+    isOurs,
+    names: (authority) => authorities.includes(authority),
     look,
     end() {
       isOver = true;

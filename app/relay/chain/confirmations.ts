@@ -28,6 +28,8 @@ export interface Confirmations {
    * status does not. `stop` ends the waiting with `unknown`. Never rejects for a node that fails.
    */
   submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Fate>;
+  /** Whether the transaction of this signature has landed without an error. Throws where the node does not answer. */
+  hasSucceeded(signature: string): Promise<boolean>;
   /** Send and wait for nothing. */
   send(bytes: Uint8Array): Promise<void>;
   close(): void;
@@ -47,7 +49,7 @@ export interface ConfirmationOptions {
 /** Subscribes at once to all that the authority signs. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { node, log } = options;
-  const { toFate, look } = createLook(options);
+  const { toFate, look, status } = createLook(options);
 
   /** Who waits for a transaction's notification, by signature. */
   const waiting = new Map<string, (fate: Fate) => void>();
@@ -111,6 +113,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
 
   return {
     submit: (signed, hasHappened, stop) => timed(options.observe, 'chain', () => submit(signed, hasHappened, stop)),
+    hasSucceeded: async (signature) => (await status(signature))?.kind === 'confirmed',
     send,
     close: () => subscription.close(),
   };
@@ -140,5 +143,5 @@ function createLook({ connection, reader }: ConfirmationOptions) {
     return blockHeight > signed.lastValidHeight ? { kind: 'expired' } : null;
   }
 
-  return { toFate, look };
+  return { toFate, look, status };
 }

@@ -1,7 +1,8 @@
 /**
- * What the relay pays to be taken first: a compute-unit limit as small as the transaction needs, and a price that others
- * pay just now, below a cap. The price is read in the background, and the units of each kind of transaction are measured
- * once by simulation, so that no call waits for either. Where nobody pays, neither does the relay.
+ * What is paid to be taken first: a compute-unit limit as small as the transaction needs, and a price that others pay just
+ * now, below a cap and never more than was collected for it. The price is read in the background, and the units of each
+ * kind of transaction are measured once by simulation, so that no call waits for either. Where nobody pays, neither does
+ * the relay.
  */
 import {
   ComputeBudgetProgram,
@@ -12,6 +13,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
 
 const REFRESH_MS = 10_000;
 /** The most that one transaction may ask for. */
@@ -26,18 +28,42 @@ const MIN_RAISED_PRICE = 1_000n;
 const MICROLAMPORTS = 1_000_000n;
 const DISCRIMINATOR_BYTES = 8;
 
+/** What a call's two transactions pay beyond their signatures as the price stands, lamports. */
+export interface PriorityQuote {
+  open: bigint;
+  settle: bigint;
+}
+
 export interface Fees {
   /**
    * What to put in front of these instructions. `attempt` counts the times that bytes for the same end were found dead
-   * before: each doubles the price, up to the cap.
+   * before: each doubles the price, up to the cap and to `mostLamports`.
    */
-  instructionsFor(instructions: TransactionInstruction[], attempt: number): Promise<TransactionInstruction[]>;
+  instructionsFor(
+    instructions: TransactionInstruction[],
+    attempt: number,
+    mostLamports: bigint,
+  ): Promise<TransactionInstruction[]>;
+  /** What `instructionsFor` asks for at the first attempt where nothing but the cap bounds it. */
+  quote(): PriorityQuote;
   /** Reads the present price; throws where it cannot. */
   refresh(): Promise<void>;
   /** Refreshes regularly from now on, until `end`. */
   start(): void;
   end(): void;
 }
+
+function kindOf(programId: PublicKey, data: Uint8Array): string {
+  return `${programId.toBase58()}:${Buffer.from(data.subarray(0, DISCRIMINATOR_BYTES)).toString('hex')}`;
+}
+
+function kindOfOurs(name: string): string {
+  const instruction = idl.instructions.find((candidate) => candidate.name === name);
+  return kindOf(PROGRAM_ID, Uint8Array.from(instruction!.discriminator));
+}
+
+const OPEN = kindOfOurs('open_execution_with_grant');
+const SETTLE = kindOfOurs('settle_execution');
 
 /** What others pay just now, micro-lamports per compute unit. */
 export type PriceSource = () => Promise<bigint>;
@@ -83,29 +109,39 @@ export function createFees(options: {
   }
 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
-    const kind = instructions
-      .map(({ programId, data }) => `${programId.toBase58()}:${data.subarray(0, DISCRIMINATOR_BYTES).toString('hex')}`)
-      .join();
+    const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
     const warn = (error: unknown) => log.warn({ error: String(error) }, 'compute units could not be measured');
     const known = units.get(kind);
     if (!known) await measure(kind, instructions).catch(warn);
     else if (++known.uses === MEASURE_AGAIN_AFTER) measure(kind, instructions).catch(warn);
+    return knownLimit(kind);
+  }
+
+  function knownLimit(kind: string): number {
     const most = units.get(kind)?.most;
     return most === undefined ? UNMEASURED_UNITS : Math.min(MAX_UNITS, Math.ceil(most * 1.2) + SPARE_UNITS);
   }
 
+  /** Lamports, rounded up as the runtime does it. */
+  function quoteOf(kind: string): bigint {
+    const lamports = (price * BigInt(knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
+    return lamports < maxLamports ? lamports : maxLamports;
+  }
+
   return {
-    async instructionsFor(instructions, attempt) {
-      if (maxLamports === 0n || (price === 0n && attempt === 0)) return [];
+    async instructionsFor(instructions, attempt, mostLamports) {
+      const cap = mostLamports < maxLamports ? mostLamports : maxLamports;
+      if (cap <= 0n || (price === 0n && attempt === 0)) return [];
       // Bytes may also be dead because the units did not suffice.
       const limit = Math.min(MAX_UNITS, (await limitFor(instructions)) * (attempt + 1));
       const wanted = attempt === 0 ? price : (price > MIN_RAISED_PRICE ? price : MIN_RAISED_PRICE) << BigInt(attempt);
-      const most = (maxLamports * MICROLAMPORTS) / BigInt(limit);
+      const most = (cap * MICROLAMPORTS) / BigInt(limit);
       return [
         ComputeBudgetProgram.setComputeUnitLimit({ units: limit }),
         ComputeBudgetProgram.setComputeUnitPrice({ microLamports: wanted < most ? wanted : most }),
       ];
     },
+    quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
     refresh,
     start() {
       const look = () => {

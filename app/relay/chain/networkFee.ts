@@ -1,7 +1,8 @@
 /** What a transaction costs its fee payer, read from its message. */
-import { ComputeBudgetProgram, type VersionedMessage } from '@solana/web3.js';
+import { ComputeBudgetProgram, type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 
-const LAMPORTS_PER_SIGNATURE = 5_000n;
+/** Of every cluster; all that the relay sends has one signature. */
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICROLAMPORTS = 1_000_000n;
 /** First bytes of the two compute-budget instructions that set a price. */
 const SET_UNIT_LIMIT = 2;
@@ -27,4 +28,10 @@ export function networkFee(message: VersionedMessage): bigint {
   }
   const priority = ((unitLimit ?? others * DEFAULT_UNITS) * unitPrice + MICROLAMPORTS - 1n) / MICROLAMPORTS;
   return signatures * LAMPORTS_PER_SIGNATURE + priority;
+}
+
+/** The same of the bytes of a transaction, and whose account pays it, base58. */
+export function feeOf(bytes: Uint8Array): { lamports: bigint; payer: string } {
+  const { message } = VersionedTransaction.deserialize(bytes);
+  return { lamports: networkFee(message), payer: message.staticAccountKeys[0]!.toBase58() };
 }

@@ -8,8 +8,8 @@ import { type Observe, timed } from './stages.ts';
 /** A node further behind the latest one heard of is out of order: some 10 s, finalized reads among the others. */
 const MAX_LAG_SLOTS = 64;
 const CLOCK = CLOCK_ADDRESS.toBase58();
-/** Of at most three accounts each, so that they and the clock are no more than the 100 that a node reads at once. */
-const MAX_READINGS = 33;
+/** Of at most four accounts each beside the Rent sysvar: with it and the clock no more than 100, a node's most at once. */
+const MAX_READINGS = 24;
 
 /** Accounts that one caller wants as they are at this slot or later. */
 interface Reading {

@@ -18,7 +18,7 @@ const COMMITMENT: Commitment = 'confirmed';
 export interface RelayChain
   extends RelaySigner,
     Pick<Reader, 'read' | 'readFinalized' | 'readPast' | 'finalized' | 'clock'>,
-    Pick<Confirmations, 'submit' | 'send'> {
+    Pick<Confirmations, 'submit' | 'send' | 'hasSucceeded'> {
   connection: Connection;
   /** Run without sending, signatures checked; null where it would succeed. Throws if the node cannot say. */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
@@ -46,7 +46,7 @@ export function createRelayChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const base = { connection, commitment: COMMITMENT, node, log, observe };
-  const { authority, sign } = createSigner({ ...base, authority: options.authority, fees });
+  const { authority, sign, quote } = createSigner({ ...base, authority: options.authority, fees });
   const reader = createReader(base);
   const confirmations = createConfirmations({ ...base, wsUrl, authority, reader });
   const { read, readFinalized, readPast, finalized, clock } = reader;
@@ -54,6 +54,8 @@ export function createRelayChain(options: {
     connection,
     authority,
     sign,
+    quote,
+    hasSucceeded: confirmations.hasSucceeded,
     submit: confirmations.submit,
     send: confirmations.send,
     async simulate(bytes) {

@@ -12,7 +12,7 @@ import bs58 from 'bs58';
 import type { Logger } from 'pino';
 import { parseAddress } from '../../sdk/program/program.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
-import type { Fees } from './fees.ts';
+import type { Fees, PriorityQuote } from './fees.ts';
 import { networkFee } from './networkFee.ts';
 import { type Observe, timed } from './stages.ts';
 
@@ -34,10 +34,12 @@ export interface SignerOptions {
 export interface RelaySigner {
   authority: PublicKey;
   /**
-   * Build and sign; nothing is sent. `attempt` counts the bytes for the same end that were found dead before. Throws
-   * where the node gives no blockhash.
+   * Build and sign; nothing is sent. `mostPriority` is what it may pay beyond its signature, lamports, and `attempt`
+   * counts the bytes for the same end that were found dead before. Throws where the node gives no blockhash.
    */
-  sign(instructions: TransactionInstruction[], attempt?: number): Promise<NewTransaction>;
+  sign(instructions: TransactionInstruction[], mostPriority: bigint, attempt?: number): Promise<NewTransaction>;
+  /** What the two transactions of a call pay for priority as it stands; nothing where none is paid. */
+  quote(): PriorityQuote;
 }
 
 /** Signs by the authority's key. */
@@ -47,8 +49,9 @@ export function createSigner(options: SignerOptions): RelaySigner {
   const recentBlockhash = createBlockhashes(options);
   return {
     authority,
-    async sign(instructions, attempt = 0) {
-      const priority = (await options.fees?.instructionsFor(instructions, attempt)) ?? [];
+    quote: () => options.fees?.quote() ?? { open: 0n, settle: 0n },
+    async sign(instructions, mostPriority, attempt = 0) {
+      const priority = (await options.fees?.instructionsFor(instructions, attempt, mostPriority)) ?? [];
       const recent = await recentBlockhash();
       // web3.js takes the legacy format through base58 text, which costs more than signing; version 0 it keeps in bytes.
       const message = new TransactionMessage({

@@ -5,31 +5,61 @@ import { findEscrow, findExecution, parseAddress } from '../../sdk/program/progr
 import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { ApiError } from '../errors.ts';
-import { type ClaimedExecution, OpenLimitReached } from '../ledger/claims.ts';
+import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
-import { requireWithinWalletLimits, tooManyOpen } from './protection.ts';
+import { createOpenLine, type Ticket } from './openLine.ts';
+import { gasShortage, lendsRent, obstacleOf, takenFromTank, waysToPay } from './protection.ts';
 import type { Reservations } from './reservations.ts';
-import { reserveFunds } from './reserve.ts';
+import { type ReservedFunds, reserveFunds } from './reserve.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 
 export type Beginning = ReturnType<typeof createBeginning>;
 
+/** How long a call waits for earlier ones that hold what it needs of the tank. */
+const TANK_WAIT_MS = 5_000;
+/** While nothing was lent a moment ago, calls are offered their tank's rent at once. */
+const NOT_LENT_MS = 5_000;
+const RETRY_START_SECONDS = 5;
+
+/** The id that a call takes, and those that it would have taken on other days. */
+interface Identity {
+  executionId: string;
+  nonce: Buffer;
+  rivals: readonly string[];
+}
+
 /** The two ways in which an execution begins. */
 export function createBeginning(deps: EngineDeps, reservations: Reservations) {
-  const { chain, journal, usdcMint, walletLimits } = deps;
+  const { chain, journal, usdcMint, budgets } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
+  // On performance.now()'s clock. What is lent is decided by the ledger; this only spares it the first question.
+  let notLentUntil = 0;
+  const line = createOpenLine(async (wallet, listing, passing) => {
+    const sums = await journal.sumsOf(wallet, listing, Date.now());
+    const obstacle = obstacleOf(sums, budgets, feesOfCall(), BigInt(passing));
+    if (obstacle instanceof ApiError) throw obstacle;
+    return obstacle === null;
+  });
+
+  /** What a call's two transactions cost as priority stands, lamports. */
+  function feesOfCall(): bigint {
+    const { open, settle } = chain.quote();
+    return 2n * LAMPORTS_PER_SIGNATURE + open + settle;
+  }
 
   /** A call that may be a repeated one is refused for money only if the first has not just taken it. */
-  async function reserveOnce(principal: Principal, agent: Agent, call: PaidCall, executionId: string) {
+  async function reserveOnce(principal: Principal, agent: Agent, call: PaidCall, executionId: string, mayOwnRent: boolean) {
     const record = call.repeatable ? findExecution(parseUuid(executionId)!) : null;
+    const wanted = { price: agent.price, fees: feesOfCall(), mayOwnRent };
     try {
-      const reserved = await reserveFunds(chain, reservations, principal, usdcMint, agent.price, record);
+      const reserved = await reserveFunds(chain, reservations, principal, usdcMint, wanted, record);
       if (!reserved.isTaken) return reserved;
       reserved.release();
     } catch (error) {
@@ -39,33 +69,93 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     throw inProgress(executionId);
   }
 
+  /**
+   * Reserve and claim, again and again while only earlier calls of the wallet stand in the way. Throws ApiError.
+   */
+  async function claimPaid(principal: Principal, agent: Agent, call: PaidCall, identity: Identity, ticket: Ticket) {
+    const { executionId, nonce, rivals } = identity;
+    const patientUntil = performance.now() + TANK_WAIT_MS;
+    let mayOwnRent = performance.now() < notLentUntil;
+    for (;;) {
+      const reserved = await reserveOnce(principal, agent, call, executionId, mayOwnRent);
+      const { means, now } = reserved;
+      starting.add(executionId);
+      try {
+        const ways = waysToPay(means, budgets, mayOwnRent);
+        const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: now });
+        const row = await journal.claim(claimed, Date.now(), { ways, budgets, rivals });
+        reserved.keepTank(takenFromTank(row, means.rents));
+        return { row, reserved };
+      } catch (error) {
+        starting.delete(executionId);
+        reserved.release();
+        if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(identity));
+        if (!(error instanceof NotFunded)) throw error;
+        const obstacle = obstacleOf(error.sums, budgets, means.fees);
+        if (obstacle instanceof ApiError) throw obstacle;
+        if (obstacle === 'wait') {
+          await ticket.again();
+          continue;
+        }
+        if (!mayOwnRent && !lendsRent(means.rents, error.sums, budgets.lent)) {
+          notLentUntil = performance.now() + NOT_LENT_MS;
+          mayOwnRent = true;
+          continue;
+        }
+        await waitForTank(principal, agent, reserved, mayOwnRent, error, patientUntil);
+      }
+    }
+  }
+
+  /** Returns where earlier calls hold what the tank lacks, once one of them has given it back. Throws ApiError 402. */
+  async function waitForTank(
+    principal: Principal,
+    agent: Agent,
+    { means }: ReservedFunds,
+    mayOwnRent: boolean,
+    { sums }: NotFunded,
+    patientUntil: number,
+  ): Promise<void> {
+    const alone = { ...means, tank: { ...means.tank, reserved: 0n } };
+    const isEnoughAlone = waysToPay(alone, budgets, mayOwnRent).length > waysToPay(means, budgets, mayOwnRent).length;
+    const leftMs = patientUntil - performance.now();
+    if (!isEnoughAlone || leftMs <= 0) throw gasShortage(principal.wallet, means, sums, budgets);
+    deps.log.debug({ wallet: principal.wallet, listing: agent.listing }, 'a call waits for its tank');
+    // Another may have given back between the claim and here.
+    await reservations.nextGiveBack(principal, Math.min(leftMs, 100));
+  }
+
+  /** Which of a call's ids has a row. */
+  async function takenBy({ executionId, rivals }: Identity): Promise<string> {
+    for (const rival of rivals) {
+      const row = await journal.get(rival);
+      if (row && row.state !== 'void') return rival;
+    }
+    return executionId;
+  }
+
   /** The row of a paid call with its open signed; `live.opened` gives its reservation back. Throws ApiError. */
   async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
     requirePrice(agent, call);
     deps.requireServing(agent.listing);
-    await requireWithinWalletLimits(journal, walletLimits, principal.wallet, Date.now());
-    const nonce = call.repeatable?.nonce ?? Buffer.from(createNonce(nonceDay(chain.clock())));
-    const executionId = formatUuid(deriveExecutionId(parseAddress(principal.wallet).toBytes(), nonce));
-    const reserving = reserveOnce(principal, agent, call, executionId);
+    const identity = identify(principal.wallet, call, nonceDay(chain.clock()));
+    const { executionId } = identity;
+    const ticket = await line.enter(principal.wallet, agent.listing);
     // While the node answers: the open will need these addresses, and finding them takes a while.
     findEscrow(findExecution(parseUuid(executionId)!));
-    const { now, release } = await reserving;
+    const { row, reserved } = await claimPaid(principal, agent, call, identity, ticket).finally(ticket.leave);
     const opened = live.opened;
     live.opened = () => {
-      release();
+      reserved.release();
+      line.wake(principal.wallet);
       opened();
     };
-    starting.add(executionId);
     try {
-      const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: now });
-      const row = await journal.claim(claimed, Date.now(), walletLimits.openExecutions);
-      const openBefore = now + OPEN_WINDOW_SECONDS;
-      await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore);
+      const openBefore = reserved.now + OPEN_WINDOW_SECONDS;
+      await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return row;
     } catch (error) {
-      release();
-      if (error instanceof JournalConflict && call.repeatable) throw inProgress(executionId);
-      if (error instanceof OpenLimitReached) throw tooManyOpen(walletLimits.openExecutions);
+      live.opened();
       throw error;
     } finally {
       starting.delete(executionId);
@@ -76,19 +166,45 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   async function beginOpened(agent: Agent, call: OpenedCall): Promise<string> {
     const { record } = call;
     const wallet = record.caller.toBase58();
-    await requireWithinWalletLimits(journal, walletLimits, wallet, Date.now());
     const executionId = formatUuid(record.executionId);
+    const gas = BigInt(record.gasLamports);
+    const need = LAMPORTS_PER_SIGNATURE + chain.quote().settle;
+    const house = gas < need ? need - gas : 0n;
+    const ways = [{ gas, house, recordRent: 0n, escrowRent: 0n }];
     try {
-      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), walletLimits.openExecutions);
+      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), { ways, budgets });
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
-      if (error instanceof OpenLimitReached) throw tooManyOpen(walletLimits.openExecutions);
-      throw error;
+      if (!(error instanceof NotFunded)) throw error;
+      const obstacle = obstacleOf(error.sums, budgets, gas + house);
+      if (obstacle instanceof ApiError) throw obstacle;
+      if (house > 0n) throw tooLittleGas(executionId, gas, need);
+      const message = 'Too much of what the wallet has started is undecided';
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_START_SECONDS });
     }
     return executionId;
   }
 
   return { begin, beginOpened, isBeginning: (executionId: string) => starting.has(executionId) };
+}
+
+/** A random id, or the one of the call's Idempotency-Key today, which yesterday's and tomorrow's must not be beside. */
+function identify(wallet: string, { repeatable }: PaidCall, day: number): Identity {
+  const nonce = repeatable?.nonce ?? Buffer.from(createNonce(day));
+  const idOf = (bytes: Uint8Array) => formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), bytes));
+  const rivals = repeatable ? [-1, 1].map((days) => idOf(onDay(nonce, nonce.readUInt32LE() + days))) : [];
+  return { executionId: idOf(nonce), nonce, rivals };
+}
+
+/** The same nonce of another day. */
+function onDay(nonce: Buffer, day: number): Uint8Array {
+  return createNonce(day, nonce.subarray(4));
+}
+
+function tooLittleGas(executionId: string, gas: bigint, need: bigint): ApiError {
+  const message = `The record holds ${gas} lamports of gas, and to settle it costs ${need}`;
+  const details = { reason: 'gas' as const, have_lamports: Number(gas), need_lamports: Number(need) };
+  return new ApiError('not_startable', message, { executionId, details });
 }
 
 function requirePrice(agent: Agent, call: PaidCall): void {

@@ -2,7 +2,9 @@
  * How a row ends: as its record says, whatever was intended. Bytes that were sent are followed until their fate is known,
  * and signed again only where they are dead.
  */
+import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
+import { feeOf } from '../chain/networkFee.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
@@ -14,8 +16,14 @@ const MAX_REBUILDS = 5n;
 export type Ending = ReturnType<typeof createEnding>;
 
 /** What settle and refund have in common once their bytes are stored. */
-export function createEnding(deps: Pick<EngineDeps, 'chain' | 'journal' | 'log'>, stopping: AbortSignal) {
-  const { chain, journal, log } = deps;
+export function createEnding(
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'budgets'>,
+  stopping: AbortSignal,
+) {
+  const { chain, journal, log, authorities, budgets } = deps;
+
+  /** Whether bytes are of an authority that Config names no longer: the program refuses them for ever. */
+  const isDead = (signed: SignedTransaction) => !authorities.names(feeOf(signed.bytes).payer);
 
   /** Send a settle or a refund, and wait for its fate. */
   function submit(row: JournalRow, signed: SignedTransaction): Promise<Fate> {
@@ -32,9 +40,24 @@ export function createEnding(deps: Pick<EngineDeps, 'chain' | 'journal' | 'log'>
   async function followRecord(row: JournalRow, snapshot: Snapshot): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded') await journal.refunded(row, record.settledAt);
+    if (record.status === 'refunded') await journal.refunded(row, record.settledAt, await unpaidFees(row, record));
     else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
+  }
+
+  /** What the open cost where a stranger's refund has given the gas away, lamports. */
+  async function unpaidFees(row: JournalRow, record: ExecutionRecord): Promise<bigint> {
+    if (record.settledAt < record.refundAt || row.open_fee <= row.house_lamports) return 0n;
+    // From refund_at on anyone may have been first; only our own bytes prove that it was us.
+    const isOurs = row.refund_signature !== null && (await chain.hasSucceeded(row.refund_signature));
+    return isOurs ? 0n : row.open_fee - row.house_lamports;
+  }
+
+  /** Whether the day's budgets still bear that a transaction of this row fails once more. */
+  async function mayBurn(row: JournalRow): Promise<boolean> {
+    const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
+    const { wallet, listing, total } = budgets.burnt;
+    return sums.burnt_wallet < wallet && sums.burnt_listing < listing && sums.burnt_total < total;
   }
 
   /**
@@ -45,7 +68,7 @@ export function createEnding(deps: Pick<EngineDeps, 'chain' | 'journal' | 'log'>
     row: JournalRow,
     fate: Fate,
     signed: SignedTransaction,
-    signAgain: (fresh: Snapshot) => Promise<void>,
+    signAgain: (fresh: Snapshot) => Promise<Step>,
   ): Promise<Step> {
     if (fate.kind === 'unknown') return 'wait';
     if (fate.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
@@ -54,14 +77,19 @@ export function createEnding(deps: Pick<EngineDeps, 'chain' | 'journal' | 'log'>
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
     if (await followRecord(row, fresh)) return 'ended';
-    if (row.rebuilds >= MAX_REBUILDS) {
+    if (fate.kind === 'failed' && fate.error === 'NotRelayAuthority') {
+      await authorities.look();
+      return 'wait';
+    }
+    if (fate.kind === 'failed') await journal.burnt(row, feeOf(signed.bytes).lamports);
+    if (row.rebuilds >= MAX_REBUILDS || !(await mayBurn(row))) {
       log.error({ execution_id: row.execution_id, fate: fate.kind }, 'parked: its transaction does not land');
       await journal.parked(row);
       return 'rest';
     }
-    await signAgain(fresh);
-    return isPast ? 'next' : 'wait';
+    const left = await signAgain(fresh);
+    return left === 'next' && !isPast ? 'wait' : left;
   }
 
-  return { submit, followRecord, followFate };
+  return { submit, followRecord, followFate, isDead };
 }

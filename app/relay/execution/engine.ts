@@ -7,7 +7,7 @@ import type { Agent } from '../agents/catalog.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
 import type { Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
-import { proveEnds } from './finality.ts';
+import { countRents, proveEnds } from './finality.ts';
 import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
@@ -22,12 +22,14 @@ const SYNC_MARGIN_MS = 10_000;
 
 /** The engine with what only the process that runs it may ask. */
 export interface RunningEngine extends Engine {
-  /** Give every open record that we sponsored and have no row of a row, so that its money finds its way back. */
+  /** Give every open record that we have no row of a row, so that its money finds its way back. */
   adoptOrphans(): Promise<number>;
   /** Take what dead relays have left, and carry on every unfinished row that nobody works on. */
   recover(): Promise<void>;
   /** Look once more at what has ended, when the chain cannot take it back any longer. */
   proveEnds(): Promise<void>;
+  /** Find out which of the rents that are lent have come back. */
+  countRents(): Promise<void>;
   /** Resolves when nothing of what is being worked on now is any more. */
   idle(): Promise<unknown>;
   /** End all waiting and let the present steps return; the journal keeps what is unfinished. */
@@ -74,9 +76,10 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     },
     outcomeOf: (executionId: string) => outcomeOf(journal, executionId, newLive({ isFresh: false })),
     inFlight: work.count,
-    adoptOrphans: () => adoptOrphans(chain, journal, log),
+    adoptOrphans: () => adoptOrphans(deps, log),
     recover: () => recover(deps, work, beginning, reservations),
-    proveEnds: () => proveEnds(chain, journal, log),
+    proveEnds: () => proveEnds(deps, log),
+    countRents: () => countRents(chain, journal),
     idle: work.idle,
     async stop() {
       stopping.abort(new Error('stopping'));

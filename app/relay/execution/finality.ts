@@ -8,38 +8,40 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import { toRow } from './orphans.ts';
+import { isByWallet, toRow, wayOf } from './orphans.ts';
+import type { EngineDeps } from './step.ts';
 
 /** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
 const BATCH = 99;
 const ANY = 2n ** 63n - 1n;
+/** Ended records stay so long at least, seconds: the program's ENDED_RECORD_SECONDS. */
+const ENDED_RECORD_SECONDS = 259_200n;
 
 /** Looks at what has ended since the last look. Throws where the node does not answer; nothing is changed then. */
 export async function proveEnds(
-  chain: Pick<RelayChain, 'authority' | 'finalized' | 'readFinalized'>,
-  journal: Journal,
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
   log: Logger,
 ): Promise<void> {
+  const { chain, journal } = deps;
   if ((await journal.unproven(ANY, ANY, 1)).length === 0) return;
   const { slot, blockHeight } = await chain.finalized();
   const { now } = await chain.readFinalized([], slot);
   for (;;) {
     const rows = await journal.unproven(blockHeight, now, BATCH);
     if (rows.length === 0) return;
-    const keys = rows.map((row) => findExecution(parseUuid(row.execution_id)!));
-    const { accounts } = await chain.readFinalized(keys, slot);
+    const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
       const data = accounts[index]?.data;
       // What a wallet opened itself under the id of a call that never paid is the wallet's business.
       const found = row.state === 'void' && data ? decodeAccount('ExecutionRecord', data) : null;
-      const isOthers = found !== null && !found.rentSponsor.equals(chain.authority);
-      if (isOthers || isProven(row, data?.[RECORD_OFFSETS.status])) {
+      const isOthers = found !== null && isByWallet(found);
+      if (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now)) {
         proven.push(row.execution_id);
         continue;
       }
       log.error({ execution_id: row.execution_id }, 'the chain does not show the end of an execution');
-      if (found) await journal.adopt(toRow(found), found, Date.now());
+      if (found) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
       else await journal.takeBack(row);
     }
     await journal.proven(proven);
@@ -47,11 +49,39 @@ export async function proveEnds(
 }
 
 /**
- * `status` is the record's byte. Only refunded records are ever closed: one that is gone has cost nobody anything, as one
- * that never was. A record where none should be is another's, or was opened after all.
+ * Which of the rents that are lent have come back: a record that is gone, closed or archived, has given its own to its
+ * sponsor. Throws where the node does not answer.
  */
-function isProven({ state }: Pick<JournalRow, 'state'>, status: number | undefined): boolean {
-  if (status === undefined) return state === 'refunded' || state === 'void';
+export async function countRents(
+  chain: Pick<RelayChain, 'finalized' | 'readFinalized'>,
+  journal: Pick<Journal, 'lent' | 'rentReturned'>,
+): Promise<void> {
+  const { slot } = await chain.finalized();
+  const { now } = await chain.readFinalized([], slot);
+  for (let after = ''; ; ) {
+    const rows = await journal.lent(now - ENDED_RECORD_SECONDS, BATCH, after);
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.execution_id;
+    const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
+    await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
+  }
+}
+
+const addressOf = (row: Pick<JournalRow, 'execution_id'>) => findExecution(parseUuid(row.execution_id)!);
+
+/**
+ * `status` is the record's byte. One that is gone and was refunded has cost nobody anything, as one that never was; one
+ * that was paid may have been archived if it ended long enough before `now`. A record where none should be is another's,
+ * or was opened after all.
+ */
+function isProven(
+  { state, settled_at }: Pick<JournalRow, 'state' | 'settled_at'>,
+  status: number | undefined,
+  now: bigint,
+): boolean {
+  const isOld = now - (settled_at ?? now) >= ENDED_RECORD_SECONDS;
+  if (status === undefined) return state === 'refunded' || state === 'void' || isOld;
   if (state === 'void') return false;
   if (status === RECORD_STATUS_BYTE.open) return false;
   return (status === RECORD_STATUS_BYTE.refunded) === (state === 'refunded');

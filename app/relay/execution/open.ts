@@ -1,5 +1,6 @@
 /** Funding an execution's escrow: sending the stored open until its fate is known, and what follows where it is undone. */
 import type { Fate } from '../chain/confirmations.ts';
+import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
@@ -9,7 +10,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 
 /** The steps that open. */
 export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
-  const { chain, journal, usdcMint } = deps;
+  const { chain, journal, authorities } = deps;
 
   async function open(row: JournalRow, live: Live): Promise<Step> {
     if (!row.open_transaction) {
@@ -19,6 +20,13 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
     live.isFresh = false;
     const signed = storedOpen(row);
+    // What a removed authority has signed the program refuses for ever: it is signed by this one.
+    if (!authorities.names(feeOf(signed.bytes).payer)) {
+      if (await isOpened(row)) return openConfirmed(row, live);
+      const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
+      await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
+      return 'next';
+    }
     const fate = await chain.submit(signed, () => isOpened(row), stopping);
     switch (fate.kind) {
       case 'unknown':
@@ -67,11 +75,12 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
 
   /** The chain took the fee of an open that it refused: the next ones that it would refuse alike are not sent. */
   function refuseOpen(row: JournalRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
-    const { error, instruction, message } = fate;
+    const { error, message } = fate;
     deps.openFailed(error, row.listing);
-    // Without an instruction nothing ran; and that opens are paused is not the caller's fault.
-    const isCharged = instruction !== null && error !== 'OpensPaused';
-    return voidOpen(row, live, openRefused(error, message, row), isCharged ? row.fees : 0n);
+    // That opens are paused, or an authority removed, is not the caller's fault; what is on the house is given already.
+    const isCharged = error !== 'OpensPaused' && error !== 'NotRelayAuthority';
+    const burnt = isCharged && row.open_fee > row.house_lamports ? row.open_fee - row.house_lamports : 0n;
+    return voidOpen(row, live, openRefused(error, message, row), burnt);
   }
 
   /**
@@ -86,7 +95,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     const isUndecided = row.state !== 'refunding' && row.state !== 'parked';
     if (row.open_transaction && isUndecided && row.reopens === 0n && final.now < (row.refund_at ?? 0n)) {
       const openBefore = final.now + OPEN_WINDOW_SECONDS;
-      await journal.openSigned(row, await signOpen(chain, row, usdcMint, openBefore), openBefore, 1n);
+      await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore, 1n);
       return 'next';
     }
     const message = row.error_message ?? 'The escrow was rolled back by the chain; nothing was paid';

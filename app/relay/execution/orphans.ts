@@ -10,9 +10,11 @@ import {
   RECORD_STATUS_BYTE,
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import type { ClaimedExecution } from '../ledger/claims.ts';
-import type { Journal } from '../ledger/journal.ts';
+import type { Way } from '../ledger/funding.ts';
+import type { EngineDeps } from './step.ts';
 
 /** The row of a record whose request is lost. */
 export function toRow(record: ExecutionRecord): ClaimedExecution {
@@ -37,31 +39,50 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
   };
 }
 
+/** Whether a wallet opened it without a key: nobody but the wallet knows whether it is to run. */
+export function isByWallet({ keyId }: Pick<ExecutionRecord, 'keyId'>): boolean {
+  return keyId.every((byte) => byte === 0);
+}
+
+/** What the record holds, and what of its rent is the operator's. */
+export async function wayOf(
+  { chain, rentReturn }: Pick<EngineDeps, 'chain' | 'rentReturn'>,
+  record: ExecutionRecord,
+): Promise<Way> {
+  const gas = BigInt(record.gasLamports);
+  if (!record.rentSponsor.equals(rentReturn)) return { gas, house: 0n, recordRent: 0n, escrowRent: 0n };
+  const { accounts } = await chain.read([RENT_ADDRESS]);
+  const rents = decodeRents(accounts[0]!.data);
+  return { gas, house: 0n, recordRent: rents.record, escrowRent: rents.escrow };
+}
+
 /**
- * Find all open records whose rent we paid and whose row is missing, or says that they were never opened, and give each
- * a parked row: it is refunded once its deadline has passed. Returns how many there were. Throws where the node does not
- * answer.
+ * Find all open records whose row is missing, or says that they were never opened, and give each a parked row, whoever
+ * sponsors it: it is refunded when no relay can settle it any more. Those that a wallet opened itself may still be started
+ * until their deadline and belong to nobody's journal before; after it they are refunded where their gas pays for that,
+ * and else are left to anyone. Returns how many were adopted. Throws where the node does not answer.
  */
 export async function adoptOrphans(
-  chain: Pick<RelayChain, 'connection' | 'authority'>,
-  journal: Pick<Journal, 'adopt'>,
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
   log: Logger,
 ): Promise<number> {
+  const { chain, journal } = deps;
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
   const found = await chain.connection.getProgramAccounts(PROGRAM_ID, {
     commitment: 'confirmed',
     filters: [
       equal(0, accountDiscriminator('ExecutionRecord')),
       equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
-      equal(RECORD_OFFSETS.rentSponsor, chain.authority.toBytes()),
     ],
   });
   let adopted = 0;
   for (const { account } of found) {
     const record = decodeAccount('ExecutionRecord', account.data);
+    const isOver = chain.clock() >= record.deadline && BigInt(record.gasLamports) >= LAMPORTS_PER_SIGNATURE;
+    if (isByWallet(record) && !isOver) continue;
     const row = toRow(record);
-    if (!(await journal.adopt(row, record, Date.now()))) continue;
-    log.warn({ execution_id: row.execution_id }, 'an open record without a row will be refunded after its deadline');
+    if (!(await journal.adopt(row, record, Date.now(), await wayOf(deps, record)))) continue;
+    log.warn({ execution_id: row.execution_id }, 'an open record without a row will be refunded when its time is over');
     adopted += 1;
   }
   return adopted;

@@ -1,41 +1,123 @@
 /**
- * What one wallet may cost the fee payer. Rent comes back and paid use pays; what is lost are the network fees of
- * executions that end without pay, so only those are bounded, and how many escrows a wallet may have open at once.
+ * What a call may cost the operator: the ways in which it can be paid for, and what it is told where none is left. Gas and
+ * rent come from the wallet's tank wherever the operator's budgets do not, so that nobody burns or locks more than the
+ * operator chose to give.
  */
+import { findSpender, parseAddress } from '../../sdk/program/program.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
-import type { Journal } from '../ledger/journal.ts';
+import { type Budgets, burnableBy, opensAllowed, type Sums, type Way } from '../ledger/funding.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
-/** When a wallet that lost too much may ask again: what it lost leaves the day little by little. */
-const RETRY_LOST_SECONDS = 900;
+/** When a wallet that burnt too much may ask again: what was burnt leaves the day little by little. */
+const RETRY_BURNT_SECONDS = 900;
 const RETRY_OPEN_SECONDS = 10;
 
-/** 0 switches a limit off. */
-export interface WalletLimits {
-  /** Network fees of a wallet's failed executions in 24 hours. */
-  lostLamportsPerDay: number;
-  openExecutions: number;
+/** What a call's transactions cost, and what there is to pay it, lamports. */
+export interface Means {
+  /** Fees of open and settle as priority stands now. */
+  fees: bigint;
+  /** Most gas that the key's grant allows for one execution. */
+  maxGas: bigint;
+  rents: Rents;
+  tank: { lamports: bigint; /** Promised to earlier calls whose opens are not known yet. */ reserved: bigint };
+}
+
+/** The two signatures that every call pays. */
+const LEAST_FEES = 2n * LAMPORTS_PER_SIGNATURE;
+
+/** Whether the tank can give so much and is left empty or rent-exempt, whichever of its opens land. */
+function tankHas({ tank, rents }: Means, lamports: bigint): boolean {
+  const left = tank.lamports - tank.reserved - lamports;
+  return left >= rents.empty || (left === 0n && tank.reserved === 0n);
+}
+
+/** What the call takes out of the tank where the operator gives nothing: gas as far as the key allows it. */
+const gasOf = ({ fees, maxGas }: Pick<Means, 'fees' | 'maxGas'>) => (fees < maxGas ? fees : maxGas);
+
+/** The most that the call takes out of the tank: its gas, and with `ownRent` its rent, lamports. */
+export function mostFromTank(means: Omit<Means, 'tank'>, ownRent: boolean): bigint {
+  return gasOf(means) + (ownRent ? means.rents.record + means.rents.escrow : 0n);
 }
 
 /**
- * Throws ApiError 503 where the wallet's failed executions have cost as much as they may. Failures of the marketplace
- * itself do not count.
+ * The ways that the tank can bear, the best for the caller first; the ledger takes the first within its budgets. With
+ * `mayOwnRent` those too in which the tank lends the rent.
  */
-export async function requireWithinWalletLimits(
-  journal: Pick<Journal, 'lostFeesOf'>,
-  limits: WalletLimits,
-  wallet: string,
-  nowMs: number,
-): Promise<void> {
-  if (limits.lostLamportsPerDay === 0) return;
-  const lost = await journal.lostFeesOf(wallet, nowMs - DAY_MS);
-  if (lost < BigInt(limits.lostLamportsPerDay)) return;
-  const message = `The wallet's failed executions have cost the marketplace ${lost} lamports in network fees within a day`;
-  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_LOST_SECONDS });
+export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>, mayOwnRent: boolean): Way[] {
+  const { rents } = means;
+  const gas = gasOf(means);
+  const lent = { recordRent: rents.record, escrowRent: rents.escrow };
+  const own = { recordRent: 0n, escrowRent: 0n };
+  const onHouse = { gas: 0n, house: means.fees };
+  const ways: Way[] = [];
+  const ownRent = rents.record + rents.escrow;
+  const house: Way[] = [{ ...onHouse, ...lent }];
+  if (mayOwnRent && tankHas(means, ownRent)) house.push({ ...onHouse, ...own });
+  if (gas >= LEAST_FEES) {
+    if (tankHas(means, gas)) ways.push({ gas, house: 0n, ...lent });
+    if (mayOwnRent && tankHas(means, gas + ownRent)) ways.push({ gas, house: 0n, ...own });
+  }
+  // Who sponsors everybody still takes what is there; else the first calls of a wallet are a present.
+  return sponsorsAll ? [...ways, ...house] : [...house, ...ways];
 }
 
-/** The refusal of a wallet that has as many executions open as it may have: the statement that takes them counts. */
-export function tooManyOpen(limit: number): ApiError {
+/** What a claimed call takes out of the tank, lamports. */
+export function takenFromTank(row: { gas_lamports: bigint; record_lent: bigint }, rents: Rents): bigint {
+  return row.gas_lamports + (row.record_lent === 0n ? rents.record + rents.escrow : 0n);
+}
+
+/** What `lamports` more at risk, of `passing` calls beside it, find in their way: nothing, the opens before, or a refusal. */
+export function obstacleOf(sums: Sums, budgets: Budgets, lamports: bigint, passing = 0n): 'wait' | ApiError | null {
+  if (budgets.openExecutions > 0 && sums.open_now >= BigInt(budgets.openExecutions)) {
+    return tooManyOpen(budgets.openExecutions);
+  }
+  const { burnt } = budgets;
+  const burntBy: [who: string, burnt: bigint, atRisk: bigint, most: bigint][] = [
+    ["The wallet's calls", sums.burnt_wallet, sums.risk_wallet, burnt.wallet],
+    ["The agent's calls", sums.burnt_listing, sums.risk_listing, burnt.listing],
+    ['Calls that failed', sums.burnt_total, sums.risk_total, burnableBy(budgets, sums.paid)],
+  ];
+  for (const [who, lost, , most] of burntBy) if (lost + lamports > most) return burntTooMuch(who, lost);
+  if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'wait';
+  const isNearLimit = burntBy.some(([, lost, atRisk, most]) => lost + atRisk + lamports * (passing + 1n) > most);
+  return isNearLimit ? 'wait' : null;
+}
+
+function burntTooMuch(who: string, lost: bigint): ApiError {
+  const message = `${who} have cost the marketplace ${lost} lamports in network fees that nobody paid, within a day`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_BURNT_SECONDS });
+}
+
+function tooManyOpen(limit: number): ApiError {
   const message = `The wallet has ${limit} executions open, as many as it may have at once`;
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
+}
+
+/** Whether the budgets have room for one more call's rent. */
+export function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
+  const rent = rents.record + rents.escrow;
+  const { lent_wallet, lent_listing, lent_total } = sums;
+  return lent_wallet + rent <= lent.wallet && lent_listing + rent <= lent.listing && lent_total + rent <= lent.total;
+}
+
+/** 402 for a wallet whose tank does not bear what the budgets leave to it. */
+export function gasShortage(wallet: string, means: Means, sums: Sums, { lent }: Budgets): ApiError {
+  const tank = findSpender(parseAddress(wallet)).toBase58();
+  const fail = (have: bigint, need: bigint, message: string) =>
+    new ApiError('insufficient_balance', message, {
+      details: { limit: 'gas', wallet, tank, have_lamports: Number(have), need_lamports: Number(need) },
+    });
+  if (means.maxGas < LEAST_FEES) {
+    const message = `The API key of wallet ${wallet} allows ${means.maxGas} lamports of gas per execution; this call needs ${LEAST_FEES}`;
+    return fail(means.maxGas, LEAST_FEES, message);
+  }
+  const { rents } = means;
+  const isLent = lendsRent(rents, sums, lent);
+  const need = mostFromTank(means, !isLent) + rents.empty;
+  const left = means.tank.lamports - means.tank.reserved;
+  const have = left > 0n ? left : 0n;
+  const parts = isLent ? 'gas' : 'gas and rent';
+  const message = `The tank ${tank} of wallet ${wallet} has ${have} lamports left for ${parts}; this call needs ${need}`;
+  return fail(have, need, message);
 }

@@ -13,6 +13,8 @@ import type { Work } from './work.ts';
 const RECOVERY_INTERVAL_MS = 500;
 /** How often ended rows are proven: a few calls to the node for up to 99 of them. */
 const PROVING_INTERVAL_MS = 10_000;
+/** How often it is asked which of the rents lent are back: they are out for three days at least. */
+const RENTS_INTERVAL_MS = 10 * 60_000;
 /** Rows of one look for what is unfinished. */
 const RECOVERED_AT_ONCE = 500;
 
@@ -20,12 +22,13 @@ type UnfinishedRow = Awaited<ReturnType<Journal['unfinished']>>[number];
 
 /** Takes what dead relays have left, and carries on every unfinished row that nobody works on. */
 export async function recover(
-  { journal, leases }: Pick<EngineDeps, 'journal' | 'leases'>,
+  { journal, leases, authorities }: Pick<EngineDeps, 'journal' | 'leases' | 'authorities'>,
   work: Pick<Work, 'on' | 'isOn'>,
   beginning: Pick<Beginning, 'isBeginning'>,
-  reservations: Pick<Reservations, 'reserve'>,
+  reservations: Pick<Reservations, 'reserve' | 'reserveTank'>,
 ): Promise<void> {
   const unfinished = (after?: UnfinishedRow) => journal.unfinished(Date.now(), RECOVERED_AT_ONCE, after);
+  if (!authorities.isOurs()) return journal.handOver();
   await journal.takeRowsOfOthersThan(leases.alive(Date.now()));
   for (let page = await unfinished(); page.length > 0; page = await unfinished(page.at(-1))) {
     for (const row of page) {
@@ -33,15 +36,19 @@ export async function recover(
       if (work.isOn(id) || beginning.isBeginning(id)) continue;
       const payer = { wallet: row.wallet, keyId: row.key_id };
       // Its open may still take the money that a new call would count on.
-      const release = row.state === 'open_signed' ? reservations.reserve(payer, row.price) : undefined;
-      work.on(id, newLive({ isFresh: false, opened: release }));
+      const isOpening = row.state === 'open_signed';
+      const held = isOpening ? [reservations.reserve(payer, row.price), reservations.reserveTank(payer, row.gas_lamports)] : [];
+      const opened = () => {
+        for (const release of held) release();
+      };
+      work.on(id, newLive({ isFresh: false, opened }));
     }
   }
 }
 
 /** Both now and regularly from then on; the returned function ends it. */
 export function startRecovery(
-  engine: { recover(): Promise<void>; proveEnds(): Promise<void> },
+  engine: { recover(): Promise<void>; proveEnds(): Promise<void>; countRents(): Promise<void> },
   log: Logger,
 ): () => void {
   const ends = [
@@ -51,6 +58,7 @@ export function startRecovery(
     repeat(PROVING_INTERVAL_MS, engine.proveEnds, (error) =>
       log.warn({ error }, 'ended executions could not be proven'),
     ),
+    repeat(RENTS_INTERVAL_MS, engine.countRents, (error) => log.warn({ error }, 'rents that are lent could not be read')),
   ];
   return () => {
     for (const end of ends) end();

@@ -1,12 +1,16 @@
 /** Giving an execution's money back to its caller. */
-import { REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
+import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import { feeOf } from '../chain/networkFee.ts';
 import type { Ending } from './ending.ts';
 import { signRefund, storedRefund } from './sign.ts';
 import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
+
+/** Relays stop settling this long before refund_at, seconds. */
+export const SETTLE_MARGIN_SECONDS = 60n;
 
 /** What the caller is told for each reason; all others are `execution_failed`. */
 const CODES: Partial<Record<RefundReason, string>> = {
@@ -15,7 +19,7 @@ const CODES: Partial<Record<RefundReason, string>> = {
 };
 
 /** The steps that refund. */
-export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending) {
+export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }: Ending) {
   const { chain, journal, usdcMint } = deps;
 
   /** Sign and store a refund; from there on nothing settles. `message` is for the caller. */
@@ -26,20 +30,26 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
     message: string,
   ): Promise<Step> {
     if (!snapshot.record) return 'wait';
-    const signed = await signRefund(chain, snapshot.record, usdcMint, reason);
+    const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
+    const problem = await chain.simulate(signed.bytes).catch(() => null);
     await journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code: CODES[reason] ?? 'execution_failed',
       message,
       rebuilds: row.rebuilds,
     });
-    return 'next';
+    // It is not sent to cost a fee for nothing.
+    return problem?.error === 'RefundDestinationUnusable' ? waitForAccount(row) : 'next';
   }
 
   async function refund(row: JournalRow): Promise<Step> {
     const signed = storedRefund(row);
+    if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const fate = await submit(row, signed);
-    if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') return waitForAccount(row);
+    if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') {
+      await journal.burnt(row, feeOf(signed.bytes).lamports);
+      return waitForAccount(row);
+    }
     return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
   }
 
@@ -49,16 +59,17 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
     return 'rest';
   }
 
-  async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<void> {
+  async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
     if (!fresh.record) throw new Error('a refund has lost its record');
     const reason = REFUND_REASONS[Number(row.refund_reason ?? 4n)] ?? 'unserved';
-    const signed = await signRefund(chain, fresh.record, usdcMint, reason, Number(rebuilds));
+    const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
     await journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code: row.error_code ?? 'service_unavailable',
       message: row.error_message ?? '',
       rebuilds,
     });
+    return 'next';
   }
 
   /**
@@ -66,11 +77,11 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
    * back, they stay what they were shown as.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
-    if (isWaiting(row)) {
-      const signed = await signRefund(chain, snapshot.record!, usdcMint, 'unserved');
+    if (isWaiting(row) || row.rebuilds > 0n) {
+      const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);
       if (problem?.error === 'RefundDestinationUnusable') return waitForAccount(row);
-      await resignRefund(row, snapshot, row.rebuilds);
+      if (isWaiting(row)) await resignRefund(row, snapshot, row.rebuilds);
     }
     return refund(row);
   }
@@ -78,11 +89,17 @@ export function createRefunding(deps: EngineDeps, { submit, followFate }: Ending
   /** A row that a person should look at goes back to its caller when nothing else can happen to it any more. */
   async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
-    // A settle that was signed once could still land before refund_at.
-    const over = row.settle_transaction ? snapshot.record.refundAt : snapshot.record.deadline;
-    if (snapshot.now < over) return 'rest';
+    if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
     return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
   }
 
   return { refundIntent, retryRefund, unpark };
+}
+
+/** When nothing but a refund can happen to a parked execution any more, unix seconds. */
+function refundableFrom(row: JournalRow, record: ExecutionRecord): bigint {
+  // A settle that was signed once could still land before refund_at.
+  if (row.settle_transaction) return record.refundAt;
+  // A record that no row was of may be another ledger's, whose relay settles until then.
+  return row.metadata_hash === '' ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;
 }

@@ -12,15 +12,21 @@ export interface Payer {
   keyId: string;
 }
 
-/** A payer's token account, its grant, and where it was asked for the record of the call, with the chain's clock. */
+/**
+ * A payer's token account, its grant, its tank, the Rent sysvar, and where it was asked for the record of the call, with
+ * the chain's clock.
+ */
 export interface PayerAccounts extends AccountsAt {
   wallet: PublicKey;
 }
 
-/** Amounts are base units, by wallet and by key. */
+/** Amounts are base units, by wallet and by key; those of tanks are lamports. */
 export interface Reservations {
   /** Take `amount` now; the returned function gives it back, once. */
   reserve(payer: Payer, amount: bigint): () => void;
+  /** The same of lamports in the wallet's tank. */
+  reserveTank(payer: Payer, lamports: bigint): () => void;
+  ofTank(payer: Payer): bigint;
   ofWallet(payer: Payer): bigint;
   ofKey(payer: Payer): bigint;
   /** Moves with every give-back of the wallet: accounts read before it may show money that has been spent since. */
@@ -48,21 +54,23 @@ export function createReservations(): Reservations {
   };
   const walletName = (payer: Payer) => `wallet:${payer.wallet}`;
   const keyName = (payer: Payer) => `key:${payer.wallet}:${payer.keyId}`;
+  const tankName = (payer: Payer) => `tank:${payer.wallet}`;
+  function hold(payer: Payer, names: string[], amount: bigint): () => void {
+    for (const name of names) add(name, amount);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      givenBack += 1;
+      generations.set(payer.wallet, givenBack);
+      for (const name of names) add(name, -amount);
+      for (const wake of waiting.get(payer.wallet) ?? []) wake();
+    };
+  }
   return {
-    reserve(payer, amount) {
-      add(walletName(payer), amount);
-      add(keyName(payer), amount);
-      let held = true;
-      return () => {
-        if (!held) return;
-        held = false;
-        givenBack += 1;
-        generations.set(payer.wallet, givenBack);
-        add(walletName(payer), -amount);
-        add(keyName(payer), -amount);
-        for (const wake of waiting.get(payer.wallet) ?? []) wake();
-      };
-    },
+    reserve: (payer, amount) => hold(payer, [walletName(payer), keyName(payer)], amount),
+    reserveTank: (payer, lamports) => hold(payer, [tankName(payer)], lamports),
+    ofTank: (payer) => amounts.get(tankName(payer)) ?? 0n,
     ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
     ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
     generation: (payer) => generations.get(payer.wallet) ?? 0,

@@ -1,14 +1,11 @@
 /** Paying a verified result: the settle is signed and stored, then sent until its fate is known. */
-import type { AgentListing, ExecutionRecord } from '../../sdk/program/program.ts';
+import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { Ending } from './ending.ts';
-import type { Refunding } from './refund.ts';
+import { type Refunding, SETTLE_MARGIN_SECONDS } from './refund.ts';
 import { signSettle, storedSettle } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
-
-/** The relay stops settling this long before refund_at, seconds. */
-const SETTLE_MARGIN_SECONDS = 60n;
 
 export type Settling = ReturnType<typeof createSettling>;
 
@@ -18,17 +15,25 @@ export function hasTimeToServe(row: JournalRow, { now }: Snapshot): boolean {
 }
 
 /** The steps that settle. */
-export function createSettling(deps: EngineDeps, { submit, followFate }: Ending, { refundIntent }: Refunding) {
+export function createSettling(deps: EngineDeps, { submit, followFate, isDead }: Ending, { refundIntent }: Refunding) {
   const { chain, journal, log } = deps;
 
-  /** A settle, and what the chain would say to it. */
-  async function trySettle(row: JournalRow, record: ExecutionRecord, listing: AgentListing, result: ResultRow) {
-    const signed = await signSettle(chain, record, listing, result);
+  /** A settle, and what the chain would say to it: to the payout account, else to the creator's own account. */
+  async function trySettle(
+    row: JournalRow,
+    record: ExecutionRecord,
+    listing: AgentListing,
+    result: ResultRow,
+    attempt = 0,
+  ) {
+    const signed = await signSettle(chain, row, record, listing.payout, result, attempt);
     const problem = await chain.simulate(signed.bytes);
     if (problem?.error !== 'PayoutUnusable') return { signed, problem };
     // The creator may have moved its payout account since the open.
-    const fresh = await readSnapshot(chain, row);
-    const again = fresh.listing ? await signSettle(chain, record, fresh.listing, result) : signed;
+    const { creator, payout } = (await readSnapshot(chain, row)).listing ?? listing;
+    const own = findTokenAccount(creator, deps.usdcMint);
+    const other = payout.equals(listing.payout) ? own : payout;
+    const again = await signSettle(chain, row, record, other, result, attempt);
     return { signed: again, problem: await chain.simulate(again.bytes) };
   }
 
@@ -69,14 +74,22 @@ export function createSettling(deps: EngineDeps, { submit, followFate }: Ending,
     }
     if (snapshot.now >= (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS) return 'rest';
     const signed = storedSettle(row);
+    if (isDead(signed)) return resignSettle(row, snapshot, row.rebuilds);
     const fate = await submit(row, signed);
-    return followFate(row, fate, signed, async (fresh) => {
-      const result = await journal.result(row.execution_id);
-      if (!result || !fresh.record || !fresh.listing) throw new Error('a verified execution has lost its result');
-      const attempt = Number(row.rebuilds) + 1;
-      const again = await signSettle(chain, fresh.record, fresh.listing, result, attempt);
-      await journal.verified(row, again, result.execution_time_ms, row.rebuilds + 1n);
-    });
+    return followFate(row, fate, signed, (fresh) => resignSettle(row, fresh, row.rebuilds + 1n));
+  }
+
+  /** Sign it once more, unless the chain would refuse that too: then it waits, until refund_at at most. */
+  async function resignSettle(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
+    const result = await journal.result(row.execution_id);
+    if (!result || !fresh.record || !fresh.listing) throw new Error('a verified execution has lost its result');
+    const { signed, problem } = await trySettle(row, fresh.record, fresh.listing, result, Number(rebuilds));
+    if (problem) {
+      log.warn({ execution_id: row.execution_id, program_error: problem.error }, 'settle would not succeed now');
+      return 'rest';
+    }
+    await journal.verified(row, signed, result.execution_time_ms, rebuilds);
+    return 'next';
   }
 
   return { settleIntent, settle };

@@ -1,8 +1,8 @@
 /** The three transactions of an execution: the open, and the two ways in which its money leaves the escrow. */
 import type { PublicKey } from '@solana/web3.js';
 import {
-  type AgentListing,
   type ExecutionRecord,
+  findSpender,
   findTokenAccount,
   openExecutionWithGrant,
   parseAddress,
@@ -11,6 +11,7 @@ import {
   settleExecution,
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
@@ -19,26 +20,46 @@ import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 /** How long after the check the escrow may still be funded, seconds of the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
 
-type Signing = Pick<RelayChain, 'sign' | 'authority'>;
+type Signing = Pick<RelayChain, 'sign' | 'authority' | 'quote'>;
+
+/** What is there for a call's two transactions beyond their signatures: no priority is paid that was not collected. */
+function spareOf(gas: bigint, row: Pick<JournalRow, 'house_lamports'>): bigint {
+  return gas + row.house_lamports - 2n * LAMPORTS_PER_SIGNATURE;
+}
+
+/** The open's part of it. */
+function openPriority(chain: Signing, row: JournalRow): bigint {
+  const spare = spareOf(row.gas_lamports, row);
+  const { open, settle } = chain.quote();
+  if (spare <= 0n) return 0n;
+  return open + settle === 0n ? spare / 2n : (spare * open) / (open + settle);
+}
+
+/** What the open has left of it. */
+function endPriority(record: ExecutionRecord, row: JournalRow): bigint {
+  const paid = row.open_fee > LAMPORTS_PER_SIGNATURE ? row.open_fee - LAMPORTS_PER_SIGNATURE : 0n;
+  return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;
+}
 
 /**
- * Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock. Throws ApiError
- * 503 where the node does not answer.
+ * Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock; `rentReturn` is
+ * who gets back what the relay lends. Throws ApiError 503 where the node does not answer.
  */
 export function signOpen(
   chain: Signing,
   row: JournalRow,
-  usdcMint: PublicKey,
+  { usdcMint, rentReturn }: { usdcMint: PublicKey; rentReturn: PublicKey },
   openBefore: bigint,
 ): Promise<NewTransaction> {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
+  const wallet = parseAddress(row.wallet);
   const instruction = openExecutionWithGrant({
     relayAuthority: chain.authority,
     payer: chain.authority,
-    rentSponsor: chain.authority,
+    rentSponsor: row.record_lent > 0n ? rentReturn : findSpender(wallet),
     listing: parseAddress(row.listing),
-    wallet: parseAddress(row.wallet),
+    wallet,
     keyId: Buffer.from(row.key_id, 'hex'),
     usdcMint,
     nonce: Buffer.from(row.nonce, 'hex'),
@@ -48,19 +69,20 @@ export function signOpen(
     timeoutSeconds: Number(row.timeout_seconds),
     requestHash: Buffer.from(row.request_hash, 'hex'),
     openBefore,
-    gasLamports: 0,
+    gasLamports: Number(row.gas_lamports),
   });
-  return chain.sign([instruction]).catch(chainUnreadable);
+  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
 }
 
 /**
- * Sign the settle of a verified result, which carries the creator's signature. `attempt` counts those that were found
- * dead before, as in `signRefund`.
+ * Sign the settle of a verified result, which carries the creator's signature, to an account of the creator. `attempt`
+ * counts those that were found dead before, as in `signRefund`.
  */
 export function signSettle(
   chain: Signing,
+  row: JournalRow,
   record: ExecutionRecord,
-  listing: AgentListing,
+  payout: PublicKey,
   result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
   attempt = 0,
 ): Promise<NewTransaction> {
@@ -72,13 +94,14 @@ export function signSettle(
         relayAuthority: chain.authority,
         executionId: record.executionId,
         listing: record.listing,
-        payout: listing.payout,
+        payout,
         rentSponsor: record.rentSponsor,
         resultHash: parseResultHash(result.result_hash),
         signature,
         executionTimeMs: Number(result.execution_time_ms),
       }),
     ],
+    endPriority(record, row),
     attempt,
   );
 }
@@ -86,6 +109,7 @@ export function signSettle(
 /** Sign the refund of a record to its caller's associated token account. */
 export function signRefund(
   chain: Signing,
+  row: JournalRow,
   record: ExecutionRecord,
   usdcMint: PublicKey,
   reason: RefundReason,
@@ -103,6 +127,7 @@ export function signRefund(
         reason,
       }),
     ],
+    endPriority(record, row),
     attempt,
   );
 }

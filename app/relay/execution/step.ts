@@ -1,15 +1,16 @@
 /** What a step of an execution works with, and how it leaves its row. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import type { Authorities } from '../chain/cluster.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { ApiError } from '../errors.ts';
+import type { Budgets } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
 import type { KeepLate } from './late.ts';
-import type { WalletLimits } from './protection.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What the engine needs of the rooms below. */
@@ -20,8 +21,12 @@ export interface EngineDeps {
   leases: Pick<Leases, 'alive'>;
   creators: CreatorPool;
   usdcMint: PublicKey;
-  /** What one wallet may cost the fee payer. */
-  walletLimits: WalletLimits;
+  /** What the operator gives at most. */
+  budgets: Budgets;
+  /** Who gets back the rent that the operator lends. */
+  rentReturn: PublicKey;
+  /** Who may settle and refund, as Config says it. */
+  authorities: Authorities;
   /** Where the agent of a stored metadata hash is called. */
   endpointOf(metadataHash: string): Promise<string | null>;
   /** Keeps a result that came too late. */

@@ -24,6 +24,8 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   /** Do the one thing that a row's state asks for. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
     if (row.state === 'settled' || row.state === 'refunded' || row.state === 'void') return 'ended';
+    // Nothing of ours can land: recovery leaves the row to a relay that Config names.
+    if (!deps.authorities.isOurs()) return 'wait';
     if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);
     live.opened();
     const snapshot = live.snapshot ?? (await readSnapshot(chain, row));

@@ -1,6 +1,6 @@
 /** The table of executions as it is read: one row, and what the rows of a wallet or a listing add up to. */
 import type { Database } from 'better-sqlite3';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -11,15 +11,6 @@ export async function readExecutionRow(
 ): Promise<JournalRow | undefined> {
   const query = () => db.selectFrom('executions').selectAll().where('execution_id', '=', id);
   return (await db.executeQuery(compile('get', [id], query))).rows[0];
-}
-
-/** What a wallet's executions that failed since then cost in network fees, lamports. */
-export async function readLostFees(ledger: Kysely<LedgerTables>, wallet: string, sinceMs: number): Promise<bigint> {
-  const { rows } = await sql<{ lost: bigint }>`
-    SELECT coalesce(sum(lost_fees + CASE
-      WHEN state IN ('refunding', 'refunded') AND error_code <> 'service_unavailable' THEN fees ELSE 0 END), 0) AS lost
-    FROM executions WHERE wallet = ${wallet} AND created_ms > ${BigInt(sinceMs)}`.execute(ledger);
-  return rows[0]!.lost;
 }
 
 /** What decides how a call that comes again is answered. */

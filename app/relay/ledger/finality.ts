@@ -14,7 +14,7 @@ export function createFinality({ writes, db, owner }: Writing) {
       return (
         db
           .selectFrom('executions')
-          .select(['execution_id', 'state', 'settle_signature', 'refund_signature'])
+          .select(['execution_id', 'state', 'settled_at', 'settle_signature', 'refund_signature'])
           .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
           // An open that counts as never landed could still have done so until open_before.
           .where(
@@ -27,6 +27,26 @@ export function createFinality({ writes, db, owner }: Writing) {
           .limit(limit)
           .execute()
       );
+    },
+    /** Rows that ended before this moment (unix seconds) with rent that is still lent, in the order of their ids. */
+    lent(endedBefore: bigint, limit: number, after: string) {
+      return db
+        .selectFrom('executions')
+        .select('execution_id')
+        .where(sql<boolean>`record_lent > 0 AND state IN ('settled', 'refunded')`)
+        .where('settled_at', '<', endedBefore)
+        .where('execution_id', '>', after)
+        .orderBy('execution_id')
+        .limit(limit)
+        .execute();
+    },
+    /** The records of these are gone: their rent is back. */
+    async rentReturned(ids: string[]): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ record_lent: 0n })
+        .where('execution_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+        .execute();
     },
     /** The chain shows these ends for good. */
     async proven(ids: string[]): Promise<void> {

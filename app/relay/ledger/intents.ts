@@ -21,6 +21,7 @@ export function createIntents({ intend }: Mover) {
           open_signature: signed.signature,
           open_last_valid_height: signed.lastValidHeight,
           open_before: openBefore,
+          open_fee: signed.fee,
           ...(reopens !== undefined && { reopens }),
         },
         signed,

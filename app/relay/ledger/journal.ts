@@ -10,7 +10,7 @@ import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { createPrepared } from '../../database/prepared.ts';
 import { createClaims } from './claims.ts';
-import { readExecutionRow, readLostFees } from './executions.ts';
+import { readExecutionRow } from './executions.ts';
 import { createFinality } from './finality.ts';
 import { createIntents } from './intents.ts';
 import { createMover } from './moves.ts';
@@ -32,8 +32,6 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
   return {
     owner,
     get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
-    /** What a wallet's executions that failed since then cost in network fees, lamports. */
-    lostFeesOf: (wallet: string, sinceMs: number): Promise<bigint> => readLostFees(db, wallet, sinceMs),
     ...createClaims(writing),
     ...createIntents(mover),
     ...createNotes(mover, writing),

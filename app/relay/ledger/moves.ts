@@ -8,7 +8,7 @@ import { JournalConflict, type NewTransaction, type Writing } from './writing.ts
 
 /** States that may move to each state. Nothing moves back, but for an open and, by `takeBack`, an end that the chain rolled back. */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
-  open_signed: ['accepted', 'open_confirmed', 'dispatched', 'verified'],
+  open_signed: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified'],
   open_confirmed: ['open_signed'],
   dispatched: ['open_confirmed', 'dispatched'],
   verified: ['dispatched', 'verified'],

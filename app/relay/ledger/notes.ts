@@ -34,8 +34,19 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         platform_amount: outcome.platformAmount,
       });
     },
-    refunded(row: Moving & Pick<JournalRow, 'error_code'>, settledAt: bigint): Promise<void> {
-      return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' });
+    /** `burnt`: fees that nobody has paid for because a stranger's refund gave the gas away, lamports. */
+    refunded(row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees'>, settledAt: bigint, burnt = 0n): Promise<void> {
+      const lost_fees = row.lost_fees + burnt;
+      return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done', lost_fees });
+    },
+    /** The chain took the fee of a transaction that it refused: nobody pays for that, lamports. */
+    async burnt(row: Pick<JournalRow, 'execution_id' | 'lost_fees'>, lamports: bigint): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set((columns) => ({ lost_fees: columns('lost_fees', '+', lamports) }))
+        .where('execution_id', '=', row.execution_id)
+        .execute();
+      row.lost_fees += lamports;
     },
     /** Say that a certain refund waits for the caller's account. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {

@@ -82,10 +82,24 @@ export interface ExecutionsTable {
   reopens: Generated<bigint>;
   /** 1 once the chain cannot take back what a row has ended with. */
   is_final: Generated<bigint>;
-  /** Network fees of opens that the chain refused, also of calls whose place this one took, lamports. */
+  /** Network fees that nobody paid for, also those of calls whose place this one took, lamports. */
   lost_fees: Generated<bigint>;
   /** Unix milliseconds before which recovery leaves the row alone. */
   rest_until_ms: Generated<bigint>;
+  /** Lamports parked in the record for the relay that ends the execution. */
+  gas_lamports: Generated<bigint>;
+  /** What the operator gives for the fees of this call, lamports; 0 where it is not on the house. */
+  house_lamports: Generated<bigint>;
+  /** The same with that of calls whose place this one took. */
+  given_lamports: Generated<bigint>;
+  /** How many of those calls were on the house, this one among them. */
+  trials: Generated<bigint>;
+  /** Rent of the record that the operator has lent, lamports; 0 where the tank did, and once it is back. */
+  record_lent: Generated<bigint>;
+  /** Rent of the escrow where the operator lent it, lamports: back with it at the end. */
+  escrow_lent: Generated<bigint>;
+  /** What the present open costs where it lands, lamports. */
+  open_fee: Generated<bigint>;
 }
 
 export interface ResultsTable {

@@ -15,6 +15,15 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('lease_owner', '=', owner)
         .execute();
     },
+    /** Leave every unfinished row of this process to whoever takes it. */
+    async handOver(): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ lease_owner: null, rest_until_ms: 0n })
+        .where(IS_UNFINISHED)
+        .where('lease_owner', '=', owner)
+        .execute();
+    },
     /** Take every unfinished row whose owner is none of these. */
     async takeRowsOfOthersThan(alive: string[]): Promise<void> {
       const owners = sql`SELECT value FROM json_each(${JSON.stringify([owner, ...alive])})`;
@@ -32,7 +41,7 @@ export function createUnfinished({ db, owner }: Writing) {
     unfinished(nowMs: number, limit: number, after?: Pick<JournalRow, 'created_ms' | 'execution_id'>) {
       let query = db
         .selectFrom('executions')
-        .select(['execution_id', 'state', 'wallet', 'key_id', 'price', 'created_ms'])
+        .select(['execution_id', 'state', 'wallet', 'key_id', 'price', 'created_ms', 'gas_lamports'])
         .where(IS_UNFINISHED)
         .where('lease_owner', '=', owner)
         .where('rest_until_ms', '<=', BigInt(nowMs));

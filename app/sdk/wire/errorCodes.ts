@@ -7,6 +7,7 @@ import { KEY_SCOPES } from './keyScopes.ts';
 
 const Nothing = z.null();
 const Usdc = z.number().min(0);
+const Lamports = z.int().min(0);
 
 /** One thing that is wrong with a request. */
 export const RequestIssue = z.strictObject({
@@ -21,8 +22,10 @@ export const RequestIssue = z.strictObject({
 export type RequestIssue = z.infer<typeof RequestIssue>;
 
 /** The limits that can refuse a payment, in the order in which they are checked. */
-export const SPENDING_LIMITS = ['balance', 'allowance', 'per_execution', 'period', 'total'] as const;
+export const SPENDING_LIMITS = ['balance', 'allowance', 'per_execution', 'period', 'total', 'gas'] as const;
 export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
+/** Those of the price: all but gas, which is SOL. */
+const PRICE_LIMITS = SPENDING_LIMITS.filter((limit) => limit !== 'gas') as Exclude<SpendingLimit, 'gas'>[];
 
 interface ErrorEntry {
   status: number;
@@ -60,18 +63,30 @@ export const ERRORS = {
     status: 402,
     // Null where a call that was interrupted is answered from the journal; so below.
     details: z
-      .strictObject({
-        limit: z.enum(SPENDING_LIMITS),
-        wallet: z.string(),
-        /** What the limit has left; null where only the program knew. */
-        have_usdc: Usdc.nullable(),
-        need_usdc: Usdc,
-        /** When the key's period begins again; null for the other limits, and where only the program knew. */
-        renews_at: z.iso.datetime().nullable().optional(),
-      })
+      .discriminatedUnion('limit', [
+        z.strictObject({
+          limit: z.enum(PRICE_LIMITS),
+          wallet: z.string(),
+          /** What the limit has left; null where only the program knew. */
+          have_usdc: Usdc.nullable(),
+          need_usdc: Usdc,
+          /** When the key's period begins again; null for the other limits, and where only the program knew. */
+          renews_at: z.iso.datetime().nullable().optional(),
+        }),
+        z.strictObject({
+          limit: z.literal('gas'),
+          wallet: z.string(),
+          /** The address to send lamports to. */
+          tank: z.string(),
+          /** Null where only the program knew; so the next. */
+          have_lamports: Lamports.nullable(),
+          need_lamports: Lamports.nullable(),
+        }),
+      ])
       .nullable(),
-    meaning: 'The wallet or its key cannot pay the price; `details.limit` names the limit that is too small.',
-    remedy: `Fund the wallet (balance), raise its delegated allowance, or raise the key's caps; then call again. ${NEVER_CHARGED}`,
+    meaning:
+      'The wallet or its key cannot pay the price, or the gas of the two transactions; `details.limit` names the limit that is too small.',
+    remedy: `Fund the wallet (balance), raise its delegated allowance or the key's caps, or send SOL to the wallet's tank (gas); then call again. ${NEVER_CHARGED}`,
   },
   insufficient_scope: {
     status: 403,
@@ -135,9 +150,12 @@ export const ERRORS = {
   },
   not_startable: {
     status: 409,
-    details: z.strictObject({ reason: z.enum(['ended', 'not_by_wallet', 'too_late']) }),
+    details: z.discriminatedUnion('reason', [
+      z.strictObject({ reason: z.enum(['ended', 'not_by_wallet', 'too_late']) }),
+      z.strictObject({ reason: z.literal('gas'), have_lamports: Lamports, need_lamports: Lamports }),
+    ]),
     meaning:
-      'The execution cannot be started: it has ended, it was not opened by its wallet itself, or too little of its time is left.',
+      'The execution cannot be started: it has ended, it was not opened by its wallet itself, too little of its time is left, or its record holds less gas than settling it costs.',
     remedy:
       'An open escrow goes back to the wallet: anyone can send `refund_execution` once its `refund_at` has come. Open a new one, and start it at once.',
   },

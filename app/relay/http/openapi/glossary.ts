@@ -51,6 +51,7 @@ export const GLOSSARY: Record<string, string> = {
   from: 'Only executions initiated after this time; ISO 8601 with its zone.',
   got: 'What came: a short value as JSON, the kind of a longer one, or `nothing`.',
   has: 'The scopes of the key.',
+  have_lamports: 'What is there for gas and rent, lamports; null where only the program knew.',
   have_usdc: 'What the limit has left, USDC; null where only the program knew.',
   health: 'How its last 50 ended executions went.',
   httpStatus: 'The status of the answer.',
@@ -68,7 +69,7 @@ export const GLOSSARY: Record<string, string> = {
   lag_ms: 'Since the indexer last looked, milliseconds; null before it has.',
   limit: 'Results per page; 20 unless told.',
   'error_insufficient_balance.limit':
-    'The limit that is too small: the wallet’s balance, its delegated allowance, or the key’s cap per execution, per period or in all.',
+    'The limit that is too small: the wallet’s balance, its delegated allowance, or the key’s cap per execution, per period or in all; or gas, which the wallet’s tank pays.',
   max_bytes: 'Most bytes that this address takes.',
   max_cost_usdc:
     'The most to pay, USDC with up to 6 decimals; 409 `price_changed` above it. Default: the listed price.',
@@ -80,6 +81,7 @@ export const GLOSSARY: Record<string, string> = {
   min_price_usdc: 'The lowest price that an agent may have, USDC.',
   min_success_rate: 'Only agents with at least this rate, 0 to 1.',
   name: 'The agent’s name.',
+  need_lamports: 'What it takes, lamports; null where only the program knew.',
   need_usdc: 'What the call needs, USDC.',
   needs: 'The scope that is missing.',
   offset: 'Results to skip; 0 unless told.',

@@ -1,0 +1,28 @@
+/** What accounts cost as long as they live: by the Rent sysvar, which changes, and by nothing that is kept. */
+import { SYSVAR_RENT_PUBKEY } from '@solana/web3.js';
+import { parseAddress } from '../../sdk/program/program.ts';
+
+/** The account that says it. */
+export const RENT_ADDRESS = parseAddress(SYSVAR_RENT_PUBKEY.toBase58());
+
+/** Bytes that the runtime adds to every account. */
+const OVERHEAD_BYTES = 128;
+/** An ExecutionRecord with its discriminator. */
+export const RECORD_BYTES = 294;
+const TOKEN_ACCOUNT_BYTES = 165;
+
+/** Least lamports of an account that stays, by kind. */
+export interface Rents {
+  /** Of one without data, as tanks are. */
+  empty: bigint;
+  record: bigint;
+  escrow: bigint;
+}
+
+/** From the sysvar's data: lamports per byte and year as u64, then the years as a float. */
+export function decodeRents(data: Uint8Array): Rents {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const perByte = Number(view.getBigUint64(0, true)) * view.getFloat64(8, true);
+  const of = (bytes: number) => BigInt(Math.ceil((OVERHEAD_BYTES + bytes) * perByte));
+  return { empty: of(0), record: of(RECORD_BYTES), escrow: of(TOKEN_ACCOUNT_BYTES) };
+}
