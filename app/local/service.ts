@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import pino from 'pino';
 import { createIndexer } from '../../indexer/indexer.ts';
-import { callKeysPath, indexPath } from '../relay/config.ts';
+import { callKeysPath, indexPath, SPONSOR_ALL } from '../relay/config.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -56,7 +56,8 @@ export async function startService(
       runway: { minHours: 0, minLamports: 0 },
       trustProxy: 0,
       publicRate: { perSecond: 50, burst: 200 },
-      walletLimits: { lostLamportsPerDay: 0, openExecutions: 0 },
+      budgets: SPONSOR_ALL,
+      rentReturn: null,
       logLevel: 'info',
     },
   });

@@ -188,6 +188,15 @@ export interface RelayConfig {
   logLevel: string;
 }
 
+/** What a relay gives that nobody else uses: everything. */
+export const SPONSOR_ALL: Budgets = {
+  sponsorsAll: true,
+  lent: { wallet: 0n, listing: 0n, total: 0n },
+  burnt: { wallet: 2n ** 52n, listing: 2n ** 52n, total: 2n ** 52n },
+  trial: { calls: 0, lamportsPerDay: 0n },
+  openExecutions: 0,
+};
+
 /** A keypair file as solana-keygen writes it. Throws with the path and the expected form. */
 export function readKeypair(path: string): Keypair {
   try {

@@ -16,7 +16,9 @@ export const CONFIG: Config = {
   tierCount: 2,
   admin: authority,
   pendingAdmin: authority,
-  relayAuthority: authority,
+  relayAuthorityCount: 1,
+  relayAuthorities: Array.from({ length: 8 }, () => authority),
+  reserved: new Uint8Array(64),
   usdcMint: mint,
   minPrice: 10_000n,
   disputeBondLamports: 10_000_000n,
@@ -55,6 +57,8 @@ export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): Key
     totalSpent: 0n,
     executionCount: 0n,
     lastOpenedAt: 0n,
+    maxGasLamports: 20_000,
+    reserved: new Uint8Array(32),
     ...changes,
   };
 }

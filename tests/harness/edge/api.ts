@@ -113,6 +113,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
         return 'revokeSignature';
       },
       isReachable: async () => state.chainAnswers,
+      clock: () => BigInt(Math.floor(state.nowMs / 1000)),
     },
     engine: {
       execute(principal, agent, input) {

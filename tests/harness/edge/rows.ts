@@ -120,6 +120,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         closed: 0n,
         execution_count: 4n,
         total_spent: '1250000',
+        max_gas_lamports: 20_000n,
         slot: 10n,
       })
       .execute();
@@ -156,6 +157,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       listing_timeout_seconds: null,
       end_signature: null,
       closed: 0n,
+      gas_lamports: 10_000n,
       slot: 20n,
       ...changes,
     };

@@ -77,6 +77,7 @@ const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   periodMax: 1_000_000_000n,
   totalMax: 1_000_000_000n,
   periodSeconds: 86_400,
+  maxGasLamports: 20_000,
 };
 
 /** What the agent costs unless a test says otherwise, and the marketplace's part of it, base units. */
@@ -158,6 +159,8 @@ export async function startMarketplace(
         DATA_DIR: dataDir,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',
+        // What is paid for gas and rent is a matter of its own.
+        SPONSOR: 'all',
         // They ask for hundreds of things without a key, all from one address.
         PUBLIC_RATE_PER_SECOND: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',

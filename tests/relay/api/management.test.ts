@@ -42,7 +42,7 @@ describe('/trpc', () => {
         environment: 'test',
         program_id: PROGRAM_ID.toBase58(),
         usdc_mint: CONFIG.usdcMint.toBase58(),
-        relay_authority: CONFIG.relayAuthority.toBase58(),
+        relay_authorities: [CONFIG.relayAuthorities[0]!.toBase58()],
         treasury: findTreasury().toBase58(),
         rpc_url: 'http://127.0.0.1:8899',
         explorer_query: EXPLORER_QUERY,

@@ -18,7 +18,7 @@ import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { JournalRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
-import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
+import { nonceDay, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
@@ -87,7 +87,7 @@ describe('a repeated call', () => {
     calls += 1;
     const key = `call-${calls}`;
     const body = { task: `task ${calls}`, async: isAsync };
-    const known = repeatableOf(address, listing, key, body);
+    const known = repeatableOf(address, listing, key, body, nonceDay(BigInt(EPOCH)));
     await world.addJournal({
       wallet: address,
       listing,

@@ -92,12 +92,13 @@ describe('a listing that was made without the relay', function () {
       payer: creator.publicKey,
       listingId,
       signingKey: new PublicKey(signingKeyAddress(signingKey)),
+      possession: provePossession(listing, signingKey),
       source: creatorUsdc,
       payout: creatorUsdc,
       usdcMint: market.usdcMint,
       terms: termsOf(document),
     });
-    await send([provePossession(listing, signingKey), instruction], creator);
+    await send([instruction], creator);
     await untilSeen(({ status, body }) => status === 503 && body.error.code === 'metadata_missing');
     await isHidden();
   });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import { nonceOf } from '../../../app/relay/calls/idempotency.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { deriveExecutionId, formatUuid, nonceDay } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -134,6 +134,7 @@ async function runSeed(
     });
   let relay: RelayHandle | null = await start();
   const before: Picture = await lookAt(market, relay.url);
+  const day = nonceDay(BigInt(await market.node.now()));
 
   // A node that is out of order while the relay starts keeps it from starting; an operator starts it again.
   async function restart(): Promise<void> {
@@ -167,7 +168,7 @@ async function runSeed(
     const ended = await Promise.all(
       plan.executions.map(async (planned, n) => {
         await sleep(planned.atMs);
-        return execute(market, () => relay?.url ?? null, wait, planned, seed, n);
+        return execute(market, () => relay?.url ?? null, wait, planned, { seed, n, day });
       }),
     );
     completed = ended.filter(({ answer }) => answer.body?.status === 'completed').length;
@@ -191,12 +192,11 @@ async function execute(
   url: () => string | null,
   wait: Wait,
   planned: PlannedExecution,
-  seed: number,
-  n: number,
+  { seed, n, day }: { seed: number; n: number; day: number },
 ): Promise<Ended> {
   const { apiKey, wallet } = market.callers[planned.caller]!;
   const key = `chaos-${seed}-${n}`;
-  const id = formatUuid(deriveExecutionId(new PublicKey(wallet.publicKey).toBytes(), nonceOf(key)));
+  const id = formatUuid(deriveExecutionId(new PublicKey(wallet.publicKey).toBytes(), nonceOf(key, day)));
   const task = `${planned.behaviour}: canary-task-${seed}-${n}`;
   const timeout = BEHAVIOURS[planned.behaviour] === 'timeout' ? { timeout_seconds: 1 } : {};
   const body = { task, ...timeout, ...(planned.async && { async: true }) };

@@ -12,6 +12,8 @@ import { startRelayMain } from '../../harness/node/relayMain.ts';
 
 const API_KEY = '11111111-2222-3333-4444-555555555555';
 const log = pino({ level: 'silent' });
+/** More than any cap. */
+const UNBOUNDED = 10n ** 12n;
 
 const fronts: Awaited<ReturnType<typeof startHeliusFront>>[] = [];
 after(() => {
@@ -59,34 +61,34 @@ describe('the price of priority', () => {
 
   it('is nothing where nobody pays, or where paying is switched off', async () => {
     const free = await stand({ price: 0n });
-    expect(read(await free.fees.instructionsFor([transfer], 0))).to.equal(null);
+    expect(read(await free.fees.instructionsFor([transfer], 0, UNBOUNDED))).to.equal(null);
     const off = await stand({ price: 5_000n, maxLamports: 0n });
-    expect(read(await off.fees.instructionsFor([transfer], 3))).to.equal(null);
+    expect(read(await off.fees.instructionsFor([transfer], 3, UNBOUNDED))).to.equal(null);
     expect([...free.calls, ...off.calls]).to.deep.equal([]);
   });
 
   it('goes with a limit from simulation, measured once for each kind of transaction', async () => {
     const units = [50_000, 1_000];
     const { fees, calls } = await stand({ price: 2_000n, units: () => simulated(units.shift()!) });
-    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([80_000, 2_000n]);
-    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([80_000, 2_000n]);
-    expect(read(await fees.instructionsFor([allocate, allocate], 0))).to.deep.equal([21_200, 2_000n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([21_200, 2_000n]);
     expect(calls.map(({ method }) => method)).to.deep.equal(['simulateTransaction', 'simulateTransaction']);
   });
 
   it('has a generous limit where the simulation failed, and measures again next time', async () => {
     const answers = [simulated(300, { InstructionError: [1, { Custom: 1 }] }), new Error('busy'), simulated(10_000)];
     const { fees, calls } = await stand({ price: 1n, units: () => answers.shift() });
-    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([400_000, 1n]);
-    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([400_000, 1n]);
-    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([32_000, 1n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([32_000, 1n]);
     expect(calls.length).to.equal(3);
   });
 
   it('doubles with each attempt, also from nothing, and never passes the cap', async () => {
     const { fees, state } = await stand({ price: 3_000n, maxLamports: 1_000n });
     const attempts = async () =>
-      Promise.all([0, 1, 2, 5].map(async (attempt) => read(await fees.instructionsFor([transfer], attempt))));
+      Promise.all([0, 1, 2, 5].map(async (attempt) => read(await fees.instructionsFor([transfer], attempt, UNBOUNDED))));
     expect(await attempts()).to.deep.equal([
       [80_000, 3_000n],
       [160_000, 6_000n],
@@ -94,13 +96,13 @@ describe('the price of priority', () => {
       [480_000, 2_083n],
     ]);
     for (const attempt of [0, 1, 2, 5, 40]) {
-      const [units, price] = read(await fees.instructionsFor([transfer], attempt))!;
+      const [units, price] = read(await fees.instructionsFor([transfer], attempt, UNBOUNDED))!;
       expect(Number(price) * units, String(attempt)).to.be.at.most(1_000 * 1e6);
     }
     state.price = 0n;
     await fees.refresh();
-    expect(read(await fees.instructionsFor([transfer], 0))).to.equal(null);
-    expect(read(await fees.instructionsFor([transfer], 1))).to.deep.equal([160_000, 2_000n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.equal(null);
+    expect(read(await fees.instructionsFor([transfer], 1, UNBOUNDED))).to.deep.equal([160_000, 2_000n]);
   });
 
   it('stays where it was while the source does not answer', async () => {
@@ -115,7 +117,7 @@ describe('the price of priority', () => {
     await fees.refresh();
     fails = true;
     expect(await fees.refresh().catch((error: Error) => error.message)).to.equal('no answer');
-    expect(read(await fees.instructionsFor([transfer], 0))).to.deep.equal([80_000, 7n]);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 7n]);
   });
 
   it('of a plain node is what three of four recent slots took, for the accounts that we write', async () => {

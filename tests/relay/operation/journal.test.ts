@@ -8,11 +8,12 @@ import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
-import { type ClaimedExecution, OpenLimitReached } from '../../../app/relay/ledger/claims.ts';
+import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables, ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
+import { free } from '../../harness/edge/funding.ts';
 
 const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
 const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
@@ -66,7 +67,7 @@ describe('the journal', () => {
     verified_ms: 1n,
   });
   async function dispatch(id: string) {
-    const row = await mine.claim(execution(id), 1);
+    const row = await mine.claim(execution(id), 1, free());
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES);
     await mine.dispatched(row, 1);
@@ -74,10 +75,13 @@ describe('the journal', () => {
   }
   /** An open that the chain has refused for its fee. */
   async function refuse(id: string, code: string, nowMs = 1) {
-    const row = await mine.claim(execution(id), nowMs);
+    const row = await mine.claim(execution(id), nowMs, free());
     await mine.openSigned(row, SIGNED, 60n);
     await mine.void(row, code, 'refused', SIGNED.fee);
   }
+  const DAY_MS = 24 * 3_600_000;
+  /** What the wallet has burnt within a day of this moment, lamports. */
+  const burntOf = async (nowMs: number) => (await mine.sumsOf('wallet', 'listing', nowMs)).burnt_wallet;
   const rejected = (promise: Promise<unknown>) =>
     promise.then(
       () => expect.fail('it was taken'),
@@ -102,44 +106,46 @@ describe('the journal', () => {
   });
 
   it('takes no more executions of a wallet than its limit, however many come at once', async () => {
-    const claims = Array.from({ length: 5 }, (_, n) => mine.claim(execution(`at once ${n}`), 1, 3));
+    const claims = Array.from({ length: 5 }, (_, n) => mine.claim(execution(`at once ${n}`), 1, free({ openExecutions: 3 })));
     const settled = await Promise.allSettled(claims);
     const refused = settled.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
-    expect(refused.map((error) => error instanceof OpenLimitReached)).to.deep.equal([true, true]);
+    expect(refused.map((error) => error instanceof NotFunded)).to.deep.equal([true, true]);
     const open = ledger.sqlite.prepare("SELECT count(*) FROM executions WHERE wallet = 'wallet'").pluck().get();
     expect(open).to.equal(3n);
-    await mine.claim(execution('of another', { wallet: 'another' }), 1, 3);
-    expect(await rejected(mine.claimOpened(execution('opened'), TIMES, 1, 3))).to.be.instanceOf(OpenLimitReached);
-    expect(await rejected(mine.claim(execution('at once 0'), 1, 3))).to.be.instanceOf(JournalConflict);
+    await mine.claim(execution('of another', { wallet: 'another' }), 1, free({ openExecutions: 3 }));
+    expect(await rejected(mine.claimOpened(execution('opened'), TIMES, 1, free({ openExecutions: 3 })))).to.be.instanceOf(
+      NotFunded,
+    );
+    expect(await rejected(mine.claim(execution('at once 0'), 1, free({ openExecutions: 3 })))).to.be.instanceOf(JournalConflict);
   });
 
   it('an Idempotency-Key erases no fee that its earlier calls have lost', async () => {
     for (let times = 0; times < 3; times += 1) await refuse('again', 'insufficient_balance');
-    expect(await mine.lostFeesOf('wallet', 0)).to.equal(15_000n);
-    const row = await mine.claim(execution('again'), 1);
+    expect(await burntOf(0)).to.equal(15_000n);
+    const row = await mine.claim(execution('again'), 1, free());
     expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, fees: 0n, error_code: null, open_signature: null });
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
-    expect(await mine.lostFeesOf('wallet', 0)).to.equal(15_000n);
-    expect(await mine.lostFeesOf('wallet', 1)).to.equal(0n);
+    expect(await burntOf(0)).to.equal(15_000n);
+    expect(await burntOf(DAY_MS + 1)).to.equal(0n);
   });
 
   it('counts what the chain took for a refused open whatever the caller was told, and nothing for an expired one', async () => {
     await refuse('refused', 'service_unavailable');
-    const expired = await mine.claim(execution('expired'), 1);
+    const expired = await mine.claim(execution('expired'), 1, free());
     await mine.openSigned(expired, SIGNED, 60n);
     await mine.void(expired, 'service_unavailable', 'expired');
-    expect(await mine.lostFeesOf('wallet', 0)).to.equal(5_000n);
+    expect(await burntOf(0)).to.equal(5_000n);
   });
 
   it('what was answered in vain never answers the call that takes its place', async () => {
     const row = await dispatch('one');
     await mine.storeResult(resultOf('one', 'in vain'));
     await mine.void(row, 'service_unavailable', 'rolled back');
-    await mine.claim(execution('one'), 2);
+    await mine.claim(execution('one'), 2, free());
     expect(await mine.result('one')).to.equal(undefined);
-    expect(await rejected(mine.claim(execution('one'), 3))).to.be.instanceOf(JournalConflict);
+    expect(await rejected(mine.claim(execution('one'), 3, free()))).to.be.instanceOf(JournalConflict);
   });
 
   it('writing down the use of many keys holds up no call', async () => {
@@ -154,7 +160,7 @@ describe('the journal', () => {
     await refuse('again', 'insufficient_balance');
     const flushed = use.flush();
     // Both write in this thread: where one waited for the other, neither would ever go on.
-    const row = await mine.claim(execution('again'), 2);
+    const row = await mine.claim(execution('again'), 2, free());
     await flushed;
     expect(row.state).to.equal('accepted');
     const used = ledger.sqlite
@@ -166,7 +172,7 @@ describe('the journal', () => {
   });
 
   it('recovery reads page by page, and not what rests', async () => {
-    for (let n = 0; n < 5; n += 1) await mine.claim(execution(`row ${n}`), 1);
+    for (let n = 0; n < 5; n += 1) await mine.claim(execution(`row ${n}`), 1, free());
     await mine.restUntil('row 1', 1_000);
     const idsOf = (rows: { execution_id: string }[]) => rows.map((row) => row.execution_id);
     const first = await mine.unfinished(10, 2);
@@ -189,7 +195,7 @@ describe('the journal', () => {
 
   it('an open that counts as never landed is proven like every other end, once its bytes are dead', async () => {
     await refuse('signed', 'service_unavailable');
-    const unsigned = await mine.claim(execution('unsigned'), 1);
+    const unsigned = await mine.claim(execution('unsigned'), 1, free());
     await mine.void(unsigned, 'service_unavailable', 'interrupted');
     const later = BigInt(Math.floor(Date.now() / 1_000) + 60);
     expect(await mine.unproven(10n, later, 9)).to.deep.equal([]);
