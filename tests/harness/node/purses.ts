@@ -1,0 +1,48 @@
+/** Everything that the parties of a call hold, lamports and USDC, so that a test can say what has moved to the unit. */
+import type { PublicKey } from '@solana/web3.js';
+import { decodeRents, RENT_ADDRESS } from '../../../app/relay/chain/rent.ts';
+import { findSpender } from '../../../app/sdk/program/program.ts';
+import type { TestMarketplace } from './marketplace.ts';
+
+export interface Purses {
+  /** Lamports. */
+  authority: bigint;
+  cold: bigint;
+  wallet: bigint;
+  tank: bigint;
+  /** Base units. */
+  callerUsdc: bigint;
+  creatorUsdc: bigint;
+  treasuryUsdc: bigint;
+}
+
+/** Reads what the caller's side and the operator's hold; `cold` is where lent rent returns to. */
+export async function readPurses(market: TestMarketplace, caller: number, cold: PublicKey): Promise<Purses> {
+  const { connection } = market.node;
+  const { wallet } = market.callers[caller]!;
+  const addresses = [market.authority.publicKey, cold, wallet.publicKey, findSpender(wallet.publicKey)];
+  const lamports = await Promise.all(addresses.map((address) => connection.getBalance(address, 'confirmed')));
+  const { callers, creator, treasury } = await market.balances();
+  const [authority, coldHas, walletHas, tank] = lamports.map(BigInt) as [bigint, bigint, bigint, bigint];
+  return {
+    authority,
+    cold: coldHas,
+    wallet: walletHas,
+    tank,
+    callerUsdc: callers[caller]!,
+    creatorUsdc: creator,
+    treasuryUsdc: treasury,
+  };
+}
+
+/** What has come to each since `before`; those with nothing are left out. */
+export function movedSince(before: Purses, after: Purses): Partial<Purses> {
+  const moved = Object.entries(before).map(([name, had]) => [name, after[name as keyof Purses] - had] as const);
+  return Object.fromEntries(moved.filter(([, amount]) => amount !== 0n));
+}
+
+/** Rents as the node has them. */
+export async function readRents(market: TestMarketplace) {
+  const account = await market.node.connection.getAccountInfo(RENT_ADDRESS, 'confirmed');
+  return decodeRents(account!.data);
+}
