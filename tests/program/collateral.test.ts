@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, PRICE, signed, USDC, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, type World, world } from '../harness/vm/world.ts';
 
 /** max_timeout + refund_grace + dispute_window of the world's config. */
 const SPAN = 3_600n + 600n + 259_200n;
@@ -17,10 +17,10 @@ describe('keys, collateral and delisting', () => {
   });
 
   const own = () => ({ creator: w.creator.publicKey, listing: w.listing });
-  const rotate = (key: Keypair, by = w.creator) => [
-    signed(key, program.registerMessage(w.listing)),
-    program.rotateSigningKey({ ...own(), creator: by.publicKey, payer: by.publicKey, signingKey: key.publicKey }),
-  ];
+  const rotate = (key: Keypair, by = w.creator, possession = possessionOf(key, w.listing)) => {
+    const rotation = { creator: by.publicKey, payer: by.publicKey, signingKey: key.publicKey, possession };
+    return [program.rotateSigningKey({ ...own(), ...rotation })];
+  };
   const delist = (by = w.creator) => program.delistAgent({ ...own(), creator: by.publicKey });
   const topUp = (amount: bigint, by = w.creator, source = w.wallet(by)) =>
     program.topUpCollateral({ ...own(), creator: by.publicKey, source, amount });
@@ -33,12 +33,13 @@ describe('keys, collateral and delisting', () => {
     await w.must(rotate(second), [w.creator]);
     await w.must(rotate(third), [w.creator]);
     const later = { ...(await w.open()), signingKey: third };
-    await w.rejects(w.settleInstructions({ ...later, signingKey: w.signingKey }), [w.relay], 'SignatureWrongKey');
+    await w.rejects([w.settleInstruction({ ...later, signingKey: w.signingKey })], [w.relay], 'SignatureInvalid');
     for (const run of [first, later]) {
-      await w.moves(w.settleInstructions(run), [w.relay], {
+      await w.moves([w.settleInstruction(run)], [w.relay], {
         creator: { usdc: PRICE - FEE },
         treasury: { usdc: FEE },
         caller: { lamports: w.vm.rent(165) },
+        relay: { lamports: GAS_LAMPORTS },
       });
     }
     await w.must(rotate(w.signingKey), [w.creator]);
@@ -48,15 +49,15 @@ describe('keys, collateral and delisting', () => {
   it('rejects: a rotation by a stranger, without proof, to another listing’s key, to a weak key, after delisting', async () => {
     const fresh = namedKeypair('fresh key');
     await w.rejects(rotate(fresh, w.stranger), [w.stranger], 'NotCreator');
-    await w.rejects([rotate(fresh)[1]!], [w.creator], 'SignatureMissing');
+    await w.rejects(rotate(fresh, w.creator, new Uint8Array(64)), [w.creator], 'SignatureInvalid');
     const other = namedKeypair('other key');
-    const input = w.listInput({ creator: w.otherCreator.publicKey, signingKey: other.publicKey });
-    await w.must(w.listInstructions(input, other), [w.otherCreator]);
+    await w.must([w.listInstruction({ creator: w.otherCreator.publicKey }, other)], [w.otherCreator]);
     await w.rejects(rotate(other), [w.creator], 'SigningKeyTaken');
     const weak = program.rotateSigningKey({
       ...own(),
       payer: w.creator.publicKey,
       signingKey: PublicKey.default,
+      possession: new Uint8Array(64),
     });
     await w.rejects([weak], [w.creator], 'WeakSigningKey');
     await w.must([delist()], [w.creator]);
@@ -99,7 +100,7 @@ describe('keys, collateral and delisting', () => {
 
   it('waits for an open dispute; a slash is missing from what goes back; an award that waits keeps the vault', async () => {
     const run = await w.open();
-    await w.must(w.settleInstructions(run), [w.relay]);
+    await w.must([w.settleInstruction(run)], [w.relay]);
     const { executionId, listing } = run;
     const people = { caller: w.caller.publicKey, payer: w.caller.publicKey };
     const evidence = { evidenceHash: new Uint8Array(32), evidenceUri: '' };

@@ -6,7 +6,7 @@ import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type World, world } from '../harness/vm/world.ts';
 
-const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8;
+const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8 + 4 + 32;
 const YEAR = 31_536_000n;
 
 describe('create_grant', () => {
@@ -49,10 +49,21 @@ describe('create_grant', () => {
         totalSpent: 0n,
         executionCount: 0n,
         lastOpenedAt: 0n,
+        reserved: new Uint8Array(32),
       }),
     );
     expect(plain(outcome.events)).to.deep.equal([
-      { name: 'GrantCreated', data: plain({ grant: address, wallet, keyId, ...input.limits, createdAt: START }) },
+      {
+        name: 'GrantCreated',
+        data: plain({
+          grant: address,
+          wallet,
+          keyId,
+          ...input.limits,
+          createdAt: START,
+          rentSponsor: w.relay.publicKey,
+        }),
+      },
     ]);
   });
 
@@ -75,6 +86,22 @@ describe('create_grant', () => {
       await w.rejects([create({ [name]: 0n })], [w.caller], 'GrantLimitZero');
     }
     await w.rejects([create({ periodSeconds: 0 })], [w.caller], 'GrantLimitZero');
+  });
+
+  it('allows as much gas as 100,000 lamports, or none', async () => {
+    await w.must([create({ maxGasLamports: 100_000 })], [w.caller]);
+    const frugal = w.grantInput({ maxGasLamports: 0 }, new Uint8Array(16).fill(0x43));
+    await w.must([program.createGrant(frugal)], [w.caller]);
+    const update = (maxGasLamports: number) =>
+      program.updateGrant({ wallet: w.caller.publicKey, keyId, limits: { ...frugal.limits, maxGasLamports } });
+    await w.must([update(100_000)], [w.caller]);
+    await w.rejects([update(100_001)], [w.caller], 'GrantGasOutOfBounds');
+  });
+
+  it('rejects: more gas than 100,000 lamports', async () => {
+    for (const maxGasLamports of [100_001, 0xffff_ffff]) {
+      await w.rejects([create({ maxGasLamports })], [w.caller], 'GrantGasOutOfBounds');
+    }
   });
 
   it('rejects: an end that is not ahead, or more than a year away', async () => {

@@ -23,7 +23,7 @@ describe('disputes', () => {
 
   const settled = async (change: Partial<program.OpenExecutionInput> = {}) => {
     const run = await w.open(change);
-    await w.must(w.settleInstructions(run), [w.relay]);
+    await w.must([w.settleInstruction(run)], [w.relay]);
     return run;
   };
   const openInput = (run = execution, by: Keypair = w.caller, evidenceUri = 'https://example.com/evidence') =>

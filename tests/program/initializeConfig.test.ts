@@ -9,7 +9,7 @@ import { plain } from '../harness/vm/plain.ts';
 import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
-const CONFIG_BYTES = 8 + 7 + 4 * 32 + 2 * 8 + 5 * 4 + 4 * 16;
+const CONFIG_BYTES = 8 + 8 + 3 * 32 + 2 * 8 + 5 * 4 + 4 * 16 + 8 * 32 + 64;
 
 describe('initialize_config', () => {
   let w: World;
@@ -46,7 +46,9 @@ describe('initialize_config', () => {
         tierCount: 4,
         admin: w.admin.publicKey,
         pendingAdmin: PublicKey.default,
-        relayAuthority: w.relay.publicKey,
+        relayAuthorityCount: 1,
+        relayAuthorities: [w.relay.publicKey, ...Array(7).fill(PublicKey.default)],
+        reserved: new Uint8Array(64),
         usdcMint: w.usdcMint,
         minPrice: 10_000n,
         disputeBondLamports: 10_000_000n,
@@ -74,10 +76,21 @@ describe('initialize_config', () => {
         data: plain({
           config: program.findConfig(),
           admin: w.admin.publicKey,
-          relayAuthority: w.relay.publicKey,
+          relayAuthorities: [w.relay.publicKey],
           usdcMint: w.usdcMint,
           treasury: program.findTreasury(),
-          feeBps: 100,
+          settings: {
+            opensPaused: false,
+            feeBps: 100,
+            minPrice: 10_000n,
+            disputeBondLamports: 10_000_000n,
+            disputeWindowSeconds: 259_200,
+            refundGraceSeconds: 600,
+            maxTimeoutSeconds: 3_600,
+            longestSpanSeconds: 263_400,
+            exposureMultiple: 0,
+            tiers: TIERS,
+          },
         }),
       },
     ]);
@@ -192,7 +205,7 @@ describe('initialize_config', () => {
 
   it('rejects: the zero address, which nobody can sign for, as admin or relay authority', async () => {
     await rejects({ admin: PublicKey.default }, 'InvalidAuthority');
-    await rejects({ relayAuthority: PublicKey.default }, 'InvalidAuthority');
+    await rejects({ relayAuthorities: [PublicKey.default] }, 'InvalidRelayAuthorities');
   });
 
   it('rejects: a second marketplace', async () => {

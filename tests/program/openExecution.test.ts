@@ -3,13 +3,24 @@ import { AccountLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { GRACE, NO_KEY, PRICE, TERMS, TIMEOUT, USDC, type World, world } from '../harness/vm/world.ts';
+import {
+  GAS,
+  GAS_LAMPORTS,
+  GRACE,
+  NO_KEY,
+  PRICE,
+  TERMS,
+  TIMEOUT,
+  USDC,
+  type World,
+  world,
+} from '../harness/vm/world.ts';
 
-const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 3 * 4 + 2;
+const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
 
 describe('open_execution', () => {
   let w: World;
@@ -31,8 +42,8 @@ describe('open_execution', () => {
     w.watch('escrow', escrow);
     const outcome = await w.moves([program.openExecution(input)], [w.caller, w.relay], {
       caller: { usdc: -PRICE },
-      relay: { lamports: -rents() },
-      record: { lamports: w.vm.rent(RECORD_BYTES) },
+      relay: { lamports: -(rents() + GAS_LAMPORTS) },
+      record: { lamports: w.vm.rent(RECORD_BYTES) + GAS_LAMPORTS },
       escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
     });
 
@@ -57,6 +68,7 @@ describe('open_execution', () => {
       deadline: START + BigInt(TIMEOUT),
       refundAt: START + BigInt(TIMEOUT + GRACE),
       disputeWindowSeconds: 259_200,
+      gasLamports: GAS,
     };
     expect((await w.vm.getAccount(record))!.data.length).to.equal(RECORD_BYTES);
     expect(plain(await w.read('ExecutionRecord', record))).to.deep.equal(
@@ -77,7 +89,16 @@ describe('open_execution', () => {
     expect(plain(outcome.events)).to.deep.equal([
       {
         name: 'ExecutionOpened',
-        data: plain({ record, ...terms, grantExecutionCount: 0n, grantTotalSpent: 0n }),
+        data: plain({
+          record,
+          ...terms,
+          grantExecutionCount: 0n,
+          grantTotalSpent: 0n,
+          grantPeriodStart: 0n,
+          grantPeriodSpent: 0n,
+          exposureWindowStart: START,
+          exposureOpened: PRICE,
+        }),
       },
     ]);
   });
@@ -96,7 +117,7 @@ describe('open_execution', () => {
     await w.vm.airdrop(record, 1n);
     await w.vm.airdrop(program.findEscrow(record), 900_000n);
     await w.moves([program.openExecution(input)], [w.caller], {
-      caller: { usdc: -PRICE, lamports: -(rents() - 900_001n) },
+      caller: { usdc: -PRICE, lamports: -(rents() + GAS_LAMPORTS - 900_001n) },
     });
     expect((await w.read('ExecutionRecord', record)).status).to.equal('open');
   });
@@ -145,7 +166,7 @@ describe('open_execution', () => {
 
   it('rejects: an id that does not follow from caller and nonce', async () => {
     const { nonce, executionId } = w.openTerms();
-    await rejects({ nonce: new Uint8Array(16).fill(3), executionId }, 'WrongExecutionId');
+    await rejects({ nonce: createNonce(w.day()), executionId }, 'WrongExecutionId');
     const raw = deriveExecutionId(w.caller.publicKey.toBytes(), nonce);
     raw[6]! ^= 0x10;
     await rejects({ nonce, executionId: raw }, 'WrongExecutionId');
@@ -156,7 +177,7 @@ describe('open_execution', () => {
   it('rejects: an id that is taken, while it runs, after it settled and after it was refunded', async () => {
     const first = await w.open();
     await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
-    await w.must(w.settleInstructions(first), [w.relay]);
+    await w.must([w.settleInstruction(first)], [w.relay]);
     await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
     const second = await w.open();
     await w.must([w.refundInstruction(second)], [w.relay]);
@@ -187,10 +208,10 @@ describe('open_execution', () => {
     const copy = namedKeypair('copy').publicKey;
     w.vm.setAccount(copy, (await w.vm.getAccount(w.listing))!);
     for (const [at, address, error] of [
-      [3, copy, 'WrongAddress'],
-      [3, program.findConfig(), 'AccountDiscriminatorMismatch'],
+      [4, copy, 'WrongAddress'],
       [4, program.findConfig(), 'AccountDiscriminatorMismatch'],
-      [6, elsewhere, 'ConstraintSeeds'],
+      [5, program.findConfig(), 'AccountDiscriminatorMismatch'],
+      [7, elsewhere, 'ConstraintSeeds'],
     ] as const) {
       const forged = open();
       forged.keys[at]!.pubkey = address;

@@ -2,12 +2,13 @@
 import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS, GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
-const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 3 * 4 + 2;
+const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
 
 describe('open_execution_with_grant', () => {
   let w: World;
@@ -34,10 +35,13 @@ describe('open_execution_with_grant', () => {
     const record = program.findExecution(input.executionId);
     const escrow = program.findEscrow(record);
     w.watch('escrow', escrow);
+    w.watch('record', record);
     const before = await grant();
     const outcome = await w.moves([program.openExecutionWithGrant(input)], [w.relay, w.stranger], {
       caller: { usdc: -PRICE },
       stranger: { lamports: -(w.vm.rent(RECORD_BYTES) + w.vm.rent(165)) },
+      tank: { lamports: -GAS_LAMPORTS },
+      record: { lamports: w.vm.rent(RECORD_BYTES) + GAS_LAMPORTS },
       escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
     });
     expect(plain(await grant())).to.deep.equal(
@@ -58,12 +62,25 @@ describe('open_execution_with_grant', () => {
       deadline: START + 60n,
       refundAt: START + 660n,
       disputeWindowSeconds: 259_200,
+      gasLamports: GAS,
     };
     const written = plain(await w.read('ExecutionRecord', record)) as object;
     expect(written).to.deep.include(plain(terms) as object);
     expect(written).to.deep.include({ status: 'open', settledAt: 0n, executionTimeMs: 0 });
     expect(plain(outcome.events)).to.deep.equal([
-      { name: 'ExecutionOpened', data: plain({ record, ...terms, grantExecutionCount: 1n, grantTotalSpent: PRICE }) },
+      {
+        name: 'ExecutionOpened',
+        data: plain({
+          record,
+          ...terms,
+          grantExecutionCount: 1n,
+          grantTotalSpent: PRICE,
+          grantPeriodStart: START,
+          grantPeriodSpent: PRICE,
+          exposureWindowStart: START,
+          exposureOpened: PRICE,
+        }),
+      },
     ]);
     const wallet = AccountLayout.decode((await w.vm.getAccount(w.wallet(w.caller)))!.data);
     expect(wallet.delegatedAmount).to.equal(500n * USDC - PRICE);
@@ -158,7 +175,7 @@ describe('open_execution_with_grant', () => {
     const elsewhere = namedKeypair('savings').publicKey;
     w.vm.setTokenAccount(elsewhere, { ...rich, owner: w.caller.publicKey });
     const forged = open();
-    forged.keys[9]!.pubkey = elsewhere;
+    forged.keys[10]!.pubkey = elsewhere;
     await w.rejects([forged], [w.relay], 'WrongAddress');
     w.vm.setTokenAccount(w.wallet(w.caller), { ...rich, owner: w.stranger.publicKey });
     await rejects('InvalidSource');
@@ -176,14 +193,14 @@ describe('open_execution_with_grant', () => {
 
   it("rejects: one wallet's grant for another wallet's money or id", async () => {
     const stranger = w.stranger.publicKey;
-    const nonce = new Uint8Array(16).fill(4);
+    const nonce = createNonce(w.day());
     const { executionId } = w.openTerms(stranger, { nonce });
     await rejects('WrongExecutionId', { nonce, executionId });
     const forged = open();
-    forged.keys[6]!.pubkey = program.findSpender(stranger);
+    forged.keys[7]!.pubkey = program.findSpender(stranger);
     await w.rejects([forged], [w.relay], 'WrongAddress');
     const source = open();
-    source.keys[9]!.pubkey = w.wallet(stranger);
+    source.keys[10]!.pubkey = w.wallet(stranger);
     await w.rejects([source], [w.relay], 'WrongAddress');
   });
 

@@ -5,7 +5,7 @@ import { findCallerPda, printed, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('a caller that is an address of another program', () => {
   let w: World;
@@ -29,20 +29,22 @@ describe('a caller that is an address of another program', () => {
 
   it('opens by CPI, with a payer of its own, and is settled', async () => {
     const { execution, instruction } = await open();
-    const recordRent = w.vm.rent(290);
+    const recordRent = w.vm.rent(294);
     const outcome = await w.moves([relayed(instruction)], [w.stranger], {
       pda: { usdc: -PRICE },
-      stranger: { lamports: -(recordRent + w.vm.rent(165)) },
-      record: { lamports: recordRent },
+      stranger: { lamports: -(recordRent + GAS_LAMPORTS + w.vm.rent(165)) },
+      record: { lamports: recordRent + GAS_LAMPORTS },
       escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
     });
     expect(plain(outcome.events[0]?.data)).to.include(
       plain({ caller: pda, rentSponsor: w.stranger.publicKey }) as object,
     );
-    await w.moves(w.settleInstructions(execution), [w.relay], {
+    await w.moves([w.settleInstruction(execution)], [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
       stranger: { lamports: w.vm.rent(165) },
+      relay: { lamports: GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
     });
   });
@@ -53,6 +55,8 @@ describe('a caller that is an address of another program', () => {
     await w.moves([w.refundInstruction(execution)], [w.relay], {
       pda: { usdc: PRICE },
       stranger: { lamports: w.vm.rent(165) },
+      relay: { lamports: GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
     });
   });
@@ -94,6 +98,7 @@ describe('a caller that is an address of another program', () => {
     await w.must([relayed(grant)], [w.stranger]);
     const spender = program.approveSpender({ wallet: pda, usdcMint: w.usdcMint, amount: 5n * USDC });
     await w.must([relayed(spender)], []);
+    await w.must([program.depositGas({ from: w.stranger.publicKey, wallet: pda, lamports: 1_000_000n })], [w.stranger]);
     await w.openWithGrant({ wallet: pda, keyId });
     expect(await w.vm.tokens(w.wallet(pda))).to.equal(10n * USDC - PRICE);
     await w.must([relayed(program.revokeGrant({ authority: pda, wallet: pda, keyId }))], []);
@@ -104,12 +109,13 @@ describe('a caller that is an address of another program', () => {
     );
   });
 
-  it('lists an agent by CPI, the proof of its key directly before the call', async () => {
+  it('lists an agent by CPI', async () => {
     const signingKey = namedKeypair('pda key');
     const change = { creator: pda, payer: w.stranger.publicKey, signingKey: signingKey.publicKey };
-    const [proof, list] = w.listInstructions(w.listInput(change), signingKey);
-    await w.rejects([relayed(list)], [w.stranger], 'SignatureMissing');
-    await w.must([proof, relayed(list)], [w.stranger]);
+    const list = w.listInstruction(change, signingKey);
+    const unproved = w.listInstruction({ ...change, possession: new Uint8Array(64) });
+    await w.rejects([relayed(unproved)], [w.stranger], 'SignatureInvalid');
+    await w.must([relayed(list)], [w.stranger]);
     const listing = await w.read('AgentListing', program.findListing(pda, w.listingId));
     expect(listing.creator.toBase58()).to.equal(pda.toBase58());
     expect(await w.vm.tokens(w.wallet(pda))).to.equal(0n);

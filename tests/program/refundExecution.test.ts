@@ -4,7 +4,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('refund_execution', () => {
   let w: World;
@@ -28,7 +28,8 @@ describe('refund_execution', () => {
     const before = await read();
     const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], {
       caller: { usdc: PRICE },
-      relay: { lamports: rent() },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
     expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
@@ -48,6 +49,9 @@ describe('refund_execution', () => {
           refundedAt: START + 30n,
           grantRestored: true,
           grantTotalSpent: 0n,
+          grantPeriodSpent: 0n,
+          gasTo: w.relay.publicKey,
+          gasLamports: GAS,
         }),
       },
     ]);
@@ -65,7 +69,7 @@ describe('refund_execution', () => {
     for (const seconds of [660n, 661n]) {
       const run = await w.open();
       await w.vm.setClock(START + seconds);
-      const moved = { caller: { usdc: PRICE, lamports: rent() } };
+      const moved = { caller: { usdc: PRICE, lamports: rent() + GAS_LAMPORTS } };
       const instruction = w.refundInstruction(run, { authority: w.stranger.publicKey, reason: 'creatorFailed' });
       const outcome = await w.moves([instruction], [w.stranger], moved);
       expect(outcome.events[0]?.data).to.include({ reason: 5, refundedAt: START + seconds });
@@ -98,7 +102,8 @@ describe('refund_execution', () => {
     w.vm.setTokenAccount(execution.escrow, account);
     const outcome = await w.moves([refund()], [w.relay], {
       caller: { usdc: PRICE + 5n },
-      relay: { lamports: rent() + 9n },
+      relay: { lamports: rent() + 9n + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE - 5n, lamports: -rent() - 9n },
     });
     expect(outcome.events[0]?.data).to.include({ amount: PRICE + 5n });
@@ -114,10 +119,11 @@ describe('refund_execution', () => {
     await w.must([refund()], [w.relay]);
     await rejects('ExecutionNotOpen');
     execution = await w.open();
-    await w.moves(w.settleInstructions(execution), [w.relay], {
+    await w.moves([w.settleInstruction(execution)], [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
       caller: { lamports: rent() },
+      relay: { lamports: GAS_LAMPORTS },
     });
     await rejects('ExecutionNotOpen');
   });
@@ -145,7 +151,8 @@ describe('refund_execution', () => {
     w.watch('savings', savings);
     await w.moves([refund({ authority, destination: savings })], [w.caller], {
       savings: { usdc: PRICE },
-      relay: { lamports: rent() },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
   });
@@ -163,7 +170,8 @@ describe('refund_execution', () => {
     w.vm.setTokenAccount(wallet, account);
     await w.moves([refund()], [w.relay], {
       caller: { usdc: PRICE },
-      relay: { lamports: rent() },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
   });

@@ -62,6 +62,6 @@ describe('revoke_grant', () => {
     w.vm.setAccount(copy, (await w.vm.getAccount(program.findGrant(w.caller.publicKey, w.keyId)))!);
     const forged = revoke(w.caller);
     forged.keys[2]!.pubkey = copy;
-    await w.rejects([forged], [w.caller], 'WrongAddress');
+    await w.rejects([forged], [w.caller], 'ConstraintSeeds');
   });
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { FEE, PRICE, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
 
 describe('set_listing_status', () => {
   let w: World;
@@ -34,10 +34,11 @@ describe('set_listing_status', () => {
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
     await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'ListingNotActive');
     w.watch('escrow', execution.escrow);
-    await w.moves(w.settleInstructions(execution), [w.relay], {
+    await w.moves([w.settleInstruction(execution)], [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
       caller: { lamports: w.vm.rent(165) },
+      relay: { lamports: GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
     });
     await w.must([set('active')], [w.creator]);
@@ -47,7 +48,7 @@ describe('set_listing_status', () => {
   it('lets an execution of a delisted listing settle', async () => {
     const execution = await w.open();
     await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
-    await w.must(w.settleInstructions(execution), [w.relay]);
+    await w.must([w.settleInstruction(execution)], [w.relay]);
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
   });
 

@@ -1,10 +1,21 @@
 /** settle_execution: 99% to the creator, 1% to the treasury, once, before refund_at. Forged signatures have a file of their own. */
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, PRICE, RESULT_HASH, USDC, type World, world } from '../harness/vm/world.ts';
+import {
+  type Execution,
+  FEE,
+  GAS,
+  GAS_LAMPORTS,
+  PRICE,
+  RESULT_HASH,
+  USDC,
+  type World,
+  world,
+} from '../harness/vm/world.ts';
 
 describe('settle_execution', () => {
   let w: World;
@@ -17,7 +28,7 @@ describe('settle_execution', () => {
     w.watch('escrow', execution.escrow);
   });
 
-  const settle = (change: Partial<program.SettleExecutionInput> = {}) => w.settleInstructions(execution, change);
+  const settle = (change: Partial<program.SettleExecutionInput> = {}) => [w.settleInstruction(execution, change)];
   const rejects = (error: string, change: Partial<program.SettleExecutionInput> = {}) =>
     w.rejects(settle(change), [w.relay], error);
   const rent = () => w.vm.rent(165);
@@ -29,7 +40,8 @@ describe('settle_execution', () => {
     const outcome = await w.moves(settle(), [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
-      relay: { lamports: rent() },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
     expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
@@ -49,6 +61,9 @@ describe('settle_execution', () => {
           feeWaived: false,
           executionTimeMs: 1_250,
           settledAt: START + 7n,
+          payout: w.payout,
+          gasTo: w.relay.publicKey,
+          gasLamports: GAS,
         }),
       },
     ]);
@@ -73,8 +88,9 @@ describe('settle_execution', () => {
       const run = await w.open();
       await w.overwrite('ExecutionRecord', run.record, { price, feeBps });
       w.vm.setTokenAccount(run.escrow, { mint: w.usdcMint, owner: run.record, amount: price });
-      const outcome = await w.moves(w.settleInstructions(run), [w.relay], {
+      const outcome = await w.moves([w.settleInstruction(run)], [w.relay], {
         caller: { lamports: rent() },
+        relay: { lamports: GAS_LAMPORTS },
         creator: { usdc: price - fee },
         ...(fee > 0n && { treasury: { usdc: fee } }),
       });
@@ -87,7 +103,8 @@ describe('settle_execution', () => {
     await w.moves(settle(), [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
-      relay: { lamports: rent() },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
   });
@@ -102,7 +119,8 @@ describe('settle_execution', () => {
     const outcome = await w.moves(settle(), [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE + 77n },
-      relay: { lamports: rent() + 5_000n },
+      relay: { lamports: rent() + 5_000n + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE - 77n, lamports: -rent() - 5_000n },
     });
     expect(outcome.events[0]?.data).to.include({ creatorAmount: PRICE - FEE, platformAmount: FEE });
@@ -114,7 +132,8 @@ describe('settle_execution', () => {
     w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE + 77n });
     const outcome = await w.moves(settle(), [w.relay], {
       creator: { usdc: PRICE + 77n },
-      relay: { lamports: rent() },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE - 77n, lamports: -rent() },
     });
     expect(outcome.events[0]?.data).to.include({
@@ -149,10 +168,11 @@ describe('settle_execution', () => {
 
   it('settles two executions in one transaction, each with its own signature', async () => {
     const second = await w.openWithGrant();
-    await w.moves([...settle(), ...w.settleInstructions(second)], [w.relay], {
+    await w.moves([...settle(), w.settleInstruction(second)], [w.relay], {
       creator: { usdc: 2n * (PRICE - FEE) },
       treasury: { usdc: 2n * FEE },
-      relay: { lamports: 2n * rent() },
+      relay: { lamports: 2n * (rent() + GAS_LAMPORTS) },
+      record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
   });
@@ -161,25 +181,26 @@ describe('settle_execution', () => {
     for (const who of [w.creator, w.caller, w.stranger, w.admin]) {
       await w.rejects(settle({ relayAuthority: who.publicKey }), [who], 'NotRelayAuthority');
     }
-    const [proof, unsigned] = settle();
+    const unsigned = w.settleInstruction(execution);
     unsigned.keys[0]!.isSigner = false;
-    await w.rejects([proof, unsigned], [], 'AccountNotSigner');
+    await w.rejects([unsigned], [], 'AccountNotSigner');
   });
 
   it('obeys the relay authority of now', async () => {
-    await w.overwrite('Config', program.findConfig(), { relayAuthority: w.stranger.publicKey });
+    await w.overwrite('Config', program.findConfig(), {
+      relayAuthorities: [w.stranger.publicKey, ...Array(7).fill(PublicKey.default)],
+    });
     await rejects('NotRelayAuthority');
     await w.must(settle({ relayAuthority: w.stranger.publicKey }), [w.stranger]);
   });
 
   it("rejects: another listing, another payout, another's rent", async () => {
     const signingKey = namedKeypair('other key');
-    const other = w.listInput({ creator: w.otherCreator.publicKey, signingKey: signingKey.publicKey });
-    await w.must(w.listInstructions(other, signingKey), [w.otherCreator]);
+    await w.must([w.listInstruction({ creator: w.otherCreator.publicKey }, signingKey)], [w.otherCreator]);
     const listing = program.findListing(w.otherCreator.publicKey, w.listingId);
     await rejects('WrongListing', { listing, payout: w.wallet(w.otherCreator) });
-    await rejects('WrongPayout', { payout: w.wallet(w.otherCreator) });
-    await rejects('WrongPayout', { payout: execution.escrow });
+    await rejects('PayoutUnusable', { payout: w.wallet(w.otherCreator) });
+    await rejects('PayoutUnusable', { payout: execution.escrow });
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
   });
 
@@ -212,7 +233,7 @@ describe('settle_execution', () => {
     await rejects('RecordUnsound');
   });
 
-  it("rejects: another execution's escrow, a copied record, a false treasury, a false sysvar", async () => {
+  it("rejects: another execution's escrow, a copied record, a false treasury, a false token program", async () => {
     const second = await w.open();
     const copy = namedKeypair('copy').publicKey;
     w.vm.setAccount(copy, (await w.vm.getAccount(execution.record))!);
@@ -220,12 +241,11 @@ describe('settle_execution', () => {
       [4, second.escrow, 'WrongAddress'],
       [2, copy, 'WrongAddress'],
       [6, w.wallet(w.stranger), 'ConstraintAddress'],
-      [8, copy, 'ConstraintAddress'],
-      [9, copy, 'InvalidProgramId'],
+      [8, copy, 'InvalidProgramId'],
     ] as const) {
-      const [proof, forged] = settle();
+      const forged = w.settleInstruction(execution);
       forged.keys[at]!.pubkey = address;
-      await w.rejects([proof, forged], [w.relay], error);
+      await w.rejects([forged], [w.relay], error);
     }
   });
 });

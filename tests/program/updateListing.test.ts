@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('update_listing', () => {
   let w: World;
@@ -78,16 +78,16 @@ describe('update_listing', () => {
     expect(await read()).to.deep.include({ status: 'paused', price: 2n * USDC, listingVersion: 2 });
   });
 
-  it('leaves an open execution at its price, paid to the new payout account', async () => {
+  it('leaves an open execution at its price, which can be paid to the new payout account', async () => {
     const execution = await w.open();
     const payout = namedKeypair('income').publicKey;
     w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
     await w.must([update({ price: 2n * USDC }, { payout })], [w.creator]);
-    await w.rejects(w.settleInstructions(execution), [w.relay], 'WrongPayout');
     w.watch('income', payout);
     w.watch('escrow', execution.escrow);
-    await w.moves(w.settleInstructions(execution, { payout }), [w.relay], {
+    await w.moves([w.settleInstruction(execution, { payout })], [w.relay], {
       caller: { lamports: w.vm.rent(165) },
+      relay: { lamports: GAS_LAMPORTS },
       income: { usdc: 1_222_222n },
       treasury: { usdc: 12_345n },
       escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
@@ -143,8 +143,7 @@ describe('update_listing', () => {
 
   it("rejects: another listing's collateral", async () => {
     const signingKey = namedKeypair('other key');
-    const other = w.listInput({ creator: w.otherCreator.publicKey, signingKey: signingKey.publicKey });
-    await w.must(w.listInstructions(other, signingKey), [w.otherCreator]);
+    await w.must([w.listInstruction({ creator: w.otherCreator.publicKey }, signingKey)], [w.otherCreator]);
     const forged = update({ tagMask: 0b10 });
     forged.keys[3]!.pubkey = program.findCollateral(program.findListing(w.otherCreator.publicKey, w.listingId));
     await w.rejects([forged], [w.creator], 'WrongListing');

@@ -37,6 +37,9 @@ export interface Backend {
   setRent(lamportsPerByte: bigint): void;
 }
 
+/** Lamports a byte that Solana began with. */
+export const DEFAULT_RENT = 6_960n;
+
 export const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
 
 /** Both programs, upgradeable by the harness. */

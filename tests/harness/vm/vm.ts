@@ -14,7 +14,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
-import { type Backend, NO_ACCOUNT, type RawAccount, type RawOutcome } from './backend.ts';
+import { type Backend, DEFAULT_RENT, NO_ACCOUNT, type RawAccount, type RawOutcome } from './backend.ts';
 import { BankBackend } from './bankrun.ts';
 import { namedKeypair, signAll } from './keys.ts';
 import { LiteBackend } from './litesvm.ts';
@@ -50,7 +50,7 @@ export class Vm {
   readonly upgradeAuthority = namedKeypair('upgrade authority');
   /** Unix seconds of the Clock sysvar. */
   now = START;
-  private lamportsPerByte = 6_960n;
+  private lamportsPerByte = DEFAULT_RENT;
 
   private constructor(
     readonly kind: VmKind,
@@ -147,7 +147,7 @@ export class Vm {
     return (await this.getAccount(account))?.lamports ?? 0n;
   }
 
-  /** Lamports that keep `bytes` of data alive, as the VM's rent has it. */
+  /** Lamports that keep `bytes` of data alive, as the VM's rent has it now. */
   rent(bytes: number): bigint {
     return (128n + BigInt(bytes)) * this.lamportsPerByte;
   }

@@ -38,6 +38,8 @@ export const NO_KEY = new Uint8Array(16);
 
 /** Lamports that each open parks, and that the caller's tank begins with. */
 export const GAS = 12_345;
+/** The same as balances count it. */
+export const GAS_LAMPORTS = BigInt(GAS);
 export const TANK = 1_000_000_000n;
 
 /** One execution as tests name it. */
