@@ -146,13 +146,13 @@ fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
     u64::try_from(whole).ok()?.checked_add(u64::from(!exact))
 }
 
-/// How much of `lamports` an account can give without failing the transaction: one that is rent-exempt must stay so,
-/// which after a rise of the rent is not a matter of course; one that is not may give anything.
+/// How much of `lamports` an account can give without failing the transaction: what it has above its rent. One that
+/// a rise of the rent has left below it gives nothing: runtimes differ in whether such an account may lose lamports.
 pub fn spendable(account: &AccountInfo, lamports: u64) -> Result<u64> {
     let above = account
         .lamports()
-        .checked_sub(rent_exempt_minimum(account.data_len())?);
-    Ok(above.map_or(lamports, |above| lamports.min(above)))
+        .saturating_sub(rent_exempt_minimum(account.data_len())?);
+    Ok(lamports.min(above))
 }
 
 /// Whether an account can be given lamports without failing the transaction: it is writable, is no program, and

@@ -95,17 +95,21 @@ impl<'info> TokenTransfer<'_, 'info> {
     }
 
     /// Close an empty account; its rent goes to `rent_sponsor`. One that cannot be given lamports any more must not
-    /// hold up the money of others: then `fallback_destination`, an account of ours, has the rent.
+    /// hold up the money of others: then `fallback_destination`, an account of ours, has the rent, and where a rise
+    /// of the rent has left that one unable to take it too, the account stays.
     pub fn close(
         &self,
         account: &AccountInfo<'info>,
         rent_sponsor: &AccountInfo<'info>,
         fallback_destination: &AccountInfo<'info>,
     ) -> Result<()> {
-        let destination = if can_take(rent_sponsor, account.lamports())? {
+        let lamports = account.lamports();
+        let destination = if can_take(rent_sponsor, lamports)? {
             rent_sponsor
-        } else {
+        } else if can_take(fallback_destination, lamports)? {
             fallback_destination
+        } else {
+            return Ok(());
         };
         let accounts = CloseAccount {
             account: account.clone(),

@@ -269,8 +269,8 @@ pub fn pay_gas<'info>(
     relay_authority: Option<&AccountInfo<'info>>,
     rent_sponsor: &AccountInfo<'info>,
 ) -> Result<(Pubkey, u32)> {
-    if record.gas_lamports > 0 {
-        let gas = spendable(record.as_ref(), u64::from(record.gas_lamports))?;
+    let gas = spendable(record.as_ref(), u64::from(record.gas_lamports))?;
+    if gas > 0 {
         for receiver in relay_authority.into_iter().chain([rent_sponsor]) {
             if can_take(receiver, gas)? {
                 record.sub_lamports(gas)?;
