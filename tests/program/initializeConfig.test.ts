@@ -208,6 +208,16 @@ describe('initialize_config', () => {
     await rejects({ relayAuthorities: [PublicKey.default] }, 'InvalidRelayAuthorities');
   });
 
+  it('takes eight relay authorities, and rejects none, nine and one twice', async () => {
+    const keys = Array.from({ length: 9 }, (_, index) => namedKeypair(`relay ${index}`).publicKey);
+    for (const relayAuthorities of [[], keys, [keys[0]!, keys[1]!, keys[0]!]]) {
+      await rejects({ relayAuthorities }, 'InvalidRelayAuthorities');
+    }
+    await send({ relayAuthorities: keys.slice(0, 8) });
+    const config = await w.read('Config', program.findConfig());
+    expect(plain(program.relayAuthoritiesOf(config))).to.deep.equal(plain(keys.slice(0, 8)));
+  });
+
   it('rejects: a second marketplace', async () => {
     await send();
     const outcome = await w.vm.send([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);

@@ -12,6 +12,7 @@ import {
   GAS_LAMPORTS,
   PRICE,
   RESULT_HASH,
+  TERMS,
   USDC,
   type World,
   world,
@@ -202,6 +203,37 @@ describe('settle_execution', () => {
     await rejects('PayoutUnusable', { payout: w.wallet(w.otherCreator) });
     await rejects('PayoutUnusable', { payout: execution.escrow });
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
+  });
+
+  it('pays any USDC account of the creator, after the listing’s payout was changed or closed too', async () => {
+    const income = namedKeypair('income').publicKey;
+    w.vm.setTokenAccount(income, { mint: w.usdcMint, owner: w.creator.publicKey });
+    w.watch('income', income);
+    const terms = { terms: TERMS, payout: income, listing: w.listing };
+    const moves = {
+      treasury: { usdc: FEE },
+      relay: { lamports: rent() + GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
+      escrow: { usdc: -PRICE, lamports: -rent() },
+    };
+    const next = async () => {
+      execution = await w.openWithGrant();
+      w.watch('record', execution.record);
+      w.watch('escrow', execution.escrow);
+    };
+    const outcome = await w.moves(settle({ payout: income }), [w.relay], { ...moves, income: { usdc: PRICE - FEE } });
+    expect(plain(outcome.events[0]?.data)).to.deep.include(plain({ payout: income }) as object);
+
+    await next();
+    await w.must([program.updateListing({ creator: w.creator.publicKey, ...terms })], [w.creator]);
+    await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });
+
+    execution = await w.openWithGrant({ listingVersion: (await w.read('AgentListing', w.listing)).listingVersion });
+    w.watch('record', execution.record);
+    w.watch('escrow', execution.escrow);
+    w.vm.closeAccount(income);
+    await rejects('PayoutUnusable', { payout: income });
+    await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });
   });
 
   it('rejects: a payout that is frozen, closed, of another token, or no token account', async () => {

@@ -146,6 +146,6 @@ describe('update_listing', () => {
     await w.must([w.listInstruction({ creator: w.otherCreator.publicKey }, signingKey)], [w.otherCreator]);
     const forged = update({ tagMask: 0b10 });
     forged.keys[3]!.pubkey = program.findCollateral(program.findListing(w.otherCreator.publicKey, w.listingId));
-    await w.rejects([forged], [w.creator], 'WrongListing');
+    await w.rejects([forged], [w.creator], 'ConstraintSeeds');
   });
 });

@@ -1,0 +1,274 @@
+/** What goes when it has ended: records and disputes, their rent to who lent it; and ids, which never come back. */
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { createNonce } from '../../app/sdk/receipt/receipt.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { START } from '../harness/vm/vm.ts';
+import { type Execution, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import {
+  BOND,
+  claim,
+  DISPUTE_BYTES,
+  dispute,
+  disputed,
+  ENDED,
+  freeze,
+  LAPSE,
+  lapse,
+  RECORD_BYTES,
+  reject,
+  settled,
+  TOKEN_BYTES,
+  thaw,
+  UNARCHIVED,
+  uphold,
+  WINDOW,
+} from './exploits/acts.ts';
+
+const DAY = 86_400n;
+
+describe('close_execution', () => {
+  let w: World;
+  const sponsor = namedKeypair('rent return').publicKey;
+
+  beforeEach(async () => {
+    w = await world();
+    await w.vm.airdrop(sponsor, 1_000_000n);
+    w.watch('sponsor', sponsor);
+  });
+
+  const close = (run: Execution, rentSponsor = run.rentSponsor) =>
+    program.closeExecution({ executionId: run.executionId, rentSponsor });
+  /** Refused a second before, taken then, all lamports to the sponsor. */
+  const closesAt = async (run: Execution, moment: bigint) => {
+    w.watch('record', run.record);
+    await w.vm.setClock(moment - 1n);
+    await w.rejects([close(run)], [], 'CloseTooEarly');
+    await w.vm.setClock(moment);
+    await w.rejects([close(run, w.stranger.publicKey)], [], 'WrongRentSponsor');
+    const rent = w.vm.rent(RECORD_BYTES);
+    const { events } = await w.moves([close(run)], [], {
+      sponsor: { lamports: rent },
+      record: { lamports: -rent },
+    });
+    const { record, executionId, listing, caller } = run;
+    expect(plain(events)).to.deep.equal([
+      { name: 'ExecutionClosed', data: plain({ record, executionId, listing, caller }) },
+    ]);
+    expect(await w.vm.getAccount(run.record)).to.equal(null);
+    await w.rejects([close(run)], [], 'AccountNotInitialized');
+  };
+
+  it('closes a refunded record three days after it ended, not after it was opened', async () => {
+    const run = await w.openWithGrant({ rentSponsor: sponsor });
+    await w.vm.setClock(START + 500n);
+    await w.must([w.refundInstruction(run)], [w.relay]);
+    await closesAt(run, START + 500n + ENDED);
+  });
+
+  it('closes a completed record a year after its window', async () => {
+    const run = await w.openWithGrant({ rentSponsor: sponsor });
+    await w.vm.setClock(START + 50n);
+    await w.must([w.settleInstruction(run)], [w.relay]);
+    await closesAt(run, START + 50n + WINDOW + UNARCHIVED);
+  });
+
+  it('closes a completed record by the window of its own open', async () => {
+    const run = await w.openWithGrant({ rentSponsor: sponsor });
+    await w.must([w.settleInstruction(run)], [w.relay]);
+    const longer = program.updateConfig({ admin: w.admin.publicKey, disputeWindowSeconds: 2_592_000 });
+    await w.must([longer], [w.admin]);
+    await closesAt(run, START + WINDOW + UNARCHIVED);
+  });
+
+  for (const [outcome, answer] of [
+    ['upheld', (run: Execution) => uphold(w, run, PRICE)],
+    ['rejected', (run: Execution) => reject(w, run)],
+  ] as const) {
+    it(`closes a record whose dispute was ${outcome} a year after its window, counted from its settle`, async () => {
+      const run = await w.openWithGrant({ rentSponsor: sponsor });
+      await w.must([w.settleInstruction(run)], [w.relay]);
+      await w.vm.setClock(START + 1_000n);
+      await w.must([dispute(w, run), answer(run)], [w.caller, w.admin]);
+      await closesAt(run, START + WINDOW + UNARCHIVED);
+    });
+  }
+
+  it('rejects: an open and a disputed one, however old', async () => {
+    const [open, contested] = [await w.open(), await disputed(w)];
+    for (const age of [0n, ENDED, WINDOW + UNARCHIVED, 100n * UNARCHIVED]) {
+      await w.vm.setClock(START + age);
+      for (const run of [open, contested]) await w.rejects([close(run)], [], 'ExecutionNotEnded');
+    }
+  });
+});
+
+describe('close_dispute', () => {
+  let w: World;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const close = (run: Execution, rentSponsor = w.caller.publicKey) =>
+    program.closeDispute({ executionId: run.executionId, rentSponsor });
+  const closesAt = async (run: Execution, moment: bigint, lamports = w.vm.rent(DISPUTE_BYTES)) => {
+    const address = program.findDispute(run.record);
+    w.watch('dispute', address);
+    await w.vm.setClock(moment - 1n);
+    await w.rejects([close(run)], [], 'CloseTooEarly');
+    await w.vm.setClock(moment);
+    await w.rejects([close(run, w.stranger.publicKey)], [], 'WrongRentSponsor');
+    const { events } = await w.moves([close(run)], [], {
+      caller: { lamports },
+      dispute: { lamports: -lamports },
+    });
+    expect(plain(events)).to.deep.equal([
+      { name: 'DisputeClosed', data: plain({ dispute: address, record: run.record }) },
+    ]);
+    await w.rejects([close(run)], [], 'AccountNotInitialized');
+    await w.rejects([dispute(w, run)], [w.caller]);
+  };
+
+  for (const [outcome, answer] of [
+    ['rejected', (run: Execution) => reject(w, run)],
+    ['upheld', (run: Execution) => uphold(w, run, PRICE)],
+    ['upheld with nothing', (run: Execution) => uphold(w, run, 0n)],
+  ] as const) {
+    it(`gives the rent of one that was ${outcome} back thirty days later`, async () => {
+      const run = await disputed(w);
+      await w.vm.setClock(START + 100n);
+      await w.must([answer(run)], [w.admin]);
+      await closesAt(run, START + 100n + LAPSE);
+    });
+  }
+
+  it('gives the rent of one that lapsed back thirty days later', async () => {
+    const run = await disputed(w);
+    await w.vm.setClock(START + LAPSE);
+    await w.must([lapse(w, run)], []);
+    await closesAt(run, START + 2n * LAPSE);
+  });
+
+  it('needs no record', async () => {
+    const run = await disputed(w);
+    await w.must([uphold(w, run, PRICE)], [w.admin]);
+    await w.vm.setClock(START + WINDOW + UNARCHIVED);
+    await w.must([program.closeExecution(run)], []);
+    const lamports = w.vm.rent(DISPUTE_BYTES);
+    await w.moves([close(run)], [], { caller: { lamports } });
+  });
+
+  it('waits for an award that is owed, and goes as soon as it was claimed', async () => {
+    const run = await disputed(w);
+    await freeze(w, w.wallet(w.caller));
+    await w.must([uphold(w, run, PRICE)], [w.admin]);
+    await w.vm.setClock(START + 2n * LAPSE);
+    await w.rejects([close(run)], [], 'DisputeNotEnded');
+    await thaw(w, w.wallet(w.caller));
+    await w.moves([claim(w, run, w.stranger), close(run)], [w.stranger], {
+      caller: { usdc: PRICE, lamports: w.vm.rent(DISPUTE_BYTES) },
+      vault: { usdc: -PRICE },
+    });
+  });
+
+  it('brings a bond along that its receiver could not take', async () => {
+    const run = await disputed(w);
+    const creator = (await w.vm.getAccount(w.creator.publicKey))!;
+    w.vm.setAccount(w.creator.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
+    await w.must([reject(w, run)], [w.admin]);
+    w.vm.setAccount(w.creator.publicKey, creator);
+    await closesAt(run, START + LAPSE, w.vm.rent(DISPUTE_BYTES) + BOND);
+  });
+
+  it('rejects: an open one, however old', async () => {
+    const run = await disputed(w);
+    for (const age of [0n, LAPSE, 100n * LAPSE]) {
+      await w.vm.setClock(START + age);
+      await w.rejects([close(run)], [], 'DisputeNotEnded');
+    }
+  });
+
+  it('closes in the last second of the longest window there can be, when no other dispute is possible', async () => {
+    const longest = program.updateConfig({ admin: w.admin.publicKey, disputeWindowSeconds: Number(LAPSE) });
+    await w.must([longest], [w.admin]);
+    const run = await settled(w);
+    await w.must([dispute(w, run), reject(w, run)], [w.caller, w.admin]);
+    await w.vm.setClock(START + LAPSE - 1n);
+    await w.rejects([close(run), dispute(w, run)], [w.caller], 'CloseTooEarly');
+    await w.vm.setClock(START + LAPSE);
+    await w.rejects([close(run), dispute(w, run)], [w.caller], 'DisputeWindowClosed');
+    await w.must([close(run)], []);
+  });
+
+  it('pauses no listing by a finding that takes nothing, though the tiers have risen since', async () => {
+    const run = await disputed(w);
+    const tiers = [{ maxPrice: 100_000_000n, deposit: 1_000_000_000n }];
+    await w.must([program.updateConfig({ admin: w.admin.publicKey, tiers })], [w.admin]);
+    const other = await w.open();
+    await w.must([w.settleInstruction(other), dispute(w, other)], [w.relay, w.caller]);
+    const { events } = await w.moves([uphold(w, run, 0n)], [w.admin], { caller: { lamports: BOND } });
+    expect(events[0]?.data).to.include({ listingStatus: 0 });
+    expect(await w.read('AgentListing', w.listing)).to.include({ status: 'active' });
+    await w.must([uphold(w, other, 1n)], [w.admin]);
+    expect(await w.read('AgentListing', w.listing)).to.include({ status: 'paused' });
+  });
+});
+
+describe('the day of a nonce', () => {
+  let w: World;
+  /** The first second of a day. */
+  const MIDNIGHT = (START / DAY + 1n) * DAY;
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const both = (day: number) => {
+    const change = () => ({ nonce: createNonce(day), openBefore: w.vm.now });
+    return [
+      [program.openExecution(w.openInput(change())), w.caller],
+      [program.openExecutionWithGrant(w.openGrantInput(change())), w.relay],
+    ] as const;
+  };
+  const takes = async (day: number) => {
+    const rents = w.vm.rent(RECORD_BYTES) + w.vm.rent(TOKEN_BYTES);
+    const [[own, caller], [grant, relay]] = both(day);
+    await w.moves([own], [caller], { caller: { usdc: -PRICE, lamports: -rents - GAS_LAMPORTS } });
+    await w.moves([grant], [relay], {
+      caller: { usdc: -PRICE },
+      relay: { lamports: -rents },
+      tank: { lamports: -GAS_LAMPORTS },
+    });
+  };
+  const refuses = async (day: number) => {
+    for (const [open, signer] of both(day)) await w.rejects([open], [signer], 'WrongNonceDay');
+  };
+
+  it('is today or yesterday, in the first and in the last second of a day and between', async () => {
+    for (const seconds of [0n, 40_000n, DAY - 1n]) {
+      await w.vm.setClock(MIDNIGHT + seconds);
+      const today = w.day();
+      expect(today).to.equal(Number(MIDNIGHT / DAY));
+      await takes(today);
+      await takes(today - 1);
+      await refuses(today + 1);
+      await refuses(today - 2);
+    }
+  });
+
+  it('turns with the day, to the second', async () => {
+    await w.vm.setClock(MIDNIGHT - 1n);
+    const ending = w.day();
+    await refuses(ending + 1);
+    await takes(ending - 1);
+    await w.vm.setClock(MIDNIGHT);
+    await takes(ending + 1);
+    await refuses(ending - 1);
+  });
+
+  it('rejects: days of no calendar', async () => {
+    for (const day of [0, 0xffff_ffff]) await refuses(day);
+  });
+});

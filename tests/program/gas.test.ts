@@ -1,0 +1,149 @@
+/** Who gets the gas that an open parked, whoever ends the execution and whatever the receivers can take. */
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { relayed } from '../harness/vm/caller.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { START } from '../harness/vm/vm.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { ENDED, RECORD_BYTES, REFUND_AFTER, readOnly, TOKEN_BYTES } from './exploits/acts.ts';
+
+type Moved = Parameters<World['moves']>[2];
+
+/** Nothing is made and nothing is lost: what some gain others lose, in lamports and in USDC. */
+function conserved(moved: Moved): Moved {
+  for (const unit of ['lamports', 'usdc'] as const) {
+    const sum = Object.values(moved).reduce((total, movement) => total + (movement[unit] ?? 0n), 0n);
+    expect(sum, `${unit} of all parties`).to.equal(0n);
+  }
+  return moved;
+}
+
+describe('the gas in a record', () => {
+  let w: World;
+  let run: Execution;
+  const sponsor = namedKeypair('rent return');
+  const second = namedKeypair('second relay');
+  const poor = namedKeypair('relay without lamports');
+
+  beforeEach(async () => {
+    w = await world();
+    const relayAuthorities = [w.relay, second, poor].map((key) => key.publicKey);
+    await w.must([program.setRelayAuthorities({ admin: w.admin.publicKey, relayAuthorities })], [w.admin]);
+    for (const { publicKey } of [sponsor, second]) await w.vm.airdrop(publicKey, 1_000_000n);
+    w.watch('sponsor', sponsor.publicKey);
+    w.watch('second', second.publicKey);
+    w.watch('poor', poor.publicKey);
+    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+  });
+
+  const rent = () => w.vm.rent(TOKEN_BYTES);
+  const settle = (by: Keypair) => w.settleInstruction(run, { relayAuthority: by.publicKey });
+  const refund = (by: Keypair) => w.refundInstruction(run, { authority: by.publicKey });
+  /** What every ending moves besides the gas and the price's way out. */
+  const ended = () => ({ record: { lamports: -GAS_LAMPORTS }, escrow: { usdc: -PRICE, lamports: -rent() } });
+  const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
+  const back = { caller: { usdc: PRICE } };
+  const says = (data: Record<string, unknown> | undefined, gasTo: PublicKey, gasLamports = GAS) =>
+    expect(plain(data)).to.deep.include(plain({ gasTo, gasLamports }) as object);
+
+  it('goes to the relay authority that settles, whichever opened', async () => {
+    const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+    const { events } = await w.moves([settle(second)], [second], conserved(moved));
+    says(events[0]?.data, second.publicKey);
+    expect(await w.vm.lamports(run.record)).to.equal(w.vm.rent(RECORD_BYTES));
+    expect(await w.read('ExecutionRecord', run.record)).to.include({ gasLamports: GAS });
+  });
+
+  it('goes to the relay authority that refunds, before and after anyone may', async () => {
+    for (const seconds of [0n, REFUND_AFTER]) {
+      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+      w.watch('record', run.record);
+      w.watch('escrow', run.escrow);
+      await w.vm.setClock(START + seconds);
+      const moved = { ...back, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+      const { events } = await w.moves([refund(second)], [second], conserved(moved));
+      says(events[0]?.data, second.publicKey);
+    }
+  });
+
+  it('goes to the rent sponsor where a stranger or the caller refunds', async () => {
+    for (const by of [w.stranger, w.caller]) {
+      await w.vm.setClock(START);
+      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+      w.watch('record', run.record);
+      w.watch('escrow', run.escrow);
+      await w.vm.setClock(START + REFUND_AFTER);
+      const moved = { ...back, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
+      const { events } = await w.moves([refund(by)], [by], conserved(moved));
+      says(events[0]?.data, sponsor.publicKey);
+    }
+  });
+
+  it('goes to the rent sponsor where the relay authority has no lamports, which so little would not keep alive', async () => {
+    const moved = { ...paid, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
+    const { events } = await w.moves([settle(poor)], [poor], conserved(moved));
+    says(events[0]?.data, sponsor.publicKey);
+    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), sponsor: moved.sponsor }));
+  });
+
+  it('stays in the record where nobody can take it, holds nothing up, and comes along with the close', async () => {
+    const gone = (await w.vm.getAccount(sponsor.publicKey))!;
+    w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
+    const moved = { ...back, record: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
+    const { events } = await w.moves([refund(poor)], [poor], conserved(moved));
+    expect(events[0]?.data).to.include({ gasLamports: 0 });
+    w.vm.setAccount(sponsor.publicKey, gone);
+    await w.vm.setClock(START + ENDED);
+    const left = w.vm.rent(RECORD_BYTES) + rent() + GAS_LAMPORTS;
+    const close = { sponsor: { lamports: left }, record: { lamports: -left } };
+    await w.moves([program.closeExecution(run)], [], conserved(close));
+  });
+
+  it('is the whole of it where relay authority and rent sponsor are one', async () => {
+    run = await w.openWithGrant();
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    const moved = { ...paid, ...ended(), relay: { lamports: rent() + GAS_LAMPORTS } };
+    await w.moves([settle(w.relay)], [w.relay], conserved(moved));
+  });
+
+  it('is none where none was asked for', async () => {
+    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey, gasLamports: 0 });
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    const moved = { ...paid, sponsor: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
+    const { events } = await w.moves([settle(second)], [second], conserved(moved));
+    expect(events[0]?.data).to.include({ gasLamports: 0 });
+  });
+
+  it('is what was parked, whatever else lies in the record', async () => {
+    await w.vm.airdrop(run.record, 5_000_000n);
+    const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+    await w.moves([settle(second)], [second], conserved(moved));
+    await w.vm.setClock(START + 259_200n + 31_536_000n);
+    const left = w.vm.rent(RECORD_BYTES) + 5_000_000n;
+    await w.moves([program.closeExecution(run)], [], {
+      sponsor: { lamports: left },
+      record: { lamports: -left },
+    });
+  });
+
+  it('rejects: a relay authority or a rent sponsor that the transaction may not write, in settle and refund', async () => {
+    for (const [instruction, name] of [
+      [settle(second), 'relay_authority'],
+      [settle(second), 'rent_sponsor'],
+      [refund(second), 'authority'],
+      [refund(second), 'rent_sponsor'],
+    ] as const) {
+      await w.rejects([readOnly(instruction, name)], [second], 'ConstraintMut');
+    }
+    await w.must([relayed(settle(second))], [second]);
+  });
+});

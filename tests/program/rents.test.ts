@@ -1,0 +1,235 @@
+/**
+ * Every stage of an execution's life at every rent there was, is and is said to come, and with a drop or a rise of it
+ * between any two stages: nothing is held up, and every lamport is where it belongs. Only on LiteSVM: bankrun's own check
+ * of accounts keeps to the first rent, whatever its sysvar says.
+ */
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { START } from '../harness/vm/vm.ts';
+import { type Execution, FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import {
+  BOND,
+  DISPUTE_BYTES,
+  dispute,
+  ENDED,
+  LAPSE,
+  lapse,
+  RECORD_BYTES,
+  REFUND_AFTER,
+  reject,
+  TOKEN_BYTES,
+  UNARCHIVED,
+  uphold,
+  WINDOW,
+} from './exploits/acts.ts';
+
+/** Lamports a byte: from the beginning, what mainnet is said to have, and the end of SIMD-0437. */
+const RENTS = [6_960n, 5_080n, 696n];
+const RECORD = BigInt(RECORD_BYTES + 128);
+/** A rise so small that a record holds its rent still, but not all of its gas above it; then one just beyond. */
+const WITHIN_GAS = 6_960n + GAS_LAMPORTS / RECORD;
+const BEYOND_GAS = WITHIN_GAS + 1n;
+
+/** What an account gives of what is asked: what it has above its rent, which after a rise may be nothing. */
+const given = (held: bigint, rent: bigint, asked: bigint) => {
+  const above = held > rent ? held - rent : 0n;
+  return above < asked ? above : asked;
+};
+
+describe('rents', () => {
+  let w: World;
+  let run: Execution;
+  const sponsor = namedKeypair('rent return');
+
+  before(function () {
+    if (process.env.VM === 'bankrun') this.skip();
+  });
+
+  beforeEach(async () => {
+    w = await world();
+    await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
+    w.watch('sponsor', sponsor.publicKey);
+  });
+
+  const held = (account: PublicKey) => w.vm.lamports(account);
+  const claimant = () => program.findDispute(run.record);
+  const send = (instruction: TransactionInstruction, signers: Keypair[]) => ({
+    moving: (expected: Parameters<World['moves']>[2]) => w.moves([instruction], signers, prune(expected)),
+  });
+
+  /** The relay lends the rent for a third one; the tank gives the gas. */
+  const open = async () => {
+    const input = w.openGrantInput({ rentSponsor: sponsor.publicKey, openBefore: w.vm.now });
+    run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    w.watch('dispute', claimant());
+    const [record, escrow] = [w.vm.rent(RECORD_BYTES), w.vm.rent(TOKEN_BYTES)];
+    await send(program.openExecutionWithGrant(input), [w.relay]).moving({
+      caller: { usdc: -PRICE },
+      relay: { lamports: -record - escrow },
+      tank: { lamports: -GAS_LAMPORTS },
+      record: { lamports: record + GAS_LAMPORTS },
+      escrow: { usdc: PRICE, lamports: escrow },
+    });
+  };
+  /** What ends an execution moves besides the price. */
+  const ending = async () => {
+    const escrow = await held(run.escrow);
+    const gas = given(await held(run.record), w.vm.rent(RECORD_BYTES), GAS_LAMPORTS);
+    return {
+      relay: { lamports: gas },
+      record: { lamports: -gas },
+      sponsor: { lamports: escrow },
+      escrow: { usdc: -PRICE, lamports: -escrow },
+    };
+  };
+  const settle = async () =>
+    send(w.settleInstruction(run), [w.relay]).moving({
+      ...(await ending()),
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+    });
+  const refund = async () =>
+    send(w.refundInstruction(run), [w.relay]).moving({ ...(await ending()), caller: { usdc: PRICE } });
+  /** By a stranger, when the gas goes to the rent sponsor. */
+  const expire = async () => {
+    await w.vm.setClock(w.vm.now + REFUND_AFTER);
+    const { relay, sponsor: rent, ...others } = await ending();
+    await send(w.refundInstruction(run, { authority: w.stranger.publicKey }), [w.stranger]).moving({
+      ...others,
+      sponsor: { lamports: rent.lamports + relay.lamports },
+      caller: { usdc: PRICE },
+    });
+  };
+  const raise = async () => {
+    const lamports = w.vm.rent(DISPUTE_BYTES) + BOND;
+    await send(dispute(w, run), [w.caller]).moving({ caller: { lamports: -lamports }, dispute: { lamports } });
+  };
+  const bond = async () => given(await held(claimant()), w.vm.rent(DISPUTE_BYTES), BOND);
+  const upheld = async () => {
+    const lamports = await bond();
+    await send(uphold(w, run, PRICE), [w.admin]).moving({
+      caller: { usdc: PRICE, lamports },
+      vault: { usdc: -PRICE },
+      dispute: { lamports: -lamports },
+    });
+  };
+  const rejected = async () => {
+    const lamports = await bond();
+    await send(reject(w, run), [w.admin]).moving({ creator: { lamports }, dispute: { lamports: -lamports } });
+  };
+  const lapsed = async () => {
+    await w.vm.setClock(w.vm.now + LAPSE);
+    const lamports = await bond();
+    await send(lapse(w, run), []).moving({ caller: { lamports }, dispute: { lamports: -lamports } });
+  };
+  /** Everything that is left goes back, whatever was kept for the rent on the way. */
+  const closeDispute = async () => {
+    await w.vm.setClock(w.vm.now + LAPSE);
+    const lamports = await held(claimant());
+    const close = program.closeDispute({ executionId: run.executionId, rentSponsor: w.caller.publicKey });
+    await send(close, []).moving({ caller: { lamports }, dispute: { lamports: -lamports } });
+  };
+  const close = async () => {
+    await w.vm.setClock(w.vm.now + WINDOW + UNARCHIVED + ENDED);
+    const lamports = await held(run.record);
+    await send(program.closeExecution(run), []).moving({
+      sponsor: { lamports },
+      record: { lamports: -lamports },
+    });
+    expect([await held(run.record), await held(run.escrow)]).to.deep.equal([0n, 0n]);
+  };
+
+  const LIVES: [string, (() => Promise<unknown>)[]][] = [
+    ['open, settle, close', [open, settle, close]],
+    ['open, refund, close', [open, refund, close]],
+    ['open, refund by a stranger, close', [open, expire, close]],
+    ['open, settle, dispute upheld, both closed', [open, settle, raise, upheld, closeDispute, close]],
+    ['open, settle, dispute rejected, both closed', [open, settle, raise, rejected, closeDispute, close]],
+    ['open, settle, dispute lapsed, both closed', [open, settle, raise, lapsed, closeDispute, close]],
+  ];
+
+  for (const [life, stages] of LIVES) {
+    for (const rent of RENTS) {
+      it(`${life}: at ${rent} lamports a byte`, async () => {
+        w.vm.setRent(rent);
+        for (const stage of stages) await stage();
+      });
+    }
+
+    for (const [from, to] of [...pairs(RENTS), [6_960n, WITHIN_GAS], [6_960n, BEYOND_GAS]] as const) {
+      it(`${life}: from ${from} to ${to} lamports a byte before each stage in turn`, async () => {
+        for (let change = 1; change < stages.length; change += 1) {
+          w.vm.setRent(from);
+          for (const [at, stage] of stages.entries()) {
+            if (at === change) w.vm.setRent(to);
+            await stage();
+          }
+          // The next life begins with a listing that is active, a live grant and a full vault.
+          w = await world();
+          await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
+          w.watch('sponsor', sponsor.publicKey);
+        }
+      });
+    }
+  }
+
+  it('pays just the part of the gas that a small rise leaves above the rent', async () => {
+    await open();
+    w.vm.setRent(WITHIN_GAS);
+    const left = w.vm.rent(RECORD_BYTES);
+    const outcome = await w.must([w.settleInstruction(run)], [w.relay]);
+    const part = GAS_LAMPORTS % RECORD;
+    expect(outcome.events[0]?.data).to.include({ gasLamports: Number(part) });
+    expect(await held(run.record)).to.equal(left);
+  });
+
+  it('keeps the bond that a rise of the rent has eaten: it comes along with the close', async () => {
+    await open();
+    await settle();
+    await raise();
+    const before = await held(claimant());
+    // The dispute's account needs all but a thousand lamports of its bond for itself.
+    const perByte = (before - 1_000n) / BigInt(DISPUTE_BYTES + 128);
+    w.vm.setRent(perByte);
+    const kept = w.vm.rent(DISPUTE_BYTES);
+    const outcome = await w.must([uphold(w, run, PRICE)], [w.admin]);
+    expect(outcome.events[0]?.data).to.include({ bond: before - kept });
+    expect((await w.read('Dispute', claimant())).bond).to.equal(BOND - (before - kept));
+    await closeDispute();
+  });
+
+  for (const [what, end, moved] of [
+    ['settles', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],
+    ['refunds', () => w.refundInstruction(run), { caller: { usdc: PRICE } }],
+  ] as const) {
+    it(`${what} after a rise where the sponsor has become a program: the escrow stays, and the money goes`, async () => {
+      w.vm.setRent(696n);
+      await open();
+      w.vm.setRent(6_960n);
+      w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
+      await w.moves([end()], [w.relay], { ...moved, escrow: { usdc: -PRICE } });
+      expect(await w.vm.tokens(run.escrow)).to.equal(0n);
+      const stranger = w.refundInstruction(run, { authority: w.stranger.publicKey });
+      await w.vm.setClock(START + REFUND_AFTER);
+      await w.rejects([stranger], [w.stranger], 'ExecutionNotOpen');
+    });
+  }
+});
+
+function pairs(values: bigint[]): [bigint, bigint][] {
+  return values.flatMap((from) =>
+    values.filter((to) => to !== from).map((to) => [from, to] satisfies [bigint, bigint]),
+  );
+}
+
+/** Without what does not move. */
+function prune(expected: Record<string, { usdc?: bigint; lamports?: bigint }>) {
+  const entries = Object.entries(expected).map(([name, { usdc, lamports }]) => {
+    return [name, { ...(usdc && { usdc }), ...(lamports && { lamports }) }] as const;
+  });
+  return Object.fromEntries(entries.filter(([, moved]) => Object.keys(moved).length > 0));
+}

@@ -1,0 +1,247 @@
+/** The tank: what an open takes from a wallet's Spender address and what it leaves there, and withdraw_gas. */
+import { SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { findCallerPda, relayed } from '../harness/vm/caller.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { FEE, GAS, GAS_LAMPORTS, NO_KEY, PRICE, TANK, USDC, type World, world } from '../harness/vm/world.ts';
+import { RECORD_BYTES, TOKEN_BYTES } from './exploits/acts.ts';
+
+describe('the tank in an open', () => {
+  let w: World;
+  const sponsor = namedKeypair('rent return');
+
+  beforeEach(async () => {
+    w = await world();
+    await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
+    w.watch('sponsor', sponsor.publicKey);
+  });
+
+  const tank = () => program.findSpender(w.caller.publicKey);
+  const recordRent = () => w.vm.rent(RECORD_BYTES);
+  const escrowRent = () => w.vm.rent(TOKEN_BYTES);
+  const floor = () => w.vm.rent(0);
+  const lent = () => recordRent() + escrowRent();
+  const holds = (lamports: bigint) =>
+    w.vm.setAccount(tank(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
+  /** An open by the grant, and the places it fills, watched. */
+  const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
+    const input = w.openGrantInput(change);
+    const run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    return { run, open: program.openExecutionWithGrant(input) };
+  };
+  const byTank = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
+    prepare({ rentSponsor: tank(), ...change });
+  const funded = (gas = GAS_LAMPORTS) => ({
+    caller: { usdc: -PRICE },
+    record: { lamports: recordRent() + gas },
+    escrow: { usdc: PRICE, lamports: escrowRent() },
+  });
+
+  it('lends the rent and gives the gas, and gets the rent back at the settle and at the close', async () => {
+    const { run, open } = byTank();
+    await w.moves([open], [w.relay], { ...funded(), tank: { lamports: -(lent() + GAS_LAMPORTS) } });
+    const record = await w.read('ExecutionRecord', run.record);
+    expect(record).to.include({ gasLamports: GAS });
+    expect(record.rentSponsor.equals(tank())).to.equal(true);
+    await w.moves([w.refundInstruction(run)], [w.relay], {
+      caller: { usdc: PRICE },
+      relay: { lamports: GAS_LAMPORTS },
+      tank: { lamports: escrowRent() },
+      record: { lamports: -GAS_LAMPORTS },
+      escrow: { usdc: -PRICE, lamports: -escrowRent() },
+    });
+    await w.vm.setClock(w.vm.now + 259_200n);
+    await w.moves([program.closeExecution(run)], [], {
+      tank: { lamports: recordRent() },
+      record: { lamports: -recordRent() },
+    });
+    expect(await w.vm.lamports(tank())).to.equal(TANK - GAS_LAMPORTS);
+  });
+
+  it('gives the gas where the payer lends the rent for a third one', async () => {
+    const { open } = prepare({ payer: w.stranger.publicKey, rentSponsor: sponsor.publicKey });
+    await w.moves([open], [w.relay, w.stranger], {
+      ...funded(),
+      stranger: { lamports: -lent() },
+      tank: { lamports: -GAS_LAMPORTS },
+    });
+  });
+
+  it('gives nothing where no gas is asked for, and may then be empty', async () => {
+    holds(0n);
+    const { run, open } = prepare({ gasLamports: 0 });
+    await w.moves([open], [w.relay], { ...funded(0n), relay: { lamports: -lent() } });
+    await w.moves([w.settleInstruction(run)], [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: escrowRent() },
+      escrow: { usdc: -PRICE, lamports: -escrowRent() },
+    });
+  });
+
+  it('may be left with nothing, or with exactly what keeps it alive, by gas and by gas and rent', async () => {
+    for (const left of [0n, floor()]) {
+      holds(GAS_LAMPORTS + left);
+      await w.must([prepare().open], [w.relay]);
+      expect(await w.vm.lamports(tank())).to.equal(left);
+      holds(GAS_LAMPORTS + lent() + left);
+      await w.must([byTank().open], [w.relay]);
+      expect(await w.vm.lamports(tank())).to.equal(left);
+    }
+  });
+
+  it('rejects: a tank too low by a lamport, for the gas and for gas and rent', async () => {
+    holds(GAS_LAMPORTS - 1n);
+    await w.rejects([prepare().open], [w.relay], 'TankTooLow');
+    holds(GAS_LAMPORTS + lent() - 1n);
+    await w.rejects([byTank().open], [w.relay], 'TankTooLow');
+    holds(0n);
+    await w.rejects([prepare().open], [w.relay], 'TankTooLow');
+    await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'TankTooLow');
+  });
+
+  it('rejects: a tank left with 1 lamport, or with one less than keeps it alive', async () => {
+    for (const left of [1n, floor() - 1n]) {
+      holds(GAS_LAMPORTS + left);
+      await w.rejects([prepare().open], [w.relay], 'TankBelowRent');
+      holds(GAS_LAMPORTS + lent() + left);
+      await w.rejects([byTank().open], [w.relay], 'TankBelowRent');
+      holds(lent() + left);
+      await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'TankBelowRent');
+    }
+  });
+
+  it('rejects: gas above what the grant allows, by a lamport, and above what any may', async () => {
+    const limits = w.grantInput({ maxGasLamports: 100_000 }).limits;
+    const raise = program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits });
+    await w.rejects([prepare({ gasLamports: GAS + 1 }).open], [w.relay], 'GrantGasExceeded');
+    await w.must([raise], [w.caller]);
+    await w.must([prepare({ gasLamports: GAS + 1 }).open], [w.relay]);
+    await w.must([prepare({ gasLamports: 100_000 }).open], [w.relay]);
+    for (const gasLamports of [100_001, 0xffff_ffff]) {
+      await w.rejects([prepare({ gasLamports }).open], [w.relay], 'GasOutOfBounds');
+      await w.rejects([program.openExecution(w.openInput({ gasLamports }))], [w.caller], 'GasOutOfBounds');
+    }
+  });
+
+  it('takes what a stranger sent to the record into account for its rent, and what is above it for the gas', async () => {
+    const few = prepare();
+    await w.vm.airdrop(few.run.record, 1n);
+    await w.moves([few.open], [w.relay], {
+      ...funded(),
+      record: { lamports: recordRent() + GAS_LAMPORTS - 1n },
+      relay: { lamports: -(lent() - 1n) },
+      tank: { lamports: -GAS_LAMPORTS },
+    });
+    const many = byTank();
+    await w.vm.airdrop(many.run.record, recordRent() + GAS_LAMPORTS + 7n);
+    await w.moves([many.open], [w.relay], {
+      caller: { usdc: -PRICE },
+      escrow: { usdc: PRICE, lamports: escrowRent() },
+      tank: { lamports: -escrowRent() },
+    });
+    await w.moves([w.settleInstruction(many.run)], [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: GAS_LAMPORTS },
+      tank: { lamports: escrowRent() },
+      record: { lamports: -GAS_LAMPORTS },
+      escrow: { usdc: -PRICE, lamports: -escrowRent() },
+    });
+  });
+
+  it('by a wallet’s own open the payer gives gas and rent, whoever gets the rent back', async () => {
+    for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, tank()]) {
+      const input = w.openInput({ rentSponsor, payer: w.stranger.publicKey });
+      const run = w.execution(input.nonce, input.caller, NO_KEY, rentSponsor);
+      w.watch('record', run.record);
+      w.watch('escrow', run.escrow);
+      await w.moves([program.openExecution(input)], [w.caller, w.stranger], {
+        ...funded(),
+        stranger: { lamports: -(lent() + GAS_LAMPORTS) },
+      });
+      await w.must([w.settleInstruction(run)], [w.relay]);
+    }
+  });
+});
+
+describe('withdraw_gas', () => {
+  let w: World;
+  const floor = () => w.vm.rent(0);
+
+  beforeEach(async () => {
+    w = await world();
+  });
+
+  const withdraw = (lamports: bigint, wallet = w.caller.publicKey) => program.withdrawGas({ wallet, lamports });
+
+  it('gives all back', async () => {
+    const outcome = await w.moves([withdraw(TANK)], [w.caller], {
+      caller: { lamports: TANK },
+      tank: { lamports: -TANK },
+    });
+    expect(outcome.events[0]).to.deep.include({ name: 'GasWithdrawn' });
+    expect(outcome.events[0]?.data).to.include({ lamports: TANK, remaining: 0n });
+    expect(await w.vm.getAccount(program.findSpender(w.caller.publicKey))).to.equal(null);
+  });
+
+  it('gives a part back, down to exactly what keeps the tank alive', async () => {
+    await w.moves([withdraw(1n)], [w.caller], { caller: { lamports: 1n }, tank: { lamports: -1n } });
+    const most = TANK - 1n - floor();
+    const outcome = await w.moves([withdraw(most)], [w.caller], {
+      caller: { lamports: most },
+      tank: { lamports: -most },
+    });
+    expect(outcome.events[0]?.data).to.include({ lamports: most, remaining: floor() });
+    await w.must([withdraw(floor())], [w.caller]);
+  });
+
+  it('takes deposits of anyone', async () => {
+    const deposit = program.depositGas({ from: w.stranger.publicKey, wallet: w.caller.publicKey, lamports: 5n });
+    await w.moves([deposit], [w.stranger], { stranger: { lamports: -5n }, tank: { lamports: 5n } });
+  });
+
+  it('pays a wallet that is an address of another program, by CPI', async () => {
+    const pda = findCallerPda();
+    await w.vm.airdrop(pda, floor());
+    w.watch('pda', pda);
+    w.watch('its tank', program.findSpender(pda));
+    const deposit = program.depositGas({ from: w.stranger.publicKey, wallet: pda, lamports: 2n * floor() });
+    await w.must([deposit], [w.stranger]);
+    await w.moves([relayed(withdraw(floor(), pda))], [], {
+      pda: { lamports: floor() },
+      'its tank': { lamports: -floor() },
+    });
+  });
+
+  it('rejects: a rest that is not rent-exempt', async () => {
+    for (const left of [1n, floor() - 1n]) await w.rejects([withdraw(TANK - left)], [w.caller], 'TankBelowRent');
+  });
+
+  it('rejects: nothing, more than there is, all from an empty tank', async () => {
+    for (const lamports of [0n, TANK + 1n, 2n ** 64n - 1n]) {
+      await w.rejects([withdraw(lamports)], [w.caller], 'InvalidAmount');
+    }
+    await w.rejects([withdraw(1n, w.stranger.publicKey)], [w.stranger], 'InvalidAmount');
+  });
+
+  it("rejects: another wallet's tank, and a wallet that does not sign", async () => {
+    const theft = withdraw(1n, w.stranger.publicKey);
+    theft.keys[1]!.pubkey = program.findSpender(w.caller.publicKey);
+    await w.rejects([theft], [w.stranger], 'ConstraintSeeds');
+    const unsigned = withdraw(1n);
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [], 'AccountNotSigner');
+  });
+
+  it('leaves the wallet’s USDC approval as it was: the key still pays, once there is gas again', async () => {
+    await w.must([withdraw(TANK)], [w.caller]);
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'TankTooLow');
+    await w.must([w.depositInstruction(GAS_LAMPORTS + floor())], [w.caller]);
+    await w.openWithGrant();
+    expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC - PRICE);
+  });
+});
