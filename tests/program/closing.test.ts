@@ -113,8 +113,10 @@ describe('close_dispute', () => {
 
   const close = (run: Execution, rentSponsor = w.caller.publicKey) =>
     program.closeDispute({ executionId: run.executionId, rentSponsor });
+  /** Refused a second before, taken then; and the record can have no other. */
   const closesAt = async (run: Execution, moment: bigint, lamports = w.vm.rent(DISPUTE_BYTES)) => {
     const address = program.findDispute(run.record);
+    const { status } = await w.read('ExecutionRecord', run.record);
     w.watch('dispute', address);
     await w.vm.setClock(moment - 1n);
     await w.rejects([close(run)], [], 'CloseTooEarly');
@@ -128,7 +130,8 @@ describe('close_dispute', () => {
       { name: 'DisputeClosed', data: plain({ dispute: address, record: run.record }) },
     ]);
     await w.rejects([close(run)], [], 'AccountNotInitialized');
-    await w.rejects([dispute(w, run)], [w.caller]);
+    const why = status === 'completed' ? 'DisputeWindowClosed' : 'ExecutionNotCompleted';
+    await w.rejects([dispute(w, run)], [w.caller], why);
   };
 
   for (const [outcome, answer] of [
