@@ -1,11 +1,13 @@
 /**
- * The chain of known latency in a process of its own, as `node chainProcess.ts DATA_DIR ENDPOINT LATENCY_MS`. It makes
- * the marketplace, tells where it is, and on `prepare` signs transactions of whole calls for somebody else to send.
+ * A chain of known latency in a process of its own, as `node chainProcess.ts DATA_DIR ENDPOINT LATENCY_MS`: the local
+ * node, which runs each transaction so long after it came, and confirms it at once. It makes the marketplace, tells where
+ * it is, and on `prepare` signs transactions of whole calls for somebody else to send.
  */
 
-import { serveChain } from './chainServer.ts';
+import { LiteSvm } from 'litesvm/dist/internal.js';
+import { startNode } from '../../app/local/node/server.ts';
 import { createMarket } from './market.ts';
-import { type PreparedCall, prepareCalls } from './prepared.ts';
+import { prepareCalls } from './prepared.ts';
 
 export interface ChainReady {
   rpcUrl: string;
@@ -14,13 +16,17 @@ export interface ChainReady {
   agentId: string;
 }
 
+/** Ten times the usual, so that what is signed beforehand is good for ten minutes. */
+const SLOT_TIME_MS = 4_000;
+
 const [dataDir, endpoint, latencyMs] = process.argv.slice(2);
 const { world, price, apiKey, agentId } = await createMarket(dataDir!, endpoint!);
-const urls = await serveChain(world.vm, Number(latencyMs));
+const svm = LiteSvm.fromBytes(world.vm.snapshot());
+const { rpcUrl, wsUrl, bank } = await startNode({ slotTimeMs: SLOT_TIME_MS, latencyMs: Number(latencyMs), svm });
 
-process.on('message', async ({ prepare }: { prepare: number }) => {
-  const calls: PreparedCall[] = await prepareCalls(world, { count: prepare, price, apiKey });
-  process.send?.(calls);
+process.on('message', ({ prepare }: { prepare: number }) => {
+  const { hash: recentBlockhash } = bank.slots.blockAt(bank.slots.current);
+  process.send?.(prepareCalls(world, { count: prepare, price, apiKey, recentBlockhash }));
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ ...urls, apiKey, agentId } satisfies ChainReady);
+process.send?.({ rpcUrl, wsUrl, apiKey, agentId } satisfies ChainReady);

@@ -19,11 +19,11 @@ export interface PreparedCall {
   recordAccounts: string[];
 }
 
-export async function prepareCalls(
+export function prepareCalls(
   w: World,
-  { count, price, apiKey }: { count: number; price: bigint; apiKey: string },
-): Promise<PreparedCall[]> {
-  const recentBlockhash = await w.vm.blockhash();
+  options: { count: number; price: bigint; apiKey: string; recentBlockhash: string },
+): PreparedCall[] {
+  const { count, price, apiKey, recentBlockhash } = options;
   const sign = (instructions: TransactionInstruction[]): PreparedTransaction => {
     const transaction = new Transaction({ feePayer: w.relay.publicKey, recentBlockhash }).add(...instructions);
     transaction.sign(w.relay);

@@ -18,6 +18,10 @@ export class LiteBackend implements Backend {
     for (const { address, account } of deployment()) if (!account.executable) this.setAccount(address, account);
   }
 
+  snapshot(): Uint8Array {
+    return this.svm.toBytes();
+  }
+
   async blockhash(): Promise<string> {
     return this.svm.latestBlockhash();
   }

@@ -113,12 +113,13 @@ export class Vm {
     return this.backend.blockhash();
   }
 
-  /** Run a transaction as a node gets it, signed by others. Never throws on its failure. */
-  process(bytes: Uint8Array): Promise<RawOutcome> {
-    return this.backend.run(VersionedTransaction.deserialize(bytes));
+  /** The whole chain, for another LiteSVM to go on with; bankrun has no such thing. */
+  snapshot(): Uint8Array {
+    if (this.backend instanceof LiteBackend) return this.backend.snapshot();
+    throw new Error('only LiteSVM makes snapshots');
   }
 
-  /** The same without effect. */
+  /** Run a transaction that others have signed, without effect. Never throws on its failure. */
   simulate(bytes: Uint8Array): Promise<RawOutcome> {
     return this.backend.simulate(VersionedTransaction.deserialize(bytes));
   }
