@@ -1,8 +1,8 @@
 /**
  * What a paid call costs in time: a synchronous call of an instant creator beside one bare confirmed SPL transfer on the
  * same node, in turns, so that both see the same machine; then many callers at once, each number of them on nodes of its
- * own, because the local node becomes slower with every transaction that it has seen. Every figure is of `count` calls
- * after a warm-up, as median and p99 of `rounds` rounds.
+ * own, so that none begins with another's history. Every figure is of `count` calls after a warm-up, as median and p99 of
+ * `rounds` rounds.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';

@@ -173,7 +173,7 @@ async function readGone(
     return missing.map((account) => ({ ...account, instruction: invocation.name, args: readArguments(invocation) }));
   });
   if (gone.length === 0) return [];
-  // Not the transaction's own blockTime: the local node gives a thousandth of it.
+  // Not the transaction's own blockTime: Surfpool gives a thousandth of it.
   const time = await connection.getBlockTime(slot);
   if (time === null) throw new Error(`the node does not say when slot ${slot} was`);
   return gone.map((entry) => ({ ...entry, time: BigInt(time) }));

@@ -1,6 +1,6 @@
 /**
- * The cheat codes of a Surfpool, the node of the local network: JSON-RPC methods that no cluster has, and so none that
- * web3.js knows.
+ * The cheat codes of the local network's node, under the names that Surfpool gave them: JSON-RPC methods that no cluster
+ * has, and so none that web3.js knows.
  */
 import type { PublicKey } from '@solana/web3.js';
 

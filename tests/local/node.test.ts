@@ -12,6 +12,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
+import { History } from '../../app/local/node/history.ts';
 import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 
@@ -86,11 +87,17 @@ describe('the embedded node', function () {
 
     it('land, 200 sent at once', async () => {
       const to = Keypair.generate().publicKey;
-      const all = await Promise.all(
-        Array.from({ length: 200 }, (_, i) => sign(transfer(LAMPORTS_PER_SOL / 1_000 + i, to))),
-      );
-      await Promise.all(all.map(({ bytes }) => send(bytes)));
-      for (const { signature } of all) await reached(signature, 'confirmed');
+      const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
+      const all = Array.from({ length: 200 }, (_, i) => {
+        const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash });
+        transaction.add(transfer(LAMPORTS_PER_SOL / 1_000 + i, to)).sign(payer);
+        return transaction.serialize();
+      });
+      const signatures = await Promise.all(all.map(send));
+      await until('all are confirmed', async () => {
+        const { value } = await node.connection.getSignatureStatuses(signatures, { searchTransactionHistory: true });
+        return value.every((status) => status?.err === null && status.confirmationStatus !== 'processed');
+      });
       expect(await balance(to)).to.equal(200 * (LAMPORTS_PER_SOL / 1_000) + (199 * 200) / 2);
     });
 
@@ -307,6 +314,21 @@ describe('the embedded node', function () {
     expect(await list({ before: sent[1], until: sent[3] })).to.deep.equal([sent[2]]);
     const [newest] = await node.connection.getSignaturesForAddress(to, { limit: 1 }, 'confirmed');
     expect(newest?.blockTime).to.equal(await node.connection.getBlockTime(newest!.slot));
+  });
+
+  it('forgets the oldest transaction, its addresses and its time when there is no room for another', () => {
+    const history = new History(3);
+    for (let i = 0; i < 5; i += 1) {
+      const addresses = ['payer', `payee ${i}`];
+      const [bytes, slot] = [Buffer.alloc(1), 10 + Math.floor(i / 2)];
+      history.add({ signature: `s${i}`, slot, blockTime: 1_000 + slot, err: null, bytes, meta: '{}', addresses });
+    }
+    const of = (address: string) => history.of(address, { limit: 10, maxSlot: 99 }).map(({ signature }) => signature);
+    expect(of('payer')).to.deep.equal(['s4', 's3', 's2']);
+    expect([of('payee 1'), of('payee 2')]).to.deep.equal([[], ['s2']]);
+    expect([10, 11, 12].map((slot) => history.time(slot))).to.deep.equal([null, 1_011, 1_012]);
+    expect(history.get('s1')).to.equal(null);
+    expect(history.count).to.equal(5);
   });
 
   it('moves its clock forwards by time or by slots, for every commitment, and never back', async () => {

@@ -211,6 +211,7 @@ export class Bank {
     if (this.refusal(transaction, 'processed') !== null) return;
     const { bytes, keys, message, signature } = transaction;
     const slot = this.slots.current;
+    const blockTime = this.slots.clock(slot);
     const before = keys.map((key) => this.svm.getAccount(key.toBytes()));
     const { err, meta } = outcomeOf(this.svm.sendVersionedTransaction(bytes));
     const pre = before.map((account) => account?.lamports() ?? 0n);
@@ -224,7 +225,7 @@ export class Bank {
     }
     const balances = { preBalances: pre.map(Number), postBalances: post.map(Number) };
     const told = JSON.stringify({ fee, ...balances, ...describe(meta) } satisfies LandedMeta);
-    this.listener?.onLanded(this.history.add({ signature, slot, err, bytes, addresses, meta: told }));
+    this.listener?.onLanded(this.history.add({ signature, slot, blockTime, err, bytes, addresses, meta: told }));
   }
 }
 

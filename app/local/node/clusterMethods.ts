@@ -41,7 +41,7 @@ export function clusterMethods(bank: Bank): Record<string, Method> {
     },
     getBlockTime(params) {
       const [slot] = parse(z.tuple([z.number().int().nonnegative()]).rest(z.unknown()), params);
-      const time = slot > bank.slots.current ? undefined : bank.slots.time(slot);
+      const time = slot > bank.slots.current ? undefined : (bank.history.time(slot) ?? bank.slots.time(slot));
       if (time === undefined) {
         throw new RpcError(CODES.blockNotAvailable, `Block not available for slot ${slot}`);
       }

@@ -33,6 +33,8 @@ export interface Landed {
   index: number;
   signature: string;
   slot: number;
+  /** Of its slot, unix seconds. */
+  blockTime: number;
   err: TransactionError | null;
   /** As it was sent. */
   bytes: Buffer;
@@ -46,6 +48,8 @@ export class History {
   /** In the order in which they ran. */
   private readonly bySignature = new Map<string, Landed>();
   private readonly byAddress = new Map<string, Landed[]>();
+  /** Unix seconds of their slots. */
+  private readonly times = new Map<number, number>();
   /** How many have ever landed. */
   count = 0;
 
@@ -55,16 +59,19 @@ export class History {
     const landed = { ...transaction, index: this.count };
     this.count += 1;
     this.bySignature.set(landed.signature, landed);
+    this.times.set(landed.slot, landed.blockTime);
     for (const address of landed.addresses) {
       const known = this.byAddress.get(address);
       if (known) known.push(landed);
       else this.byAddress.set(address, [landed]);
     }
-    for (const oldest of this.bySignature.values()) {
-      if (this.bySignature.size <= this.capacity) break;
-      this.drop(oldest);
-    }
+    if (this.bySignature.size > this.capacity) this.dropOldest();
     return landed;
+  }
+
+  /** Unix seconds of a slot in which a transaction ran that is still known. */
+  time(slot: number): number | null {
+    return this.times.get(slot) ?? null;
   }
 
   get(signature: string): Landed | null {
@@ -91,8 +98,11 @@ export class History {
     return found;
   }
 
-  private drop(oldest: Landed): void {
+  private dropOldest(): void {
+    const [oldest, next] = this.bySignature.values();
+    if (!oldest) return;
     this.bySignature.delete(oldest.signature);
+    if (oldest.slot !== next?.slot) this.times.delete(oldest.slot);
     for (const address of oldest.addresses) {
       const known = this.byAddress.get(address)!;
       // Whatever is dropped is the oldest of each of its addresses.

@@ -11,7 +11,7 @@ export interface ShowOptions {
 }
 
 /** Throws -32015 where the caller cannot read its version. */
-export function showTransaction(landed: Landed, blockTime: number | null, { encoding, maxVersion }: ShowOptions) {
+export function showTransaction(landed: Landed, { encoding, maxVersion }: ShowOptions) {
   const { message, signatures } = VersionedTransaction.deserialize(landed.bytes);
   const { version } = message;
   if (version !== 'legacy' && (maxVersion === undefined || maxVersion < version)) {
@@ -26,7 +26,7 @@ export function showTransaction(landed: Landed, blockTime: number | null, { enco
   const { err } = landed;
   return {
     slot: landed.slot,
-    blockTime,
+    blockTime: landed.blockTime,
     ...(maxVersion !== undefined && { version }),
     transaction:
       encoding === 'base64' || encoding === 'base58'

@@ -166,7 +166,7 @@ export function transactionMethods(bank: Bank, faucet: Keypair): Record<string, 
       const landed = bank.history.get(text);
       if (!landed || landed.slot > bank.slots.at(commitment)) return null;
       const maxVersion = (options as { maxSupportedTransactionVersion?: number })?.maxSupportedTransactionVersion;
-      return showTransaction(landed, bank.slots.time(landed.slot), {
+      return showTransaction(landed, {
         encoding: options?.encoding ?? 'json',
         maxVersion,
       });
@@ -182,8 +182,8 @@ export function transactionMethods(bank: Bank, faucet: Keypair): Record<string, 
       });
       return found.map((landed) => {
         const { err, slot, confirmationStatus } = statusOf(landed);
-        const blockTime = bank.slots.time(slot);
-        return { signature: landed.signature, slot, err, memo: null, blockTime, confirmationStatus };
+        const { signature, blockTime } = landed;
+        return { signature, slot, err, memo: null, blockTime, confirmationStatus };
       });
     },
     getFeeForMessage(params) {

@@ -1,8 +1,8 @@
 /**
  * One interface over two VMs, chosen by the environment variable VM: `litesvm` (litesvm.ts, the default) and `bankrun`
- * (bankrun.ts), the only files that import one. Both start with the marketplace and the test caller under the upgradeable
- * loader, with ProgramData accounts written here, so that the upgrade authority is known. PROGRAM_SO names another
- * marketplace binary to test.
+ * (bankrun.ts), the only files of the tests that import one. Both start with the marketplace and the test caller under
+ * the upgradeable loader, with ProgramData accounts written here, so that the upgrade authority is known. PROGRAM_SO
+ * names another marketplace binary to test.
  */
 import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
