@@ -267,15 +267,20 @@ CREATE TABLE executions (
   is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   lost_fees INTEGER NOT NULL DEFAULT 0,
   rest_until_ms INTEGER NOT NULL DEFAULT 0,
-  listing_timeout_seconds INTEGER
+  listing_timeout_seconds INTEGER,
+  gas_lamports INTEGER NOT NULL DEFAULT 0,
+  house_lamports INTEGER NOT NULL DEFAULT 0,
+  given_lamports INTEGER NOT NULL DEFAULT 0,
+  trials INTEGER NOT NULL DEFAULT 0,
+  record_lent INTEGER NOT NULL DEFAULT 0,
+  escrow_lent INTEGER NOT NULL DEFAULT 0,
+  open_fee INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
 CREATE INDEX executions_by_wallet ON executions (wallet, opened_at, execution_id);
 CREATE INDEX executions_open_by_wallet ON executions (wallet)
   WHERE state NOT IN ('settled', 'refunded', 'void');
-CREATE INDEX executions_failed_by_wallet ON executions (wallet, created_ms, error_code, fees)
-  WHERE state IN ('refunding', 'refunded', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
 CREATE INDEX executions_not_final ON executions (created_ms)
@@ -284,6 +289,18 @@ CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
   WHERE state IN ('settled', 'refunding', 'refunded');
+CREATE INDEX executions_lent_by_wallet ON executions (wallet, state, record_lent, escrow_lent) WHERE record_lent > 0;
+CREATE INDEX executions_lent_by_listing ON executions (listing, state, record_lent, escrow_lent) WHERE record_lent > 0;
+CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
+CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
+CREATE INDEX executions_at_risk ON executions (wallet, listing, state, gas_lamports, house_lamports)
+  WHERE state IN ('accepted', 'open_signed')
+    OR (state = 'refunding' AND refund_state IN ('claimable', 'blocked'));
+CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms)
+  WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 
 CREATE TABLE results (
   execution_id         TEXT PRIMARY KEY,

@@ -86,10 +86,6 @@ export class BankBackend implements Backend {
     this.context.setAccount(account, toAccountInfo(value));
   }
 
-  setRent(): void {
-    throw new Error('bankrun keeps the rent that it began with, whatever its sysvar says');
-  }
-
   async setTime(unixSeconds: bigint): Promise<void> {
     const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
     this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
