@@ -2,12 +2,11 @@
 import { PublicKey, type VersionedTransaction } from '@solana/web3.js';
 import {
   Clock as BankClock,
-  Rent as BankRent,
   type BanksTransactionResultWithMeta,
   type ProgramTestContext,
   start,
 } from 'solana-bankrun';
-import { addressOf, type Backend, DEFAULT_RENT, deployment, NO_ACCOUNT, type RawAccount } from './backend.ts';
+import { addressOf, type Backend, deployment, NO_ACCOUNT, type RawAccount } from './backend.ts';
 import { readDisplayError } from './outcome.ts';
 
 /** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
@@ -47,7 +46,6 @@ export class BankBackend implements Backend {
       this.context.setAccount(address, toAccountInfo(programs.get(text) ?? NO_ACCOUNT));
     }
     this.touched.clear();
-    this.setRent(DEFAULT_RENT);
   }
 
   async blockhash(): Promise<string> {
@@ -89,10 +87,6 @@ export class BankBackend implements Backend {
   async setTime(unixSeconds: bigint): Promise<void> {
     const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
     this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
-  }
-
-  setRent(lamportsPerByte: bigint): void {
-    this.context.setRent(new BankRent(lamportsPerByte, 1, 50));
   }
 }
 

@@ -1,8 +1,8 @@
 //! Calls other programs by CPI, for tests only; it is deployed nowhere.
 //!
-//! The marketplace must treat a program-owned caller like any other wallet, refuse an Ed25519 proof that
-//! does not belong to its own top-level instruction, and survive several calls in one transaction. The
-//! indexer must ignore log lines that only look like the marketplace's. This program makes those cases.
+//! The marketplace must treat a program-owned caller, creator or relay authority like any other wallet, and survive
+//! several calls in one transaction. The indexer must ignore log lines that only look like the marketplace's. This
+//! program makes those cases.
 
 use anchor_lang::prelude::*;
 use anchor_lang::solana_program::{
