@@ -1,14 +1,14 @@
 /** What each kind of account weighs and what rent it locks, read from a world in which each of them exists. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
-import { world } from '../../tests/harness/vm/world.ts';
+import { GAS, world } from '../../tests/harness/vm/world.ts';
 import { dispute } from './steps.ts';
 
 export interface AccountCost {
   name: string;
   /** Bytes of data. */
   bytes: number;
-  /** Lamports of rent; a dispute's bond is left out. */
+  /** Lamports of rent; a dispute's bond and a record's gas are left out. */
   rent_lamports: number;
 }
 
@@ -19,7 +19,7 @@ export async function accountCosts(): Promise<AccountCost[]> {
   const badge = { admin: admin.publicKey, payer: admin.publicKey, creator: creator.publicKey, verified: true };
   await w.must([program.setCreatorVerified(badge)], [admin]);
   const disputed = await w.open();
-  await w.must(w.settleInstructions(disputed), [relay]);
+  await w.must([w.settleInstruction(disputed)], [relay]);
   await w.must([dispute(w, disputed)], [caller]);
   const open = await w.open();
 
@@ -41,7 +41,8 @@ export async function accountCosts(): Promise<AccountCost[]> {
     const account = await w.vm.getAccount(address);
     if (!account) throw new Error(`there is no ${name}`);
     const bond = name === 'Dispute' ? w.configInput().disputeBondLamports : 0n;
-    costs.push({ name, bytes: account.data.length, rent_lamports: Number(account.lamports - bond) });
+    const gas = name === 'ExecutionRecord' ? BigInt(GAS) : 0n;
+    costs.push({ name, bytes: account.data.length, rent_lamports: Number(account.lamports - bond - gas) });
   }
   return costs;
 }

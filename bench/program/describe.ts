@@ -1,4 +1,5 @@
 /** The program's figures as Markdown, for the terminal and docs/measured.md. */
+import { idl } from '../../app/sdk/program/program.ts';
 import type { InstructionCost, ProgramFigures } from './figures.ts';
 import type { Goal } from './goals.ts';
 import { toTable } from './table.ts';
@@ -16,8 +17,14 @@ export function describe(figures: ProgramFigures, goals: Goal[]): string {
     versusTable(versus, so_bytes),
     spreadTable(versus),
     toTable(
-      ['goal', 'at most', 'measured', 'met'],
-      goals.map(({ name, at_most, measured, met }) => [name, at_most, measured, met ? 'yes' : 'no']),
+      ['goal', 'at most', 'measured', 'earlier', 'met'],
+      goals.map(({ name, at_most, measured, earlier, met }) => [
+        name,
+        at_most,
+        measured,
+        earlier ?? '',
+        met ? 'yes' : 'no',
+      ]),
     ),
   ].join('\n\n');
 }
@@ -67,7 +74,7 @@ function versusTable({ ours, naive, naive_so_bytes }: Versus, so_bytes: number):
       'rent after settle',
       both(({ rent_lamports }) => rent_lamports),
     ),
-    row('program, bytes (27 instructions against 3)', so_bytes, naive_so_bytes),
+    row(`program, bytes (${idl.instructions.length} instructions against 3)`, so_bytes, naive_so_bytes),
   );
   return toTable(['the same paid call, medians', 'ours', 'naive', 'naive : ours'], rows);
 }

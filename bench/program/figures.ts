@@ -4,7 +4,7 @@ import type { AccountCost } from './accounts.ts';
 import type { Cost } from './measure.ts';
 import type { Versus } from './versus.ts';
 
-/** One instruction, with its proof where it needs one, on both VMs; all but the units are the same on both. */
+/** One instruction on both VMs; all but the units are the same on both. */
 export type InstructionCost = Omit<Cost, 'units'> & { units: Record<VmKind, number> };
 
 export interface ProgramFigures {

@@ -6,24 +6,17 @@ import { createHash } from 'node:crypto';
 import { ASSOCIATED_TOKEN_PROGRAM_ID, createApproveInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type AccountMeta,
+  Ed25519Program,
   type Keypair,
   PublicKey,
   SYSVAR_INSTRUCTIONS_PUBKEY,
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js';
+import nacl from 'tweetnacl';
 import type { OpenTerms } from '../../app/sdk/program/program.ts';
 import { PROGRAMS } from '../../tests/harness/vm/deployment.ts';
-import {
-  GRACE,
-  PRICE,
-  RESULT_HASH,
-  resultMessage,
-  signed,
-  TERMS,
-  USDC,
-  type World,
-} from '../../tests/harness/vm/world.ts';
+import { GRACE, PRICE, RESULT_HASH, resultMessage, TERMS, USDC, type World } from '../../tests/harness/vm/world.ts';
 
 const NAIVE_ID = new PublicKey('5uxzqbcLddH4H9oZpEQ7Xv6bnYBuYFgG3Pa5wEtjPAJw');
 export const NAIVE_SO = 'bench/program/naive/artifact/naive_escrow.so';
@@ -150,7 +143,10 @@ export function naiveSettle(w: World, { terms, creator, listing }: NaiveCall): T
     read(SYSVAR_INSTRUCTIONS_PUBKEY),
     read(TOKEN_PROGRAM_ID),
   ];
-  const proof = signed(w.signingKey, resultMessage(RESULT_HASH));
+  const message = resultMessage(RESULT_HASH);
+  const signature = nacl.sign.detached(message, w.signingKey.secretKey);
+  const publicKey = w.signingKey.publicKey.toBytes();
+  const proof = Ed25519Program.createInstructionWithPublicKey({ publicKey, message, signature });
   return [proof, instruction('settle', accounts, [RESULT_HASH, le(4, 1_250)])];
 }
 

@@ -3,17 +3,26 @@
  * relay and wallets do.
  */
 import * as program from '../../app/sdk/program/program.ts';
+import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../../tests/harness/vm/keys.ts';
-import { type Execution, NO_KEY, signed, USDC, type World } from '../../tests/harness/vm/world.ts';
+import { START } from '../../tests/harness/vm/vm.ts';
+import { type Execution, NO_KEY, possessionOf, TANK, USDC, type World } from '../../tests/harness/vm/world.ts';
+import { TestArchive } from '../../tests/program/archiving.ts';
 import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
-export const SETTLE = 'settle_execution + Ed25519';
+/** The same, the rent lent by the wallet's tank. */
+export const OPEN_FROM_TANK = 'open_execution_with_grant (rent from the tank)';
+export const ARCHIVE_TWELVE = 'archive_executions (12)';
+export const SETTLE = 'settle_execution';
 export const REFUND = 'refund_execution (grant)';
 
 /** The terms are changed once before the first open. */
 const LISTING_VERSION = 2;
 const SLASH = 3n * USDC;
+/** Numbers of executions that end up in the archive: one alone, and then as many as fit. */
+const DISPUTED = [4, 5, 6, 7];
+const UNDISPUTED = Array.from({ length: 9 }, (_, index) => 20 + index);
 
 /** The steps for a world in which there is no marketplace yet. Between them the clock moves. */
 export async function* steps(w: World): AsyncGenerator<Step> {
@@ -29,7 +38,7 @@ async function* settings(w: World): AsyncGenerator<Step> {
   const { admin, relay, creator } = w;
   const founder = w.vm.upgradeAuthority;
   await w.vm.airdrop(founder.publicKey, 1_000_000_000n);
-  const roles = { payer: founder.publicKey, admin: founder.publicKey, relayAuthority: founder.publicKey };
+  const roles = { payer: founder.publicKey, admin: founder.publicKey, relayAuthorities: [founder.publicKey] };
   const initialize = program.initializeConfig(w.configInput(roles));
   yield { name: 'initialize_config', instructions: [initialize], signers: [founder] };
   const update = program.updateConfig({ admin: founder.publicKey, feeBps: 100, refundGraceSeconds: 600 });
@@ -38,8 +47,8 @@ async function* settings(w: World): AsyncGenerator<Step> {
   yield { name: 'propose_admin', instructions: [propose], signers: [founder] };
   const accept = program.acceptAdmin({ pendingAdmin: admin.publicKey });
   yield { name: 'accept_admin', instructions: [accept], signers: [admin] };
-  const authority = program.setRelayAuthority({ admin: admin.publicKey, relayAuthority: relay.publicKey });
-  yield { name: 'set_relay_authority', instructions: [authority], signers: [admin] };
+  const authority = program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities: [relay.publicKey] });
+  yield { name: 'set_relay_authorities (1)', instructions: [authority], signers: [admin] };
   const verified = { admin: admin.publicKey, payer: admin.publicKey, creator: creator.publicKey, verified: true };
   yield { name: 'set_creator_verified', instructions: [program.setCreatorVerified(verified)], signers: [admin] };
 }
@@ -47,7 +56,7 @@ async function* settings(w: World): AsyncGenerator<Step> {
 async function* listing(w: World): AsyncGenerator<Step> {
   const { creator } = w;
   const own = { creator: creator.publicKey, listing: w.listing };
-  yield { name: 'list_agent + Ed25519', instructions: w.listInstructions(), signers: [creator] };
+  yield { name: 'list_agent', instructions: [w.listInstruction()], signers: [creator] };
   const terms = { ...w.listInput().terms, tagMask: 0b11 };
   const update = program.updateListing({ ...own, payout: w.payout, terms });
   yield { name: 'update_listing', instructions: [update], signers: [creator] };
@@ -57,9 +66,9 @@ async function* listing(w: World): AsyncGenerator<Step> {
   }
   const keys = { new: namedKeypair('next signing key'), earlier: w.signingKey };
   for (const [which, key] of Object.entries(keys)) {
-    const rotate = program.rotateSigningKey({ ...own, payer: creator.publicKey, signingKey: key.publicKey });
-    const proof = signed(key, program.registerMessage(w.listing));
-    yield { name: `rotate_signing_key (${which}) + Ed25519`, instructions: [proof, rotate], signers: [creator] };
+    const proved = { signingKey: key.publicKey, possession: possessionOf(key, w.listing) };
+    const rotate = program.rotateSigningKey({ ...own, payer: creator.publicKey, ...proved });
+    yield { name: `rotate_signing_key (${which})`, instructions: [rotate], signers: [creator] };
   }
   const topUp = program.topUpCollateral({ ...own, source: w.wallet(creator), amount: 10n * USDC });
   yield { name: 'top_up_collateral', instructions: [topUp], signers: [creator] };
@@ -74,6 +83,10 @@ async function* executions(w: World): AsyncGenerator<Step> {
   const update = program.updateGrant({ wallet, keyId: w.keyId, limits });
   yield { name: 'update_grant', instructions: [update], signers: [caller] };
 
+  await w.must([w.depositInstruction()], [caller]);
+  const withdraw = program.withdrawGas({ wallet, lamports: TANK / 2n });
+  yield { name: 'withdraw_gas', instructions: [withdraw], signers: [caller] };
+
   const own = w.openInput(terms(1));
   yield { name: 'open_execution', instructions: [program.openExecution(own)], signers: [caller] };
   const refundOwn = w.refundInstruction(ownExecution(w, 1));
@@ -81,11 +94,16 @@ async function* executions(w: World): AsyncGenerator<Step> {
 
   const [first, second] = [w.openGrantInput(terms(2)), w.openGrantInput(terms(3))];
   yield { name: OPEN, instructions: [program.openExecutionWithGrant(first)], signers: [relay] };
-  const settle = w.settleInstructions(w.execution(first.nonce, first.wallet, first.keyId, first.payer));
-  yield { name: SETTLE, instructions: settle, signers: [relay] };
+  const settle = w.settleInstruction(w.execution(first.nonce, first.wallet, first.keyId, first.payer));
+  yield { name: SETTLE, instructions: [settle], signers: [relay] };
   yield { name: `${OPEN} (next)`, instructions: [program.openExecutionWithGrant(second)], signers: [relay] };
   const refund = w.refundInstruction(w.execution(second.nonce, second.wallet, second.keyId, second.payer));
   yield { name: REFUND, instructions: [refund], signers: [relay] };
+  const tank = program.findSpender(wallet);
+  const third = w.openGrantInput({ ...terms(8), rentSponsor: tank });
+  yield { name: OPEN_FROM_TANK, instructions: [program.openExecutionWithGrant(third)], signers: [relay] };
+  const lent = w.settleInstruction(w.execution(third.nonce, third.wallet, third.keyId, tank));
+  yield { name: `${SETTLE} (rent to the tank)`, instructions: [lent], signers: [relay] };
 
   const revoke = program.revokeGrant({ authority: wallet, wallet, keyId: w.keyId });
   yield { name: 'revoke_grant', instructions: [revoke], signers: [caller] };
@@ -93,8 +111,8 @@ async function* executions(w: World): AsyncGenerator<Step> {
   const close = program.closeGrant({ wallet, keyId: w.keyId, rentSponsor: wallet });
   yield { name: 'close_grant', instructions: [close], signers: [caller] };
   const destination = w.vm.setWallet(admin.publicKey, w.usdcMint, 0n);
-  const withdraw = program.withdrawTreasury({ admin: admin.publicKey, destination, amount: 1_000n });
-  yield { name: 'withdraw_treasury', instructions: [withdraw], signers: [admin] };
+  const withdrawFees = program.withdrawTreasury({ admin: admin.publicKey, destination, amount: 1_000n });
+  yield { name: 'withdraw_treasury', instructions: [withdrawFees], signers: [admin] };
 }
 
 async function* disputes(w: World): AsyncGenerator<Step> {
@@ -119,6 +137,7 @@ async function* disputes(w: World): AsyncGenerator<Step> {
   });
   yield { name: 'claim_dispute_award', instructions: [claim], signers: [relay] };
 
+  for (const number of UNDISPUTED) await settled(w, number);
   const { executionId, rentSponsor } = await disputed(w, 7);
   await w.vm.setClock(w.vm.now + BigInt(program.constants.disputeLapseSeconds));
   const lapse = program.lapseDispute({ executionId, listing: w.listing, rentSponsor });
@@ -128,8 +147,12 @@ async function* disputes(w: World): AsyncGenerator<Step> {
 /** What closes accounts when all is over. The clock is a month on: the refunded record is old enough. */
 async function* endings(w: World): AsyncGenerator<Step> {
   const { relay, creator } = w;
+  const { executionId, rentSponsor } = ownExecution(w, 4);
+  const closeDispute = program.closeDispute({ executionId, rentSponsor });
+  yield { name: 'close_dispute', instructions: [closeDispute], signers: [relay] };
   const close = program.closeExecution(ownExecution(w, 1));
   yield { name: 'close_execution', instructions: [close], signers: [relay] };
+  yield* archives(w);
   const own = { creator: creator.publicKey, listing: w.listing };
   yield { name: 'delist_agent', instructions: [program.delistAgent(own)], signers: [creator] };
   const { returnableAt } = await w.read('CreatorCollateral', program.findCollateral(w.listing));
@@ -138,9 +161,23 @@ async function* endings(w: World): AsyncGenerator<Step> {
   yield { name: 'return_collateral', instructions: [back], signers: [relay] };
 }
 
-/** The same in every run, so that addresses, and with them compute units, are too. */
+/** A tree; one record first, and then as many of one sponsor as fit. */
+async function* archives(w: World): AsyncGenerator<Step> {
+  const { relay } = w;
+  const archive = new TestArchive(w);
+  const [makeTree, create] = archive.instructions();
+  await w.must([makeTree], [w.stranger, archive.tree]);
+  yield { name: 'create_archive', instructions: [create], signers: [w.stranger] };
+  const ripe = [...DISPUTED, ...UNDISPUTED].map((number) => ownExecution(w, number));
+  yield { name: 'archive_executions (1)', instructions: [archive.archive(ripe.slice(0, 1))], signers: [relay] };
+  yield { name: ARCHIVE_TWELVE, instructions: [archive.archive(ripe.slice(1))], signers: [relay] };
+}
+
+/** The first day of a VM: the same in every run, so that addresses, and with them compute units, are too. */
+const FIRST_DAY = Number(START / 86_400n);
+
 function terms(number: number): { nonce: Uint8Array; listingVersion: number } {
-  return { nonce: new Uint8Array(16).fill(number), listingVersion: LISTING_VERSION };
+  return { nonce: createNonce(FIRST_DAY, new Uint8Array(12).fill(number)), listingVersion: LISTING_VERSION };
 }
 
 /** An execution that the caller's wallet opened and sponsored. */
@@ -150,7 +187,7 @@ function ownExecution(w: World, number: number): Execution {
 
 async function settled(w: World, number: number): Promise<Execution> {
   const execution = await w.open(terms(number));
-  await w.must(w.settleInstructions(execution), [w.relay]);
+  await w.must([w.settleInstruction(execution)], [w.relay]);
   return execution;
 }
 

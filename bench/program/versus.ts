@@ -6,6 +6,7 @@
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../app/sdk/program/accounts.ts';
 import * as program from '../../app/sdk/program/program.ts';
+import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { readProgram } from '../../tests/harness/vm/deployment.ts';
 import { namedKeypair } from '../../tests/harness/vm/keys.ts';
 import type { VmKind } from '../../tests/harness/vm/vm.ts';
@@ -23,6 +24,8 @@ import {
 } from './naive.ts';
 import { median, quantile } from './table.ts';
 
+/** What a tank begins with. */
+const DEPOSIT = 10_000_000n;
 /** Units that the runtime takes for each try of a bump. */
 const UNITS_PER_MISS = 1_500;
 
@@ -95,7 +98,8 @@ async function sample(kind: VmKind, calls: number): Promise<Sample> {
   for (let call = 0; call < calls; call += 1) {
     const end = call % 2 === 0 ? 'settle' : 'refund';
     const caller = namedKeypair(`bench caller ${call}`);
-    const terms = w.openTerms(caller.publicKey, { nonce: caller.publicKey.toBytes().slice(0, 16) });
+    const nonce = createNonce(w.day(), caller.publicKey.toBytes().slice(0, 12));
+    const terms = w.openTerms(caller.publicKey, { nonce });
     misses.push(missesOf(terms.executionId));
     await runOurs(w, caller, terms, end, ours);
     const theirs = writeNaiveCall(w, caller, namedKeypair(`bench creator ${call}`), terms);
@@ -110,12 +114,13 @@ async function runOurs(w: World, caller: Keypair, terms: program.OpenTerms, end:
   w.vm.setWallet(wallet, w.usdcMint, 10n * USDC);
   const grant = program.createGrant({ ...w.grantInput(), wallet, payer: wallet });
   const approve = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: PRICE });
-  await w.must([grant, approve], [caller]);
+  const deposit = program.depositGas({ from: wallet, wallet, lamports: DEPOSIT });
+  await w.must([grant, approve, deposit], [caller]);
   const input = w.openGrantInput({ wallet, ...terms });
   const execution = w.execution(terms.nonce, wallet, w.keyId, input.payer);
   const instructions = {
     open: [program.openExecutionWithGrant(input)],
-    settle: w.settleInstructions(execution),
+    settle: [w.settleInstruction(execution)],
     refund: [w.refundInstruction(execution)],
   };
   for (const stage of ['open', end] as const) {

@@ -28,6 +28,8 @@ export const CREATORS: PublicKey[] = [creatorA.publicKey, creatorB.publicKey];
 export const PDA_CALLER: PublicKey = findCallerPda();
 export const CALLERS: PublicKey[] = [callerA.publicKey, callerB.publicKey, PDA_CALLER];
 export const STRANGER: PublicKey = stranger.publicKey;
+/** The account of an archive's tree, made outside. */
+export const TREE: PublicKey = namedKeypair('fuzz tree').publicKey;
 /** Pays rent for others. */
 export const SPONSOR: PublicKey = sponsor.publicKey;
 /** Gets rent back, signs nothing, and has no lamports at first. */

@@ -8,7 +8,8 @@ import type { RawAccount } from '../../harness/vm/backend.ts';
 import type { Outcome } from '../../harness/vm/outcome.ts';
 import { plain } from '../../harness/vm/plain.ts';
 import { START, Vm } from '../../harness/vm/vm.ts';
-import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname } from './cast.ts';
+import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname, TREE } from './cast.ts';
+import { writeNewTree } from './leaves.ts';
 import { type Address, type Entry, key, type Ledger, type StateName, type StateOf, text } from './ledger.ts';
 
 const NAMES = new Map<string, StateName>(
@@ -78,6 +79,7 @@ export class Chain {
     for (const address of Chain.latest?.touched ?? []) vm.closeAccount(key(address));
     vm.setMint(MINT, MINT_AUTHORITY.publicKey);
     vm.setRent(lamportsPerByte);
+    writeNewTree(vm, TREE);
     await vm.setClock(START);
     Chain.latest = new Chain(vm);
     return Chain.latest;
@@ -112,6 +114,11 @@ export class Chain {
     if (state?.name === 'ExecutionRecord') this.records.set(address, state.value as StateOf<'ExecutionRecord'>);
     if (state?.name === 'Dispute') this.disputes.set(address, state.value as StateOf<'Dispute'>);
     return entry;
+  }
+
+  /** The bytes that were last read at an address. */
+  bytesAt(address: Address): Uint8Array {
+    return this.seen.get(address)?.raw?.data ?? new Uint8Array();
   }
 
   /** What was last read at an address. */

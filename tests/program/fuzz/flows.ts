@@ -39,6 +39,8 @@ class Gains {
 export function checkFlows(chain: Chain, changes: Change[]): void {
   const gains = new Gains(changes);
   let opener: Address | null = null;
+  /** Accounts that went, with their sponsors. */
+  const closed = new Map<Address, Address>();
   for (const { address, before, after } of changes) {
     const kind = before.state?.name ?? after.state?.name;
     if (kind === 'ExecutionRecord') {
@@ -46,12 +48,13 @@ export function checkFlows(chain: Chain, changes: Change[]): void {
       if (!old && record) checkOpen(chain, gains, address, record);
       if (!old && record && record.keyId !== NO_KEY) opener = record.caller;
       if (old?.status === 'open' && record) checkEnd(chain, gains, address, record);
-      if (old && !record) checkClose(gains, address, old.rentSponsor);
+      if (old && !record) closed.set(address, old.rentSponsor);
     }
     if (kind === 'Dispute' && !after.state) {
-      checkClose(gains, address, (before.state!.value as StateOf<'Dispute'>).rentSponsor);
+      closed.set(address, (before.state!.value as StateOf<'Dispute'>).rentSponsor);
     }
   }
+  if (closed.size > 0) checkClosed(gains, closed);
   for (const caller of CALLERS) {
     const gain = gains.of(tank(caller));
     const taken = gain === -gains.of(text(caller)) && gains.besides(tank(caller), text(caller)).length === 0;
@@ -94,12 +97,23 @@ function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record):
   holds(others.length <= 1 && others.every(([other]) => relays.includes(other)), 'only a relay is paid', who);
   holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'a relay gets the gas and no more', `${paid}`);
   const kept = gains.of(address) + gains.of(record.rentSponsor) + paid;
-  holds(chain.last(escrow).lamports === 0n && kept === -gains.of(escrow), 'rent goes back', `${kept} of ${address}`);
+  // Where neither sponsor nor record can take it since the rent has risen, it stays where it is.
+  const gone = chain.last(escrow).lamports === 0n || gains.of(escrow) === 0n;
+  holds(gone && kept === -gains.of(escrow), 'rent goes back', `${kept} of ${address}`);
   holds(gains.of(address) >= -BigInt(record.gasLamports), 'a record gives its gas and no more', address);
 }
 
-/** All that the account held goes to its sponsor. */
-function checkClose(gains: Gains, address: Address, sponsor: Address): void {
-  const back = gains.of(sponsor) === gains.before(address) && gains.besides(address, sponsor).length === 0;
-  holds(back, 'a closed account gives everything back', `${address} to ${nickname(sponsor)}`);
+/** All that the accounts held goes to their sponsors, and nobody else has a part in it. */
+function checkClosed(gains: Gains, closed: Map<Address, Address>): void {
+  const due = new Map<Address, bigint>();
+  for (const [address, sponsor] of closed) due.set(sponsor, (due.get(sponsor) ?? 0n) + gains.before(address));
+  for (const [sponsor, lamports] of due) {
+    const gain = gains.of(sponsor);
+    holds(
+      gain === lamports,
+      'a closed account gives everything back',
+      `${nickname(sponsor)}: ${gain}, not ${lamports}`,
+    );
+  }
+  holds(gains.besides(...closed.keys(), ...due.keys()).length === 0, 'closing moves nobody else', `${[...closed]}`);
 }

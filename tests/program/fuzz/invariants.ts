@@ -69,10 +69,10 @@ function checkPlace({ chain }: Picture, address: Address, record: StateOf<'Execu
   if (chain.last(address).state) return;
   const ended = record.status !== 'open' && record.status !== 'disputed';
   const { token } = chain.last(text(program.findEscrow(key(address))));
-  holds(ended && token === undefined, 'only an ended record goes', `${address} was ${record.status}`);
+  holds(ended && (token?.amount ?? 0n) === 0n, 'only an ended record goes', `${address} was ${record.status}`);
 }
 
-/** I2: money lies in the escrow and gas in the record while it is open, and there is no escrow afterwards. */
+/** I2: money lies in the escrow and gas in the record while it is open, and there is none of it afterwards. */
 function checkRecord({ chain, cheapest }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
   const { token } = chain.last(text(program.findEscrow(program.findExecution(fromHex(record.executionId)))));
   if (record.status === 'open') {
@@ -81,7 +81,7 @@ function checkRecord({ chain, cheapest }: Picture, address: Address, record: Sta
     const least = rentOf(state!.bytes, cheapest) + BigInt(record.gasLamports);
     holds(lamports >= least, 'I2, an open record holds its gas', `${address} has ${lamports} lamports`);
   } else {
-    holds(token === undefined && record.settledAt > 0n, 'I2, an ended record has no escrow', address);
+    holds((token?.amount ?? 0n) === 0n && record.settledAt > 0n, 'I2, an ended record has no money', address);
   }
 }
 

@@ -256,9 +256,11 @@ export class Ledger {
     this.close(address, to);
   }
 
-  /** Close a token account of the program's; where its sponsor cannot take the rent, `fallback` has it. */
+  /** Close a token account of the program's; where its sponsor cannot take the rent, `fallback` has it, or it stays. */
   closeOurs(address: Address, sponsor: Address, fallback: Address): void {
-    this.closeToken(address, this.canTake(sponsor, this.get(address).lamports) ? sponsor : fallback);
+    const { lamports } = this.get(address);
+    const receiver = [sponsor, fallback].find((candidate) => this.canTake(candidate, lamports));
+    if (receiver !== undefined) this.closeToken(address, receiver);
   }
 
   /** Whether an account is rent-exempt once it is given so much. */
@@ -267,11 +269,12 @@ export class Ledger {
     return entry.lamports + lamports >= this.rent(spaceOf(entry));
   }
 
-  /** How much of `lamports` an account can give: one that is rent-exempt stays so. */
+  /** How much of `lamports` an account can give: what it has above its rent. */
   spendable(address: Address, lamports: bigint): bigint {
     const entry = this.get(address);
     const above = entry.lamports - this.rent(spaceOf(entry));
-    return above < 0n || above > lamports ? lamports : above;
+    if (above <= 0n) return 0n;
+    return above < lamports ? above : lamports;
   }
 
   /** The runtime's own rule, once a transaction has run: nothing that it touched is left poorer than rent-exempt. */

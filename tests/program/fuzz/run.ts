@@ -4,13 +4,15 @@
  */
 import fc from 'fast-check';
 import { START } from '../../harness/vm/vm.ts';
-import { FEE_PAYER, startingAccounts } from './cast.ts';
+import { FEE_PAYER, startingAccounts, TREE } from './cast.ts';
 import { Chain, difference, networkFee } from './chain.ts';
 import { Draw } from './draw.ts';
 import { isExternal } from './external.ts';
 import { checkFlows } from './flows.ts';
 import { type Change, checkChanges, checkInvariants, type Totals } from './invariants.ts';
-import { type Address, type Entry, Ledger, RENTS, text } from './ledger.ts';
+import { holdsLeaves, leafOf } from './leaves.ts';
+import { type Address, type Entry, key, Ledger, RENTS, text } from './ledger.ts';
+import { ARCHIVE } from './rules/archive.ts';
 import { initializeConfig } from './steps/config.ts';
 import { settleExecution } from './steps/executions.ts';
 import type { Happening, Plan, Planner, Scene } from './steps/plan.ts';
@@ -47,6 +49,8 @@ class Run implements Scene {
   /** What was done so far, for the message of a failure. */
   private readonly story: string[] = [];
 
+  /** What the archive's tree must hold. */
+  private readonly leaves: Buffer[] = [];
   /** The least that a byte has cost so far. */
   private cheapest: bigint;
 
@@ -138,22 +142,28 @@ class Run implements Scene {
 
   private async compare(name: string, touched: Set<Address>): Promise<void> {
     const changes: Change[] = [];
+    const leaves: Buffer[] = [];
     const differences: string[] = [];
     for (const address of touched) {
       const before: Entry = this.chain.last(address);
+      const data = this.chain.bytesAt(address);
       const after = await this.chain.read(address);
       if (before !== after) changes.push({ address, before, after });
+      if (before.state?.name === 'ExecutionRecord' && !after.state) leaves.push(leafOf(key(address), data));
       const different = difference(this.ledger, address, after);
       if (different) differences.push(different);
     }
     if (differences.length > 0) throw new Error(`${name}: chain and model differ\n  ${differences.join('\n  ')}`);
+    if (name === 'archive_executions') this.leaves.push(...leaves);
     checkChanges(this.chain, changes);
     if (name !== 'at the end') checkFlows(this.chain, changes);
   }
 
-  /** Every account that was ever named, once more. */
+  /** Every account that was ever named, once more, and the archive's tree. */
   async compareAll(): Promise<void> {
     await this.compare('at the end', new Set([...this.ledger.entries()].map(([address]) => address)));
+    if (!this.ledger.find('Archive', ARCHIVE)) return;
+    if (!(await holdsLeaves(this.chain.vm, TREE, this.leaves))) throw new Error('the tree holds other leaves');
   }
 }
 

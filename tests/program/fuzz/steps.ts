@@ -1,6 +1,7 @@
 /** Every kind of step, how often it comes, and how fast-check makes sequences of them. */
 import fc from 'fast-check';
 import { LARGEST_PICK, PICKS } from './draw.ts';
+import * as archive from './steps/archive.ts';
 import * as config from './steps/config.ts';
 import * as disputes from './steps/disputes.ts';
 import * as executions from './steps/executions.ts';
@@ -23,6 +24,8 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   lapseDispute: [3, disputes.lapseDispute],
   claimDisputeAward: [6, disputes.claimDisputeAward],
   closeDispute: [4, disputes.closeDispute],
+  createArchive: [1, archive.createArchive],
+  archiveExecutions: [5, archive.archiveExecutions],
   listAgent: [4, listings.listAgent],
   updateListing: [4, listings.updateListing],
   setListingStatus: [4, listings.setListingStatus],
@@ -71,8 +74,11 @@ export function plannerOf(kind: string): Planner {
   return found[1];
 }
 
-/** What every sequence begins with, made of plain choices: two listings, a grant and its approval. */
-export const BEGINNING: Step[] = ['listAgent', 'createGrant', 'approve'].map((kind) => ({ kind, picks: [0] }));
+/** What every sequence begins with, made of plain choices: a listing, a grant and its approval, an archive. */
+export const BEGINNING: Step[] = ['listAgent', 'createGrant', 'approve', 'createArchive'].map((kind) => ({
+  kind,
+  picks: [0],
+}));
 
 const picks = fc.array(fc.nat(LARGEST_PICK), { minLength: PICKS, maxLength: PICKS });
 const kinds = Object.entries(KINDS).flatMap(([kind, [weight]]) => Array.from({ length: weight }, () => kind));

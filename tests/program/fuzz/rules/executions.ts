@@ -159,7 +159,7 @@ function payGas(ledger: Ledger, record: Address, relay: Address | null): void {
   const gas = ledger.spendable(record, BigInt(gasLamports));
   const receivers = relay === null ? [rentSponsor] : [relay, rentSponsor];
   const receiver = receivers.find((address) => ledger.canTake(address, gas));
-  if (receiver !== undefined) ledger.moveLamports(record, receiver, gas);
+  if (receiver !== undefined && gas > 0n) ledger.moveLamports(record, receiver, gas);
 }
 
 export function settleExecution(ledger: Ledger, input: program.SettleExecutionInput, proof: Proof): void {

@@ -1,8 +1,9 @@
 /** Steps of disputes: opened by callers, answered by the admin, lapsed and claimed by anyone. */
+import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
-import { key, type Ledger } from '../ledger.ts';
+import { key, type Ledger, text } from '../ledger.ts';
 import { config } from '../rules/config.ts';
 import * as rules from '../rules/disputes.ts';
 import { type ExecutionRecord, idOf } from '../rules/executions.ts';
@@ -99,19 +100,22 @@ export const lapseDispute: Planner = ({ ledger }, draw) => {
 };
 
 export const claimDisputeAward: Planner = ({ ledger }, draw) => {
-  const payable = ({ owed, caller }: rules.Dispute) => owed > 0n && receivesFor(ledger, wallet(key(caller)), caller);
+  const usable = (caller: PublicKey) =>
+    [wallet(caller), purse(caller)].filter((place) => receivesFor(ledger, place, text(caller)));
+  const payable = ({ owed, caller }: rules.Dispute) => owed > 0n && usable(key(caller)).length > 0;
   const found = someDispute(ledger, draw, draw.maybe(30) ? ({ owed }) => owed > 0n : payable);
   if (!found) return null;
   const { dispute, executionId } = found;
   const { rentSponsor } = ledger.find('CreatorCollateral', collateralOf(dispute.listing))!;
   const caller = key(dispute.caller);
-  const authority = draw.of([STRANGER, caller]);
-  const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
+  const [place = wallet(caller)] = usable(caller);
+  // Only the caller itself may be paid elsewhere than in its wallet.
+  const authority = place === wallet(caller) ? draw.of([STRANGER, caller]) : caller;
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
     ...{ authority, executionId },
     listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
-    destination: key(draw.maybe(6) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own)),
+    destination: key(draw.maybe(6) ? draw.of([purse(caller), wallet(STRANGER)]) : place),
     rentSponsor: draw.maybe(6) ? STRANGER : key(rentSponsor),
   };
   return plan('claim_dispute_award', 'DisputeAwardClaimed', program.claimDisputeAward(input), (target) =>

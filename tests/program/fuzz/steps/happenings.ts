@@ -3,7 +3,7 @@ import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
-import { type Address, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
+import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { TREASURY } from '../rules/config.ts';
 import { closableAt } from '../rules/executions.ts';
 import { bytesOf, type Happening, newNonce, type Planner, type Scene } from './plan.ts';
@@ -58,7 +58,9 @@ function freezable(ledger: Ledger): Address[] {
 export const freeze: Planner = ({ ledger }, draw): Happening => {
   const frozen = freezable(ledger).filter((address) => ledger.token(address).frozen);
   const thaws = frozen.length > 0 && !draw.maybe(30);
-  const parties = [...CALLERS, ...CREATORS].map(wallet).filter((address) => ledger.get(address).token);
+  const disputing = [...ledger.all('Dispute')].filter(([, { outcome }]) => outcome === 'open');
+  const owners = [...disputing.map(([, { caller }]) => key(caller)), ...CALLERS, ...CREATORS];
+  const parties = owners.map(wallet).filter((address) => ledger.get(address).token);
   const account = thaws ? draw.of(frozen) : draw.of(draw.maybe(40) ? freezable(ledger) : [...parties, TREASURY]);
   return { name: thaws ? 'thaw' : 'freeze', happen: (target) => target.changeToken(account, { frozen: !thaws }) };
 };

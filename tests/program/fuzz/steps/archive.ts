@@ -1,0 +1,38 @@
+/** Steps of anyone who archives. */
+import * as program from '../../../../app/sdk/program/program.ts';
+import { SPONSOR, STRANGER, TREE } from '../cast.ts';
+import { type Address, key } from '../ledger.ts';
+import * as rules from '../rules/archive.ts';
+import type { ExecutionRecord } from '../rules/executions.ts';
+import { type Planner, plan, until } from './plan.ts';
+
+const MOST = program.constants.maxArchivedRecords;
+
+export const createArchive: Planner = () => {
+  const input = { payer: SPONSOR, tree: TREE, index: 0 };
+  return plan('create_archive', 'ArchiveCreated', program.createArchive(input), (target) =>
+    rules.createArchive(target, input),
+  );
+};
+
+export const archiveExecutions: Planner = ({ ledger }, draw) => {
+  const records = [...ledger.all('ExecutionRecord')];
+  const ripe = records.filter(([, record]) => rules.isRipe(record, ledger.now));
+  const waiting = records.filter(([, { status }]) => status === 'completed');
+  if (ripe.length === 0 && !draw.maybe(20)) {
+    return until(
+      ledger,
+      waiting.map(([, { settledAt, disputeWindowSeconds }]) => settledAt + BigInt(disputeWindowSeconds)),
+    );
+  }
+  const named = [...ripe, ...(draw.maybe(30) ? records : [])].slice(0, draw.of([MOST, 1, 3]));
+  if (named.length > 0 && draw.maybe(20)) named.unshift(named[0]!);
+  const pair = ([address, record]: [Address, ExecutionRecord]) => ({
+    record: key(address),
+    rentSponsor: draw.maybe(5) ? STRANGER : key(record.rentSponsor),
+  });
+  const input = { index: 0, tree: TREE, executions: named.slice(0, MOST).map(pair) };
+  return plan('archive_executions', 'ExecutionsArchived', program.archiveExecutions(input), (target) =>
+    rules.archiveExecutions(target, input),
+  );
+};
