@@ -30,8 +30,9 @@ export interface AccountRows {
 export interface GoneAccount {
   kind: ClosableKind;
   address: string;
-  /** The instruction by its name in the IDL, and its arguments. */
+  /** The instruction by its name in the IDL, with its accounts and arguments. */
   instruction: string;
+  accounts: Record<string, string>;
   args: Record<string, unknown>;
   /** The transaction's, unix seconds. */
   time: bigint;
@@ -170,7 +171,8 @@ async function readGone(
       address: invocation.accounts[kind] ?? '',
     }));
     const missing = closable.filter(({ address }) => !found.has(address));
-    return missing.map((account) => ({ ...account, instruction: invocation.name, args: readArguments(invocation) }));
+    const { name: instruction, accounts } = invocation;
+    return missing.map((account) => ({ ...account, instruction, accounts, args: readArguments(invocation) }));
   });
   if (gone.length === 0) return [];
   // Not the transaction's own blockTime: Surfpool gives a thousandth of it.

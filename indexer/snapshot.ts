@@ -124,6 +124,31 @@ async function writeGoneRecord(db: Db, gone: GoneAccount, at: Position, reasonOf
 async function writeGoneDispute(db: Db, gone: GoneAccount, { slot }: Position): Promise<void> {
   const { instruction, address, args, time } = gone;
   switch (instruction) {
+    case 'open_dispute': {
+      const { record = '', payer = '' } = gone.accounts;
+      const columns = ['execution_id', 'listing', 'caller'] as const;
+      const query = db.selectFrom('executions').select(columns).where('record', '=', record);
+      const execution = await query.executeTakeFirst();
+      if (!execution) return writeUnread(db, { address, slot });
+      return writeDispute(db, {
+        dispute: address,
+        record,
+        ...execution,
+        evidence_hash: hex(args.evidenceHash as Uint8Array),
+        evidence_uri: args.evidenceUri as string,
+        reason_hash: null,
+        outcome: 'open',
+        bond: 0n,
+        amount_to_caller: 0n,
+        amount_to_treasury: 0n,
+        owed: 0n,
+        opened_at: time,
+        resolved_at: null,
+        closed: 0n,
+        rent_sponsor: payer,
+        slot,
+      });
+    }
     case 'resolve_dispute': {
       const amount = args.amount as bigint;
       const price = await priceOf(db, address);
@@ -143,10 +168,8 @@ async function writeGoneDispute(db: Db, gone: GoneAccount, { slot }: Position): 
       return changeDispute(db, address, { outcome: 'lapsed', resolved_at: time, bond: 0n, slot });
     case 'claim_dispute_award':
       return changeDispute(db, address, { owed: 0n, slot });
-    case 'close_dispute':
-      return changeDispute(db, address, { closed: 1n, slot });
     default:
-      return writeUnread(db, { address, slot });
+      return changeDispute(db, address, { closed: 1n, slot });
   }
 }
 

@@ -11,9 +11,10 @@ CREATE TABLE archives (
   slot INTEGER NOT NULL
 ) STRICT;
 
--- One row per archived execution, and one execution per leaf. `leaf` is the hash that is in the tree, lower-case hex;
--- `signature` and `slot` are those of the transaction that put it there. Every archived execution has its row in
--- `executions` too, with the fields that the leaf is made of and with `closed` 1.
+-- One row per archived execution, and one execution per leaf, also where the transaction's log was cut: the program sends
+-- these as an instruction to itself. `leaf` is the hash that is in the tree, lower-case hex; `signature` and `slot` are
+-- those of the transaction that put it there. Every archived execution has its row in `executions` too, with the fields
+-- that the leaf is made of and with `closed` 1.
 CREATE TABLE archive_leaves (
   tree TEXT NOT NULL,
   leaf_index INTEGER NOT NULL,
@@ -29,7 +30,8 @@ CREATE TABLE archive_leaves (
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
 
 -- What is known of a record that was gone before its account was read: its execution, and which transactions opened and
--- ended it. The row that its leaf makes later takes them over. NULL for what is no record.
+-- ended it. The row that its leaf makes later takes them over. NULL for what is no record. Of a dispute of such a record
+-- there is a row only if its account was read, or its event.
 ALTER TABLE unread_accounts ADD COLUMN execution_id TEXT;
 ALTER TABLE unread_accounts ADD COLUMN open_signature TEXT;
 ALTER TABLE unread_accounts ADD COLUMN opened_slot INTEGER;

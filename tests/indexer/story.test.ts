@@ -20,13 +20,13 @@ const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disp
 
 /**
  * Without what depends on when accounts were read: slots, and of what is gone the last figures of a grant, the exact
- * second of an ending or an outcome.
+ * second of an ending, of a dispute or of its outcome.
  */
 const comparable = (rows: Row[]): Row[] =>
   withoutSlots(rows).map((row) => {
     if (row.closed !== 1n) return row;
     if ('total_spent' in row) return { ...row, total_spent: null, execution_count: null };
-    if ('resolved_at' in row) return { ...row, resolved_at: null };
+    if ('resolved_at' in row) return { ...row, opened_at: null, resolved_at: null };
     return { ...row, settled_at: null };
   });
 
@@ -162,7 +162,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(sponsors).to.deep.equal([0, 1, 2, 3].map((at) => (at === 2 ? tank : market.caller.publicKey.toBase58())));
       for (const opened of disputed) expect(executionOf(opened)).to.deep.include({ gas_lamports: BigInt(GAS) });
       const [first] = disputed as [OpenedExecution];
-      await sendHeard([aftermath.dispute(first)], market.caller);
+      await send([aftermath.dispute(first)], market.caller);
       const record = program.findExecution(first.executionId);
       const dispute = await readAccount(market, 'Dispute', program.findDispute(record));
       expect(disputeOf(first)).to.deep.include({
@@ -413,7 +413,7 @@ for (const how of ['heard', 'cut'] as const) {
       for (const table of TABLES) expect(comparable(rebuilt[table]!), table).to.deep.equal(comparable(live[table]!));
       const times = (all: Record<string, Row[]>) => [
         ...all.executions!.map(({ settled_at }) => Number(settled_at)),
-        ...all.disputes!.map(({ resolved_at }) => Number(resolved_at)),
+        ...all.disputes!.flatMap(({ opened_at, resolved_at }) => [Number(opened_at), Number(resolved_at)]),
       ];
       const later = times(live);
       for (const [at, time] of times(rebuilt).entries()) expect(time).to.be.closeTo(later[at]!, 1);
