@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { describeSettings, readSettings } from '../process/settings.ts';
+import { parseAddress } from '../sdk/program/program.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import type { PublicRate } from './access/publicLimit.ts';
-import { parseAddress } from '../sdk/program/program.ts';
 import type { Budgets } from './ledger/funding.ts';
 
 function isAddress(text: string): boolean {
@@ -17,7 +17,12 @@ function isAddress(text: string): boolean {
   }
 }
 
-const lamports = (usual: bigint) => z.coerce.bigint().min(0n).max(2n ** 53n).default(usual);
+const lamports = (usual: bigint) =>
+  z.coerce
+    .bigint()
+    .min(0n)
+    .max(2n ** 53n)
+    .default(usual);
 
 const settings = z.object({
   ENVIRONMENT: z

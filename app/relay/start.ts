@@ -208,7 +208,8 @@ function requireAuthority(config: Config, chain: RelayChain): void {
 async function requireRentReturn(address: PublicKey | null, chain: RelayChain): Promise<void> {
   if (address === null) return;
   const { accounts } = await chain.read([address]);
-  if (accounts[0]?.executable) throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
+  if (accounts[0]?.executable)
+    throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
 }
 
 interface EngineParts {

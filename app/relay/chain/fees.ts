@@ -53,6 +53,8 @@ export interface Fees {
   end(): void;
 }
 
+const least = (one: bigint, other: bigint) => (one < other ? one : other);
+
 function kindOf(programId: PublicKey, data: Uint8Array): string {
   return `${programId.toBase58()}:${Buffer.from(data.subarray(0, DISCRIMINATOR_BYTES)).toString('hex')}`;
 }
@@ -125,12 +127,12 @@ export function createFees(options: {
   /** Lamports, rounded up as the runtime does it. */
   function quoteOf(kind: string): bigint {
     const lamports = (price * BigInt(knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
-    return lamports < maxLamports ? lamports : maxLamports;
+    return least(lamports, maxLamports);
   }
 
   return {
     async instructionsFor(instructions, attempt, mostLamports) {
-      const cap = mostLamports < maxLamports ? mostLamports : maxLamports;
+      const cap = least(mostLamports, maxLamports);
       if (cap <= 0n || (price === 0n && attempt === 0)) return [];
       // Bytes may also be dead because the units did not suffice.
       const limit = Math.min(MAX_UNITS, (await limitFor(instructions)) * (attempt + 1));
@@ -138,7 +140,7 @@ export function createFees(options: {
       const most = (cap * MICROLAMPORTS) / BigInt(limit);
       return [
         ComputeBudgetProgram.setComputeUnitLimit({ units: limit }),
-        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: wanted < most ? wanted : most }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: least(wanted, most) }),
       ];
     },
     quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),

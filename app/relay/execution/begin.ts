@@ -55,7 +55,13 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   }
 
   /** A call that may be a repeated one is refused for money only if the first has not just taken it. */
-  async function reserveOnce(principal: Principal, agent: Agent, call: PaidCall, executionId: string, mayOwnRent: boolean) {
+  async function reserveOnce(
+    principal: Principal,
+    agent: Agent,
+    call: PaidCall,
+    executionId: string,
+    mayOwnRent: boolean,
+  ) {
     const record = call.repeatable ? findExecution(parseUuid(executionId)!) : null;
     const wanted = { price: agent.price, fees: feesOfCall(), mayOwnRent };
     try {

@@ -20,7 +20,7 @@ export interface Means {
   /** Most gas that the key's grant allows for one execution. */
   maxGas: bigint;
   rents: Rents;
-  tank: { lamports: bigint; /** Promised to earlier calls whose opens are not known yet. */ reserved: bigint };
+  tank: { lamports: bigint /** Promised to earlier calls whose opens are not known yet. */; reserved: bigint };
 }
 
 /** The two signatures that every call pays. */

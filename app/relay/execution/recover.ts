@@ -37,7 +37,9 @@ export async function recover(
       const payer = { wallet: row.wallet, keyId: row.key_id };
       // Its open may still take the money that a new call would count on.
       const isOpening = row.state === 'open_signed';
-      const held = isOpening ? [reservations.reserve(payer, row.price), reservations.reserveTank(payer, row.gas_lamports)] : [];
+      const held = isOpening
+        ? [reservations.reserve(payer, row.price), reservations.reserveTank(payer, row.gas_lamports)]
+        : [];
       const opened = () => {
         for (const release of held) release();
       };
@@ -58,7 +60,9 @@ export function startRecovery(
     repeat(PROVING_INTERVAL_MS, engine.proveEnds, (error) =>
       log.warn({ error }, 'ended executions could not be proven'),
     ),
-    repeat(RENTS_INTERVAL_MS, engine.countRents, (error) => log.warn({ error }, 'rents that are lent could not be read')),
+    repeat(RENTS_INTERVAL_MS, engine.countRents, (error) =>
+      log.warn({ error }, 'rents that are lent could not be read'),
+    ),
   ];
   return () => {
     for (const end of ends) end();

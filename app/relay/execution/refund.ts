@@ -1,7 +1,7 @@
 /** Giving an execution's money back to its caller. */
 import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
-import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { feeOf } from '../chain/networkFee.ts';
+import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { Ending } from './ending.ts';
 import { signRefund, storedRefund } from './sign.ts';
 import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';

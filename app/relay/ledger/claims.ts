@@ -69,7 +69,13 @@ const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n };
  * and whether it may be, is decided by the statement that takes it. Throws JournalConflict where the id is taken,
  * NotFunded where nothing pays.
  */
-async function take(writing: Writing, row: Taken, ways: readonly Way[], limits: Limits | null, rivals: readonly string[]) {
+async function take(
+  writing: Writing,
+  row: Taken,
+  ways: readonly Way[],
+  limits: Limits | null,
+  rivals: readonly string[],
+) {
   const { writes, db, compile } = writing;
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
   const columns = Object.keys(row) as (keyof Taken)[];

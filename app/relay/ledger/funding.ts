@@ -3,7 +3,8 @@
  * lent, fees burnt, calls on the house, opens in flight. Nothing of it is kept in memory, so that several relays on one
  * ledger share it and a crash forgets none.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** Lamports for one wallet, for one listing, and in all. */
@@ -160,10 +161,22 @@ export function waysJson(ways: readonly Way[]): string {
 }
 
 /** The sums about a wallet and a listing, as of now. */
-export async function readSums(writing: Pick<Writing, 'db' | 'compile'>, wallet: string, listing: string, nowMs: bigint) {
+export async function readSums(
+  writing: Pick<Writing, 'db' | 'compile'>,
+  wallet: string,
+  listing: string,
+  nowMs: bigint,
+) {
   const { db, compile } = writing;
   const query = compile<Sums>('sums', meValues('', wallet, listing, nowMs), () => ({
     compile: () => sql<Sums>`WITH ${meRow('', wallet, listing, nowMs)}, ${SUMS} SELECT * FROM sums`.compile(db),
   }));
   return (await db.executeQuery(query)).rows[0]!;
+}
+
+/** Rent that is out in all, lamports. */
+export async function readLent(views: Kysely<LedgerDatabase>): Promise<bigint> {
+  const text = `SELECT coalesce(${RENT_OUT}, 0) AS lent FROM executions WHERE record_lent > 0 AND state <> 'void'`;
+  const { rows } = await sql<{ lent: bigint }>`${sql.raw(text)}`.execute(views);
+  return rows[0]!.lent;
 }

@@ -27,7 +27,10 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       return note(row, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
     },
     /** Amounts are base units. */
-    settled(row: Moving, outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint }): Promise<void> {
+    settled(
+      row: Moving & Pick<JournalRow, 'gas_lamports'>,
+      outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint },
+    ): Promise<void> {
       return note(row, 'settled', {
         settled_at: outcome.settledAt,
         creator_amount: outcome.creatorAmount,
@@ -35,7 +38,11 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       });
     },
     /** `burnt`: fees that nobody has paid for because a stranger's refund gave the gas away, lamports. */
-    refunded(row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees'>, settledAt: bigint, burnt = 0n): Promise<void> {
+    refunded(
+      row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports'>,
+      settledAt: bigint,
+      burnt = 0n,
+    ): Promise<void> {
       const lost_fees = row.lost_fees + burnt;
       return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done', lost_fees });
     },

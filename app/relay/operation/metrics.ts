@@ -7,11 +7,19 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { attachedIndex, readProgress } from '../../../indexer/read.ts';
 import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
+import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** What became of lamports, counted when an execution ends (given: when it is taken). */
+const LAMPORTS = {
+  fees: 'Network fees of the transactions signed for executions that ended',
+  collected: 'Gas that came with the end of executions',
+  burnt: 'Network fees that nobody paid for',
+  given: 'Network fees that were on the house',
+} as const;
 /** How an execution ended: paid; refunded, and why; or never opened. */
 const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
 
@@ -51,6 +59,15 @@ export function createMetrics(sources: {
     ...named('rpc_errors_total', 'Calls to the node that failed'),
     labelNames: ['method'],
   });
+  const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
+    return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
+  });
+  const lamportsOf = Object.fromEntries(counters) as Record<keyof typeof LAMPORTS, Counter>;
+  const count = (kind: keyof typeof LAMPORTS, amount: bigint) => lamportsOf[kind].inc(Number(amount));
+  const lent = gauge(
+    'lamports_lent',
+    'Rent of records and escrows that the operator has lent and not got back, lamports',
+  );
   const inFlight = gauge('executions_in_flight', 'Executions that this process works on');
   const unfinished = gauge('executions_unfinished', 'Executions of the journal that have not ended, parked ones too');
   const parked = gauge(
@@ -75,6 +92,7 @@ export function createMetrics(sources: {
       .select((select) => select.fn.sum<bigint | null>('price').as('total'))
       .where(sql<boolean>`status = 'open'`)
       .executeTakeFirstOrThrow();
+    lent.set(Number(await readLent(views)));
     const progress = await readProgress(attachedIndex(views));
     const secondsSince = (ms: bigint) => Math.max(0, sources.now() - Number(ms)) / 1_000;
     inFlight.set(sources.inFlight());
@@ -94,17 +112,33 @@ export function createMetrics(sources: {
     rpcFailed: (method) => rpcErrors.inc({ method }),
     listenTo: (journal) => ({
       ...journal,
+      async claim(execution, nowMs, funding) {
+        const row = await journal.claim(execution, nowMs, funding);
+        count('given', row.house_lamports);
+        return row;
+      },
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         ended.inc({ outcome: 'completed' });
+        count('fees', row.fees);
+        count('collected', row.gas_lamports);
       },
-      async refunded(row, settledAt) {
-        await journal.refunded(row, settledAt);
+      async refunded(row, settledAt, burnt = 0n) {
+        await journal.refunded(row, settledAt, burnt);
         ended.inc({ outcome: refundOutcome(row.error_code) });
+        count('fees', row.fees);
+        count('burnt', burnt);
+        // Where fees are burnt by an end, a stranger's refund gave the gas away.
+        if (burnt === 0n) count('collected', row.gas_lamports);
       },
-      async void(row, code, message, lost) {
+      async void(row, code, message, lost = 0n) {
         await journal.void(row, code, message, lost);
         ended.inc({ outcome: 'void' });
+        count('burnt', lost);
+      },
+      async burnt(row, lamports) {
+        await journal.burnt(row, lamports);
+        count('burnt', lamports);
       },
     }),
     async render() {

@@ -5,6 +5,7 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
+import type { RunningRelay } from '../../../app/relay/start.ts';
 import { findExecution, findSpender } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
@@ -14,12 +15,12 @@ import {
   FEE,
   failedAnswer,
   PRICE,
-  type RelayHandle,
   request,
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { movedSince, type Purses, readPurses, readRents } from '../../harness/node/purses.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** Two signatures. */
 const GAS = 10_000n;
@@ -31,29 +32,29 @@ describe('gas and rent', function () {
   let market: TestMarketplace;
   let rents: { empty: bigint; record: bigint; escrow: bigint };
   const cold = Keypair.generate().publicKey;
-  const relays: RelayHandle[] = [];
+  const relays: RunningRelay[] = [];
   before(async () => {
     market = await startMarketplace();
     rents = await readRents(market);
   });
   after(async () => {
-    for (const relay of relays) await relay.kill();
+    for (const relay of relays) await relay.stop();
     await market.stop();
   });
   beforeEach(async () => {
     market.setBehaviour(null);
-    for (const relay of relays.splice(0)) await relay.kill();
+    for (const relay of relays.splice(0)) await relay.stop();
     market.forgetExecutions();
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), 0);
   });
 
-  async function startRelay(settings: NodeJS.ProcessEnv = {}): Promise<RelayHandle> {
+  async function startRelay(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
     const own = { SPONSOR: 'budgets', TRIAL_CALLS_PER_WALLET: '0', RENT_RETURN_ADDRESS: cold.toBase58() };
-    const relay = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', ...own, ...settings });
+    const relay = await startRelayHere(market, { ...own, ...settings });
     relays.push(relay);
     return relay;
   }
-  const execute = (relay: RelayHandle, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
+  const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
     request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
   const fillTank = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
@@ -179,7 +180,10 @@ describe('gas and rent', function () {
     const relay = await startRelay({ SPONSOR: 'all' });
     expect((await moves(() => execute(relay))).moved).to.include({ authority: -GAS - rents.record - rents.escrow });
     await fillTank(SOL);
-    expect((await moves(() => execute(relay))).moved).to.include({ authority: -rents.record - rents.escrow, tank: -GAS });
+    expect((await moves(() => execute(relay))).moved).to.include({
+      authority: -rents.record - rents.escrow,
+      tank: -GAS,
+    });
   });
 
   describe('an execution that its wallet opened itself', () => {
@@ -190,7 +194,7 @@ describe('gas and rent', function () {
         requestHash: requestHash('x'),
         gasLamports,
       });
-    const start = (relay: RelayHandle, id: string) =>
+    const start = (relay: RunningRelay, id: string) =>
       request(relay.url, `/v1/executions/${id}/start`, {
         apiKey: market.callers[0]!.apiKey,
         body: { task: 'x' },

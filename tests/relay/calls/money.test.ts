@@ -29,7 +29,6 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 
-
 describe('paid calls', function () {
   this.timeout(60_000);
   let market: TestMarketplace;

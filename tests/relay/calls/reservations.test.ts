@@ -50,7 +50,14 @@ describe('reservations', function () {
     ]);
     let paid = 0;
     const calls = Array.from({ length: CALLS }, () =>
-      reserveFunds(counted, reservations, payers[0]!, usdcMint, { price: PRICE, fees: 10_000n, mayOwnRent: false }, null).then(
+      reserveFunds(
+        counted,
+        reservations,
+        payers[0]!,
+        usdcMint,
+        { price: PRICE, fees: 10_000n, mayOwnRent: false },
+        null,
+      ).then(
         () => (paid += 1),
         () => 0,
       ),

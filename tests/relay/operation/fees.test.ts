@@ -88,7 +88,9 @@ describe('the price of priority', () => {
   it('doubles with each attempt, also from nothing, and never passes the cap', async () => {
     const { fees, state } = await stand({ price: 3_000n, maxLamports: 1_000n });
     const attempts = async () =>
-      Promise.all([0, 1, 2, 5].map(async (attempt) => read(await fees.instructionsFor([transfer], attempt, UNBOUNDED))));
+      Promise.all(
+        [0, 1, 2, 5].map(async (attempt) => read(await fees.instructionsFor([transfer], attempt, UNBOUNDED))),
+      );
     expect(await attempts()).to.deep.equal([
       [80_000, 3_000n],
       [160_000, 6_000n],

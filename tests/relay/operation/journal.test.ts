@@ -106,17 +106,21 @@ describe('the journal', () => {
   });
 
   it('takes no more executions of a wallet than its limit, however many come at once', async () => {
-    const claims = Array.from({ length: 5 }, (_, n) => mine.claim(execution(`at once ${n}`), 1, free({ openExecutions: 3 })));
+    const claims = Array.from({ length: 5 }, (_, n) =>
+      mine.claim(execution(`at once ${n}`), 1, free({ openExecutions: 3 })),
+    );
     const settled = await Promise.allSettled(claims);
     const refused = settled.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
     expect(refused.map((error) => error instanceof NotFunded)).to.deep.equal([true, true]);
     const open = ledger.sqlite.prepare("SELECT count(*) FROM executions WHERE wallet = 'wallet'").pluck().get();
     expect(open).to.equal(3n);
     await mine.claim(execution('of another', { wallet: 'another' }), 1, free({ openExecutions: 3 }));
-    expect(await rejected(mine.claimOpened(execution('opened'), TIMES, 1, free({ openExecutions: 3 })))).to.be.instanceOf(
-      NotFunded,
+    expect(
+      await rejected(mine.claimOpened(execution('opened'), TIMES, 1, free({ openExecutions: 3 }))),
+    ).to.be.instanceOf(NotFunded);
+    expect(await rejected(mine.claim(execution('at once 0'), 1, free({ openExecutions: 3 })))).to.be.instanceOf(
+      JournalConflict,
     );
-    expect(await rejected(mine.claim(execution('at once 0'), 1, free({ openExecutions: 3 })))).to.be.instanceOf(JournalConflict);
   });
 
   it('an Idempotency-Key erases no fee that its earlier calls have lost', async () => {

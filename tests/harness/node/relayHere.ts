@@ -1,0 +1,23 @@
+/** A relay in the test's own process, on a marketplace's ledger: it starts at once, and cannot be killed. */
+import { join } from 'node:path';
+import { readConfig } from '../../../app/relay/config.ts';
+import { createLog } from '../../../app/relay/log.ts';
+import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
+import type { TestMarketplace } from './marketplace.ts';
+
+/** `settings` are what an operator would have in the environment. */
+export function startRelayHere(market: TestMarketplace, settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
+  const config = readConfig({
+    SOLANA_RPC_URL: market.node.rpcUrl,
+    SOLANA_WS_URL: market.node.wsUrl,
+    RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
+    DATA_DIR: market.dataDir,
+    PORT: '0',
+    ALLOW_PRIVATE_ENDPOINTS: 'true',
+    PUBLIC_RATE_PER_SECOND: '0',
+    SHUTDOWN_SECONDS: '1',
+    LOG_LEVEL: process.env.TEST_LOG ?? 'error',
+    ...settings,
+  });
+  return startRelay({ config, log: createLog(config.logLevel) });
+}
