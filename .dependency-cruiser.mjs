@@ -15,7 +15,7 @@ const LINES = [
     'app/relay/calls': '^app/relay/calls/',
     'app/relay/access': '^app/relay/access/',
   },
-  { 'app/relay/execution': '^app/relay/execution/' },
+  { 'app/relay/execution': '^app/relay/execution/', 'app/relay/sweeper': '^app/relay/sweeper/' },
   { 'app/relay/chain': '^app/relay/chain/', 'app/relay/agents': '^app/relay/agents/' },
   { 'app/relay/outbound': '^app/relay/outbound/', 'app/relay/ledger': '^app/relay/ledger/' },
   { 'app/relay (ground)': '^app/relay/(errors|explorer|json|parse|waiting|shareReading)\\.ts$' },

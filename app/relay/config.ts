@@ -8,6 +8,7 @@ import { parseAddress } from '../sdk/program/program.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import type { PublicRate } from './access/publicLimit.ts';
 import type { Budgets } from './ledger/funding.ts';
+import type { SweepSettings } from './sweeper/sweeper.ts';
 
 function isAddress(text: string): boolean {
   try {
@@ -149,6 +150,18 @@ const settings = z.object({
     .min(0)
     .default(50_000_000)
     .describe('new executions stop when the relay authority has less; what is left settles and refunds the others'),
+  ARCHIVE: z
+    .enum(['on', 'existing', 'off'])
+    .default('on')
+    .describe(
+      'on: ended records become leaves of an archive and their rent comes back, and the relay authority pays for the trees, a third of a SOL for a million records; existing: only where somebody has made a tree; off: neither',
+    ),
+  ARCHIVE_WAIT_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(21_600)
+    .describe('how long a record that can be archived waits for others, because twelve share a fee'),
   METRICS_TOKEN: z
     .string()
     .min(16)
@@ -189,6 +202,7 @@ export interface RelayConfig {
   shutdownSeconds: number;
   /** Below either of them nothing new is accepted. */
   runway: { minHours: number; minLamports: number };
+  archive: SweepSettings;
   metricsToken: string | null;
   logLevel: string;
 }
@@ -251,6 +265,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
+    archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS },
     metricsToken: env.METRICS_TOKEN ?? null,
     logLevel: env.LOG_LEVEL,
   };

@@ -36,6 +36,8 @@ import { explorerQuery } from './explorer.ts';
 import { watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
+import { createArchiveNodes } from './ledger/archiveNodes.ts';
+import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeases } from './ledger/leases.ts';
 import type { LedgerDatabase, LedgerTables } from './ledger/tables.ts';
@@ -44,6 +46,7 @@ import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
+import { type Sweeper, startSweeper } from './sweeper/sweeper.ts';
 import { within } from './waiting.ts';
 
 /** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */
@@ -77,10 +80,12 @@ export interface RunningRelay {
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
   const files = openFiles(config.dataDir);
+  let sweeper: Sweeper | null = null;
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: () => engine.inFlight(),
     runway: () => runway.status(),
+    swept: async () => (await sweeper?.figures()) ?? null,
     now: () => Date.now(),
   });
   const observe: Observe = (stage, ms) => {
@@ -104,7 +109,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     observe,
   };
   const { gate, creators, agentHealth } = parts;
-  const { engine, leases, commits, endStanding } = assembleEngine(options, parts);
+  const { engine, leases, place, commits, endStanding } = assembleEngine(options, parts);
   const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
   const keyUse = createKeyUse(files.ledger.db, log);
@@ -135,6 +140,16 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   baseUrl = await listen(server, config);
   // Money that an older ledger forgot comes first; then what this one left unfinished.
   const endLease = leases.keep(log);
+  sweeper = startSweeper({
+    chain,
+    views: files.views.db,
+    nodes: createArchiveNodes(files.ledger.sqlite),
+    place,
+    leases,
+    settings: config.archive,
+    minLamports: config.runway.minLamports,
+    log,
+  });
   await engine.adoptOrphans();
   gate.set('ledger_unreconciled', false);
   const ends = [
@@ -153,6 +168,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
     await within(engine.idle(), limitMs * DRAIN_SHARE);
     stopping.abort(new Error('stopping'));
+    await within(sweeper?.end() ?? Promise.resolve(), restMs);
     await within(engine.stop(), restMs);
     await within(answered(), restMs);
     server.closeAllConnections();
@@ -263,7 +279,8 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     log,
     observe: parts.observe,
   });
-  return { engine, leases, commits: groupCommit.commits, endStanding: standing.end };
+  const place = createSweepPlace(ledger.sqlite, owner);
+  return { engine, leases, place, commits: groupCommit.commits, endStanding: standing.end };
 }
 
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {

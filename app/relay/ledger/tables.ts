@@ -173,7 +173,24 @@ export interface ProbesTable {
   passed_ms: bigint | null;
 }
 
+/** Trees of archives whose nodes are kept, and the nodes; what the columns mean is said in their migration. */
+export interface ArchiveTreesTable {
+  archive_index: bigint;
+  tree: string;
+  leaf_count: bigint;
+  is_proven: bigint;
+}
+
+export interface ArchiveNodesTable {
+  archive_index: bigint;
+  level: bigint;
+  position: bigint;
+  hash: Buffer;
+}
+
 export interface LedgerTables {
+  archive_trees: ArchiveTreesTable;
+  archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
   relays: RelaysTable;
   results: ResultsTable;

@@ -10,6 +10,7 @@ import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { SweepFigures } from '../sweeper/sweeper.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -38,6 +39,8 @@ export function createMetrics(sources: {
   views: Kysely<LedgerDatabase>;
   inFlight(): number;
   runway(): RunwayStatus;
+  /** Null before the relay sweeps. */
+  swept(): Promise<SweepFigures | null>;
   /** Unix milliseconds. */
   now(): number;
 }): Metrics {
@@ -84,6 +87,12 @@ export function createMetrics(sources: {
   const slot = gauge('indexer_slot', 'Slot up to which the index is complete');
   const escrow = gauge('escrow_base_units', 'USDC in the escrows of all open records, as the index has them');
 
+  const locked = gauge('locked_lamports', 'Rent in the records of executions that have ended');
+  const archivable = gauge('archivable_lamports', 'Rent in records that could be leaves of an archive now');
+  const archived = gauge('archived_lamports', 'Rent that this process has given back since it started');
+  const leaves = gauge('archived_executions', 'Leaves of all archives');
+  const mismatched = gauge('archives_mismatched', 'Archives whose leaves in the index do not make their root');
+
   async function look(): Promise<void> {
     const { views } = sources;
     const waiting = await countUnfinished(views);
@@ -105,6 +114,13 @@ export function createMetrics(sources: {
     const { lamports: balance, hours } = sources.runway();
     lamports.set(balance ?? 0);
     runway.set(hours ?? Number.POSITIVE_INFINITY);
+    const swept = await sources.swept();
+    if (!swept) return;
+    locked.set(swept.locked);
+    archivable.set(swept.archivable);
+    archived.set(swept.returned);
+    leaves.set(swept.archivedExecutions);
+    mismatched.set(swept.mismatchedTrees);
   }
 
   return {

@@ -22,6 +22,20 @@ export function archiveNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   return keccak_256(concatBytes(left, right));
 }
 
+/** The node above so many levels that hold no leaf. */
+export function emptyArchiveNode(level: number): Uint8Array {
+  let node: Uint8Array = new Uint8Array(32);
+  for (let below = 0; below < level; below += 1) node = archiveNode(node, node);
+  return node;
+}
+
+/** Whether `archive_executions` takes a record at this time by the chain's clock, unix seconds. */
+export function isArchivable({ status, settledAt, disputeWindowSeconds }: ExecutionRecord, now: bigint): boolean {
+  if (status !== 'completed' && status !== 'disputeUpheld') return false;
+  const window = status === 'completed' ? disputeWindowSeconds : 0;
+  return now >= settledAt + BigInt(Math.max(window, constants.endedRecordSeconds));
+}
+
 export interface ArchiveProof {
   /** Where the record was before it became a leaf. */
   record: PublicKey;
@@ -34,14 +48,19 @@ export interface ArchiveProof {
 
 /** Whether the tree, as it is now, has this execution as that leaf. */
 export function verifyArchiveProof(claim: ArchiveProof, tree: Pick<ArchiveTree, 'count' | 'root'>): boolean {
-  const { record, execution, index, proof } = claim;
+  const { index, proof } = claim;
   if (proof.length !== constants.archiveDepth || proof.some((node) => node.length !== 32)) return false;
   if (!Number.isInteger(index) || index < 0 || index >= tree.count) return false;
-  const root = proof.reduce(
+  const root = archiveProofRoot(claim);
+  return tree.root.length === 32 && root.every((byte, at) => byte === tree.root[at]);
+}
+
+/** The root that a proof leads to. It says something only where a tree's account has had that root. */
+export function archiveProofRoot({ record, execution, index, proof }: ArchiveProof): Uint8Array {
+  return proof.reduce(
     (node, sibling, level) => ((index >> level) % 2 === 0 ? archiveNode(node, sibling) : archiveNode(sibling, node)),
     archiveLeaf(record, execution),
   );
-  return tree.root.length === 32 && root.every((byte, at) => byte === tree.root[at]);
 }
 
 /** What a tree's account says. */
@@ -81,4 +100,18 @@ export function readArchiveTree(data: Uint8Array): ArchiveTree {
   const root = new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + latest * CHANGE_BYTES).take(32);
   const count = u32.read(new ByteReader(data, data.length - 8));
   return { authority, creationSlot, count, root };
+}
+
+/**
+ * The roots that a tree's account remembers, those after its latest `constants.archiveBuffer` leaves at most: leaves are
+ * only ever added, so a proof against any of them still holds. Throws as `readArchiveTree` does.
+ */
+export function readArchiveRoots(data: Uint8Array): Uint8Array[] {
+  readArchiveTree(data);
+  const kept = Number(u64.read(new ByteReader(data, HEADER_BYTES + 16)));
+  const latest = Number(u64.read(new ByteReader(data, HEADER_BYTES + 8)));
+  return Array.from({ length: Math.min(kept, constants.archiveBuffer) }, (_, back) => {
+    const at = (latest - back + constants.archiveBuffer) % constants.archiveBuffer;
+    return new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + at * CHANGE_BYTES).take(32);
+  });
 }

@@ -1,5 +1,7 @@
 /** Instructions of the archive: make a tree, turn ended executions into its leaves. Part of program.ts. */
-import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from './accounts.ts';
 import { findArchive } from './addresses.ts';
 import { constants } from './constants.ts';
@@ -33,6 +35,41 @@ export function createArchive({ payer, tree, index }: CreateArchiveInput): Trans
   // Anchor takes the program's own address for an account that is not there.
   const previous = index === 0 ? PROGRAM_ID : findArchive(index - 1);
   return buildInstruction('create_archive', { payer, tree, archive: findArchive(index), previous }, { index });
+}
+
+const treeSeed = (index: number): string => `archive ${index}`;
+
+/** Where `makeArchive` makes the tree of this payer: an address that needs no keypair of its own. */
+export function findSeededTree(payer: PublicKey, index: number): PublicKey {
+  return new PublicKey(sha256(concatBytes(payer.toBytes(), utf8ToBytes(treeSeed(index)), PROGRAM_ID.toBytes())));
+}
+
+export interface MakeArchiveInput {
+  payer: PublicKey;
+  /** 0, or the next after one that is nine tenths full. */
+  index: number;
+  /** Rent of `constants.archiveTreeBytes` bytes, as the cluster has it. */
+  lamports: number;
+  /** What the tree's address holds already: anyone can have sent something there. */
+  held: number;
+}
+
+/** Makes a tree at the payer's seeded address and registers its archive, in one transaction. Signs: payer. */
+export function makeArchive({ payer, index, lamports, held }: MakeArchiveInput): TransactionInstruction[] {
+  const tree = findSeededTree(payer, index);
+  const missing = lamports - held;
+  return [
+    ...(missing > 0 ? [SystemProgram.transfer({ fromPubkey: payer, toPubkey: tree, lamports: missing })] : []),
+    // Unlike the making of an account this works where lamports lie at the address already.
+    SystemProgram.allocate({
+      accountPubkey: tree,
+      basePubkey: payer,
+      seed: treeSeed(index),
+      space: constants.archiveTreeBytes,
+      programId: PROGRAM_ID,
+    }),
+    createArchive({ payer, tree, index }),
+  ];
 }
 
 export interface ArchiveExecutionsInput {

@@ -1,0 +1,81 @@
+/** Which archive takes the next leaves, and the making of one where there is none or little room is left. */
+import type { PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import {
+  type Archive,
+  constants,
+  decodeAccount,
+  findArchive,
+  findSeededTree,
+  makeArchive,
+} from '../../sdk/program/program.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import { type Resting, readAll } from './reading.ts';
+import type { Sending } from './sending.ts';
+
+export interface ArchivesDeps {
+  chain: Pick<RelayChain, 'authority' | 'connection' | 'read'>;
+  views: Kysely<LedgerDatabase>;
+  sending: Pick<Sending, 'send'>;
+  resting: Resting;
+  /** Whether this relay pays for trees, a third of a SOL each. */
+  makesTrees: boolean;
+  /** What a tree must leave the relay authority, lamports. */
+  minLamports: number;
+  log: Logger;
+}
+
+export interface OpenArchive {
+  index: number;
+  tree: PublicKey;
+  /** Leaves that still fit, at least one. */
+  room: number;
+}
+
+/** The first archive with room; null where there is none and none was made. */
+export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive | null> {
+  const { chain, views } = deps;
+  const { latest } = await views
+    .selectFrom('chain.archives')
+    .select((select) => select.fn.max<bigint | null>('archive_index').as('latest'))
+    .executeTakeFirstOrThrow();
+  // The one before may have room left, and the index may not know the next one yet.
+  const first = Math.max(0, Number(latest ?? 0n) - 1);
+  const indices = [first, first + 1, first + 2];
+  const { accounts } = await readAll(chain, indices.map(findArchive));
+  const found = accounts.flatMap((account) => (account ? [decodeAccount('Archive', account.data)] : []));
+  const last = found.at(-1);
+  if (!last && first > 0) throw new Error(`the index has archive ${latest}, which the node has not`);
+  if (!last || last.count >= constants.archiveSuccessorCount) await makeNext(deps, last ? last.index + 1 : 0);
+  const open = found.find(({ count }) => count < constants.archiveCapacity) ?? (await readArchive(deps, last));
+  return open && { index: open.index, tree: open.tree, room: constants.archiveCapacity - open.count };
+}
+
+/** The one after the last; null where there is none. */
+async function readArchive({ chain }: ArchivesDeps, last: Archive | undefined): Promise<Archive | null> {
+  const { accounts } = await chain.read([findArchive(last ? last.index + 1 : 0)]);
+  return accounts[0] ? decodeAccount('Archive', accounts[0].data) : null;
+}
+
+/** Makes it, unless that is not allowed, not affordable, or done by somebody else meanwhile. */
+async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
+  const { chain, sending, resting, minLamports, log } = deps;
+  const address = findArchive(index).toBase58();
+  if (!deps.makesTrees || resting.rests(address)) return;
+  resting.rest(address);
+  const payer = chain.authority;
+  const [lamports, held, balance] = await Promise.all([
+    chain.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes),
+    chain.connection.getBalance(findSeededTree(payer, index)),
+    chain.connection.getBalance(payer),
+  ]);
+  if (balance - (lamports - held) < minLamports) {
+    log.warn({ index, lamports, balance }, 'the relay authority is short of SOL for the tree of the next archive');
+    return;
+  }
+  const sent = await sending.send(makeArchive({ payer, index, lamports, held }));
+  if (sent.kind === 'confirmed') log.info({ index, lamports: lamports - held }, 'an archive was made');
+  else log.warn({ index, ...sent }, 'the next archive could not be made');
+}

@@ -1,0 +1,47 @@
+/** Settled records that nothing can change any more become leaves, twelve in a transaction. */
+import { PublicKey } from '@solana/web3.js';
+import { isArchivable } from '../../sdk/program/archive.ts';
+import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/program.ts';
+import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
+import { type Candidate, ripeRecords } from './candidates.ts';
+import { readAll } from './reading.ts';
+import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
+
+/** Archives what is ripe, as far as there is an archive for it. */
+export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promise<void> {
+  return inBatches(deps, now, ripeRecords, constants.maxArchivedRecords, async (batch) => {
+    const archive = await findOpenArchive(deps);
+    if (!archive) return false;
+    await archiveBatch(deps, archive, batch.slice(0, archive.room));
+    return true;
+  });
+}
+
+async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candidate[]): Promise<void> {
+  const { chain, sending, resting, log } = deps;
+  const records = batch.map(({ address }) => new PublicKey(address));
+  const read = await readAll(chain, records);
+  const executions = records.flatMap((record, at) => {
+    const account = read.accounts[at];
+    const execution = account && decodeAccount('ExecutionRecord', account.data);
+    if (account && execution && isArchivable(execution, read.now)) {
+      return [{ record, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
+    }
+    // Somebody else was first, or it is not so far, and the index does not know it.
+    resting.rest(record.toBase58());
+    return [];
+  });
+  if (executions.length === 0) return;
+  const sent = await sending.send([archiveExecutions({ ...archive, executions })]);
+  if (sent.kind === 'confirmed') {
+    const gone = await toldGone(
+      deps,
+      executions.map(({ record, lamports }) => ({ address: record, lamports })),
+    );
+    log.info({ archive: archive.index, records: gone }, 'records were archived');
+  } else if (sent.kind !== 'expired') {
+    // None of them can go now: their sponsors can take nothing, or others were first a moment ago.
+    for (const { record } of executions) resting.rest(record.toBase58());
+    log.warn({ archive: archive.index, ...sent }, 'records could not be archived');
+  }
+}

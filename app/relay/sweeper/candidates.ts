@@ -1,0 +1,87 @@
+/**
+ * What the index says may be archived or closed by now. It only says where to look: before anything is signed, the
+ * accounts themselves are read.
+ */
+import { type Kysely, sql } from 'kysely';
+import { constants } from '../../sdk/program/program.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+
+type Views = Kysely<LedgerDatabase>;
+
+/** Of one look; several transactions take them. */
+const PAGE = 240;
+
+/** An account that may be gone by now, and when it ended, unix seconds. */
+export interface Candidate {
+  execution_id: string;
+  /** The account, base58: a record, or a dispute. */
+  address: string;
+  ended_at: bigint;
+  /** From this moment on it can go, unix seconds. */
+  ripe_at: bigint;
+}
+
+/** Where a page ends, and the next begins. */
+export type After = Pick<Candidate, 'ended_at' | 'execution_id'> | null;
+
+/** Whether anything has ended whose account is still there: while there is nothing, the chain need not be asked. */
+export async function hasKept(views: Views): Promise<boolean> {
+  const { rows } = await sql<{ kept: bigint }>`
+    SELECT EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
+      OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') AS kept`.execute(views);
+  return rows[0]?.kept === 1n;
+}
+
+/** Since when a settled record can become a leaf. */
+const RIPE_AT = sql`settled_at + CASE status WHEN 'completed' THEN max(dispute_window_seconds, ${constants.endedRecordSeconds})
+  ELSE ${constants.endedRecordSeconds} END`;
+
+/** Settled records that can become leaves, the oldest first. */
+export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    SELECT execution_id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
+    FROM chain.executions
+    WHERE closed = 0 AND status <> 'open' AND status IN ('completed', 'dispute_upheld')
+      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}
+      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+    ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
+  return rows;
+}
+
+/**
+ * Refunded records that can be closed, the oldest first; only those that a relay opened. What a wallet opened and took
+ * back by itself has paid nothing towards its closing, and there is no end to such records.
+ */
+export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const kept = BigInt(constants.endedRecordSeconds);
+  const { rows } = await sql<Candidate>`
+    SELECT execution_id, record AS address, settled_at AS ended_at, settled_at + ${kept} AS ripe_at
+    FROM chain.executions
+    WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND key_id IS NOT NULL AND settled_at <= ${now - kept}
+      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+    ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
+  return rows;
+}
+
+/** Ended disputes that can be closed, the oldest first. */
+export async function endedDisputes(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const kept = BigInt(constants.endedDisputeSeconds);
+  const { rows } = await sql<Candidate>`
+    SELECT execution_id, dispute AS address, resolved_at AS ended_at, resolved_at + ${kept} AS ripe_at
+    FROM chain.disputes
+    WHERE closed = 0 AND outcome <> 'open' AND owed = 0 AND resolved_at <= ${now - kept}
+      AND (resolved_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+    ORDER BY resolved_at, execution_id LIMIT ${PAGE}`.execute(views);
+  return rows;
+}
+
+/** How many records have ended and keep their rent, how many of them could be leaves now, and how many are. */
+export async function countRecords(views: Views, now: bigint) {
+  const { rows } = await sql<{ kept: bigint; ripe: bigint; archived: bigint }>`SELECT
+    (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
+    (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open'
+      AND status IN ('completed', 'dispute_upheld')
+      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}) AS ripe,
+    (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived`.execute(views);
+  return rows[0]!;
+}

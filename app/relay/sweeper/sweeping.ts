@@ -1,0 +1,70 @@
+/** What archiving and closing have in common: candidates in batches, and a look at what is gone afterwards. */
+import type { PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { RelayChain } from '../chain/relayChain.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { After, Candidate } from './candidates.ts';
+import { chunks, type Resting, readAll } from './reading.ts';
+import type { Sending } from './sending.ts';
+
+/** Transactions of one kind and round: some ten minutes' work, after which the other kinds have their turn. */
+const MOST_BATCHES = 500;
+
+export interface SweepDeps {
+  chain: Pick<RelayChain, 'read'>;
+  views: Kysely<LedgerDatabase>;
+  sending: Pick<Sending, 'send'>;
+  resting: Resting;
+  /** How long a candidate waits for others to share a transaction with, seconds. */
+  waitSeconds: number;
+  /** Told of rent that went back to its sponsors, lamports. */
+  returned(lamports: number): void;
+  log: Logger;
+}
+
+/**
+ * Has `run` take all candidates of a kind, so many at a time; it returns false to end it. A batch that is not full waits
+ * until its oldest has waited long enough.
+ */
+export async function inBatches(
+  deps: SweepDeps,
+  now: bigint,
+  find: (views: SweepDeps['views'], now: bigint, after: After) => Promise<Candidate[]>,
+  size: number,
+  run: (batch: Candidate[]) => Promise<boolean>,
+): Promise<void> {
+  let after: After = null;
+  let waiting: Candidate[] = [];
+  for (let left = MOST_BATCHES; left > 0; ) {
+    const page: Candidate[] = await find(deps.views, now, after);
+    after = page.at(-1) ?? null;
+    const batches = chunks([...waiting, ...page.filter(({ address }) => !deps.resting.rests(address))], size);
+    waiting = (batches.at(-1)?.length ?? size) < size ? batches.pop()! : [];
+    if (!after && waiting.length > 0 && isLong(waiting, now, deps.waitSeconds)) batches.push(waiting);
+    for (const batch of batches) {
+      left -= 1;
+      if (!(await run(batch))) return;
+    }
+    if (!after) return;
+  }
+}
+
+function isLong(waiting: Candidate[], now: bigint, seconds: number): boolean {
+  return waiting.some(({ ripe_at }) => now >= ripe_at + BigInt(seconds));
+}
+
+/** How many of these accounts are gone now; those that stayed although they were named rest. */
+export async function toldGone(
+  { chain, resting, returned }: SweepDeps,
+  named: { address: PublicKey; lamports: number }[],
+): Promise<number> {
+  const { accounts } = await readAll(
+    chain,
+    named.map(({ address }) => address),
+  );
+  const gone = named.filter((_, at) => !accounts[at]);
+  for (const { address } of named.filter((_, at) => accounts[at])) resting.rest(address.toBase58());
+  returned(gone.reduce((sum, { lamports }) => sum + lamports, 0));
+  return gone.length;
+}

@@ -1,0 +1,95 @@
+/**
+ * Builds the nodes of the archives' trees from the leaves that the index has, and shows none of them before the root
+ * that they make was found in the tree's own account.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { ArchiveRow } from '../../../indexer/tables.ts';
+import { readArchiveRoots, readArchiveTree } from '../../sdk/program/archive.ts';
+import { constants } from '../../sdk/program/program.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
+import type { ArchiveNodes, Growth } from '../ledger/archiveNodes.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+
+/** Leaves of one database transaction: some 20 ms, as long as a call may wait for it. */
+const LEAVES_AT_ONCE = 512;
+
+export interface TreesDeps {
+  chain: Pick<RelayChain, 'read'>;
+  views: Kysely<LedgerDatabase>;
+  nodes: ArchiveNodes;
+  stop: AbortSignal;
+  log: Logger;
+}
+
+/** Places in the line of those archives whose leaves do not make their tree's root. */
+export type Mismatched = Set<number>;
+
+/** Follows every tree as far as the index is. */
+export async function followTrees(deps: TreesDeps, mismatched: Mismatched): Promise<void> {
+  const archives = await deps.views.selectFrom('chain.archives').selectAll().orderBy('archive_index').execute();
+  for (const archive of archives) await followTree(deps, archive, mismatched);
+}
+
+async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mismatched): Promise<void> {
+  const index = Number(archive.archive_index);
+  while (!deps.stop.aborted) {
+    const built = deps.nodes.read(index, archive.tree);
+    // What is here of another tree is of a chain that is gone.
+    if (!built) deps.nodes.drop(index);
+    const leaves = await nextLeaves(deps, archive.tree, built?.leafCount ?? 0);
+    if (leaves.length === 0) return;
+    const growth = deps.nodes.grow(index, built?.leafCount ?? 0, leaves.slice(0, LEAVES_AT_ONCE));
+    if (leaves.length > LEAVES_AT_ONCE) {
+      // More are to come, and the account remembers only the latest roots.
+      deps.nodes.write(index, archive.tree, growth, false);
+      await turn();
+      continue;
+    }
+    const verdict = await judge(deps, archive.tree, growth, leaves.length);
+    if (verdict === 'unknown') return;
+    if (verdict === 'proven') {
+      deps.nodes.write(index, archive.tree, growth, true);
+      mismatched.delete(index);
+      return;
+    }
+    deps.log.error({ archive: index, tree: archive.tree }, 'the leaves of the index do not make the root of the tree');
+    const isFirst = !mismatched.has(index);
+    mismatched.add(index);
+    // Leaves that were rolled back and came again in another order are right when they are read again; once, because
+    // what is wrong then is for a person to mend.
+    if (!isFirst) return;
+    deps.nodes.drop(index);
+  }
+}
+
+/** The leaves from here on, without a gap; one more than are taken at once tells that there are more. */
+async function nextLeaves({ views }: TreesDeps, tree: string, first: number): Promise<Uint8Array[]> {
+  const rows = await views
+    .selectFrom('chain.archive_leaves')
+    .select(['leaf_index', 'leaf'])
+    .where('tree', '=', tree)
+    .where('leaf_index', '>=', BigInt(first))
+    .orderBy('leaf_index')
+    .limit(LEAVES_AT_ONCE + 1)
+    .execute();
+  const gap = rows.findIndex(({ leaf_index }, at) => leaf_index !== BigInt(first + at));
+  return rows.slice(0, gap < 0 ? rows.length : gap).map(({ leaf }) => Buffer.from(leaf, 'hex'));
+}
+
+/** Whether the tree's account has, or lately had, the root that these leaves make; unknown where it is elsewhere. */
+async function judge(
+  { chain }: TreesDeps,
+  tree: string,
+  growth: Growth,
+  added: number,
+): Promise<'proven' | 'wrong' | 'unknown'> {
+  const { accounts } = await chain.read([new PublicKey(tree)]);
+  const data = accounts[0]?.data;
+  if (!data) return 'unknown';
+  if (readArchiveRoots(data).some((root) => Buffer.from(root).equals(growth.root))) return 'proven';
+  const ahead = readArchiveTree(data).count - (growth.first + added);
+  return ahead < 0 || ahead >= constants.archiveBuffer ? 'unknown' : 'wrong';
+}
