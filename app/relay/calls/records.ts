@@ -17,8 +17,9 @@ import {
 } from '../../sdk/wire/wire.ts';
 import type { Documents } from '../agents/documents.ts';
 import { ApiError } from '../errors.ts';
-import { addressUrl } from '../explorer.ts';
+import { addressUrl, transactionUrl } from '../explorer.ts';
 import type { LedgerDatabase, RefundState } from '../ledger/tables.ts';
+import { archiveOf } from './archived.ts';
 import { isCommitted, resultUrl } from './results.ts';
 
 export interface RecordsDeps {
@@ -49,6 +50,8 @@ interface ExecutionView {
   result_hash: string | null;
   chain_status: string | null;
   reason: bigint | null;
+  /** Of the transaction that archived it. */
+  archived_by: string | null;
   /** The journal's; null where the chain is all we have. */
   state: string | null;
   refund_state: RefundState | null;
@@ -94,6 +97,7 @@ function executionsOf(wallet: string) {
     c.result_hash AS result_hash,
     c.status AS chain_status,
     coalesce(c.reason, j.refund_reason) AS reason,
+    (SELECT signature FROM chain.archive_leaves AS l WHERE l.execution_id = c.execution_id) AS archived_by,
     j.state AS state,
     c.execution_id IS NULL AS is_ahead,
     c.opened_slot AS opened_slot,
@@ -187,7 +191,10 @@ function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | nu
     cost_usdc: toUsdc(row.cost),
     initiated_at: toTime(row.initiated_at),
     completed_at: row.completed_at === null ? null : toTime(row.completed_at),
-    on_chain_record: addressUrl(deps, row.record ?? recordOf(row.execution_id)),
+    // An archived record has no account any more: its fields are in the transaction that archived it.
+    on_chain_record: row.archived_by
+      ? transactionUrl(deps, row.archived_by)
+      : addressUrl(deps, row.record ?? recordOf(row.execution_id)),
   };
 }
 
@@ -213,6 +220,7 @@ async function toFull(deps: RecordsDeps, row: ExecutionView, agentName: string |
     steps: result?.steps ? JSON.parse(result.steps) : null,
     error: row.status === 'failed' ? errorOf(row) : null,
     refund: row.status === 'failed' ? refundOf(row) : null,
+    archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
   };
 }

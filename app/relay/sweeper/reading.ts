@@ -9,12 +9,11 @@ export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 
-/** Accounts in the order asked for, null where there is none, and the earliest clock that was read with them. */
+/** Accounts in the order asked for, null where there is none, and the chain's clock, unix seconds. */
 export async function readAll(chain: Pick<RelayChain, 'read'>, addresses: PublicKey[]) {
   const parts = await Promise.all(chunks(addresses, AT_ONCE).map((keys) => chain.read(keys)));
   const accounts: (AccountInfo<Buffer> | null)[] = parts.flatMap((part) => part.accounts);
-  const now = parts.reduce((least, part) => (part.now < least ? part.now : least), parts[0]!.now);
-  return { accounts, now };
+  return { accounts, now: parts[0]!.now };
 }
 
 /** What could not go lately, such as a record whose sponsor can take no lamports: tried again later, each time later. */

@@ -10,6 +10,7 @@ import {
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
+  ExecutionArchive,
   ExecutionFull,
   ExecutionPage,
   Health,
@@ -62,12 +63,13 @@ export interface ExecuteOptions {
   idempotencyKey?: string;
 }
 
-/** As older relays answer too: a refund on its way shown as failed, and no signatures of the creator. */
+/** As older relays answer too: a refund on its way shown as failed, no signatures of the creator, no archive. */
 const ReadExecution = z.strictObject({
   ...ExecutionFull.shape,
   refund: z.enum(['pending', 'claimable', 'blocked', 'done']).nullable(),
   signature: ExecutionFull.shape.signature.default(null),
   execution_signature: ExecutionFull.shape.execution_signature.default(null),
+  archive: ExecutionFull.shape.archive.default(null),
 });
 
 /**
@@ -131,6 +133,9 @@ export function createClient(options: ClientOptions) {
         signal,
       ),
     getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
+    /** What proves an archived execution; needs no key. */
+    getExecutionArchive: (executionId: string) =>
+      call(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`),
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /** `session`, a token of `auth.verify`: whose document it is, so that its endpoint can be tested before it is listed. */
     postMetadata: (bytes: Uint8Array, session = '') =>

@@ -79,6 +79,12 @@ export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
 export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
+/** The bumps that an execution's record carries, of its own address and of its escrow's. */
+export function findExecutionBumps(executionId: Uint8Array): { bump: number; escrowBump: number } {
+  const [record, bump] = findProgramAddress([SEEDS.execution, executionId], PROGRAM_ID);
+  const [, escrowBump] = findProgramAddress([SEEDS.escrow, record.toBytes()], PROGRAM_ID);
+  return { bump, escrowBump };
+}
 export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
 /** The archive of a place in the line, from 0. */
 export const findArchive = (index: number): PublicKey => find(SEEDS.archive, u16.write(index));

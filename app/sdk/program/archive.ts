@@ -14,7 +14,20 @@ import { codecOf } from './idlCodec.ts';
 
 /** The 32 bytes that stand for a record in its archive's tree. Throws RangeError where fields are missing or do not fit. */
 export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint8Array {
-  return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record.toBytes(), codecOf('ExecutionRecord').write(execution)));
+  return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record.toBytes(), encodeArchived(execution)));
+}
+
+/** A record's fields as its account had them after the discriminator, and as its leaf is the hash of. */
+export function encodeArchived(execution: ExecutionRecord): Uint8Array {
+  return codecOf('ExecutionRecord').write(execution);
+}
+
+/** The fields in such bytes. Throws RangeError where they are of no record. */
+export function decodeArchived(fields: Uint8Array): ExecutionRecord {
+  const bytes = new ByteReader(fields);
+  const execution = codecOf('ExecutionRecord').read(bytes) as ExecutionRecord;
+  if (bytes.left > 0) throw new RangeError(`a record has ${bytes.left} bytes too many`);
+  return execution;
 }
 
 /** A node of the tree from the two below it. */

@@ -126,6 +126,28 @@ export type ExecuteCompleted = z.infer<typeof ExecuteCompleted>;
 export const ExecuteAccepted = z.strictObject({ execution_id: z.string(), status: z.enum(['pending', 'running']) });
 export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
 
+// Archives
+
+const Hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+/**
+ * What proves an archived execution: the bytes of its record's fields, and the nodes beside its leaf's way to the root in
+ * the tree's account. GET /v1/executions/{execution_id}/archive, and part of the execution.
+ */
+export const ExecutionArchive = z.strictObject({
+  archive: z.string(),
+  archive_index: Count,
+  tree: z.string(),
+  leaf_index: Count,
+  record: z.string(),
+  fields: z.base64(),
+  leaf: Hash,
+  proof: z.array(Hash).length(20),
+  root: Hash,
+  transaction: z.string(),
+});
+export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
+
 // Executions: every field is present, null where there is no value
 
 const executionSummary = {
@@ -171,6 +193,8 @@ export const ExecutionFull = z.strictObject({
   refund: z.enum(['claimable', 'blocked', 'done']).nullable(),
   /** Null unless `disputed`. */
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
+  /** Null while the record's account is there, and where it was closed without a leaf. */
+  archive: ExecutionArchive.nullable(),
 });
 export type ExecutionFull = z.infer<typeof ExecutionFull>;
 

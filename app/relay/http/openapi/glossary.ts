@@ -9,6 +9,10 @@ export const GLOSSARY: Record<string, string> = {
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null where its description is not here.",
   agents: 'At most `limit` agents.',
+  archive: 'The archive’s address on-chain, base58.',
+  'ExecutionFull.archive':
+    'Where an archived execution is proved; null while its record’s account is there, and for some seconds after.',
+  archive_index: 'The archive’s place in the line of all, from 0.',
   async: 'Answer as soon as the escrow is funded; then poll the execution. `false` unless told.',
   avg_execution_time_ms: 'Rounded mean of the settled executions, milliseconds; 0 when there are none.',
   code: 'Machine-readable; the table of errors says what each means.',
@@ -38,6 +42,8 @@ export const GLOSSARY: Record<string, string> = {
   endpoint: 'The full https URL that executions are posted to, ending in `/execute`. Never part of a public answer.',
   environment: '`live` is mainnet; `test` is devnet or a local network.',
   error: 'What went wrong.',
+  fields:
+    'The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64.',
   'ExecutionFull.error': 'Why it failed; null unless `failed`.',
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:
@@ -67,6 +73,8 @@ export const GLOSSARY: Record<string, string> = {
   kid: 'The `keyid` of signatures by it.',
   kty: 'The kind of key.',
   lag_ms: 'Since the indexer last looked, milliseconds; null before it has.',
+  leaf: 'Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address and `fields`; lower-case hex.',
+  leaf_index: 'The leaf’s place in the tree, from 0.',
   limit: 'Results per page; 20 unless told.',
   'error_insufficient_balance.limit':
     'The limit that is too small: the wallet’s balance, its delegated allowance, or the key’s cap per execution, per period or in all; or gas, which the wallet’s tank pays.',
@@ -86,7 +94,8 @@ export const GLOSSARY: Record<string, string> = {
   needs: 'The scope that is missing.',
   offset: 'Results to skip; 0 unless told.',
   on_chain_listing: 'The listing account in a block explorer.',
-  on_chain_record: 'The `ExecutionRecord` account in a block explorer.',
+  on_chain_record:
+    'The `ExecutionRecord` account in a block explorer; of an archived one the transaction that archived it.',
   'ProcedureError.code': 'tRPC’s own number; ours is `data.code`.',
   'ExecuteCompleted.on_chain_record': 'The settling transaction in a block explorer.',
   openapi: 'This document.',
@@ -102,12 +111,15 @@ export const GLOSSARY: Record<string, string> = {
   price_usdc: 'The present price, USDC; null where the listing changed while the call was made.',
   problems: 'What keeps the service from taking or showing executions; empty when ready.',
   program_id: 'The program on-chain.',
+  proof: 'The 20 nodes beside the leaf’s way to the root, from the bottom up; lower-case hex.',
   pubkey: "The creator's wallet address.",
   reason: 'Why it cannot be started: it has `ended`, was `not_by_wallet` opened itself, or it is `too_late`.',
   refund:
     'Of a failed one: `done` is back; `claimable` waits for a missing USDC account of yours; `blocked` for a frozen one. Else null.',
   relay_authorities: 'The wallets by which this service opens, settles and refunds.',
   renews_at: 'When the key’s period begins again; null for the other limits, and where only the program knew.',
+  record: 'Where the record was, base58.',
+  root: 'The root that the proof leads to, which the tree’s account has or had; lower-case hex.',
   request_id: 'The `X-Request-Id` of the answer.',
   'ConfigAnswer.result': 'As tRPC wraps every answer.',
   rpc_url: 'A Solana node that clients may ask.',
@@ -139,6 +151,8 @@ export const GLOSSARY: Record<string, string> = {
   to: 'Only executions initiated before this time; ISO 8601 with its zone.',
   tokens_used: 'LLM tokens, where the creator reports them; else null.',
   total: 'All that match, on all pages.',
+  transaction: 'The transaction that archived it: its signature, base58.',
+  tree: 'The account that holds the tree, in the layout of SPL Account Compression; base58.',
   treasury: 'The token account that collects the fees.',
   usdc_mint: 'The token that prices are in.',
   total_executions:

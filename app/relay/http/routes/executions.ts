@@ -5,12 +5,14 @@ import {
   ExecuteAccepted,
   ExecuteBody,
   ExecuteCompleted,
+  ExecutionArchive,
   ExecutionFull,
   ExecutionPage,
   ExecutionsQuery,
   MAX_BODY_BYTES,
   StartBody,
 } from '../../../sdk/wire/wire.ts';
+import { archiveOf } from '../../calls/archived.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
@@ -57,6 +59,21 @@ const COMPLETED = {
   error: null,
   refund: null,
   dispute: null,
+  archive: null,
+};
+
+const HASH = '5d41c0a1c5f6f5f1d4a5f0a8f2c7e6b3a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4';
+const ARCHIVE = {
+  archive: 'GcV4fLFLhqbbLf1nQPoF2SVyDZaD6ac5bFe2RYCWyQkH',
+  archive_index: 0,
+  tree: '8Wn1dT1Xh3ksuU1fNAYYHFMWBv1dPhvKVTKjv5sbjJgT',
+  leaf_index: 40_711,
+  record: '3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH',
+  fields: Buffer.alloc(286, 1).toString('base64'),
+  leaf: HASH,
+  proof: Array<string>(20).fill(HASH),
+  root: HASH,
+  transaction: '57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a',
 };
 
 const FAILED = {
@@ -206,7 +223,15 @@ export const executionRoutes = {
     access: 'read',
     params: { execution_id: EXECUTION_PARAM },
     answers: {
-      200: { about: 'The record.', schema: ExecutionFull, examples: { completed: COMPLETED, failed: FAILED } },
+      200: {
+        about: 'The record.',
+        schema: ExecutionFull,
+        examples: {
+          completed: COMPLETED,
+          failed: FAILED,
+          archived: { ...COMPLETED, on_chain_record: TRANSACTION_URL, archive: ARCHIVE },
+        },
+      },
     },
     errors: ['execution_not_found'],
     cache: CACHING.never,
@@ -214,6 +239,26 @@ export const executionRoutes = {
       const execution = await getExecution(deps, caller.wallet, param('execution_id'));
       requireNoQuery(request.url);
       return { status: 200, value: execution };
+    },
+  }),
+
+  getExecutionArchive: route({
+    method: 'get',
+    path: '/v1/executions/{execution_id}/archive',
+    tag: 'Executions',
+    summary: 'Prove an archived execution',
+    about:
+      "Three days after its end a settled execution's record becomes a leaf of a Merkle tree, and its rent goes back. This is what proves the leaf against the tree's account on any Solana node; all of it is public on-chain.",
+    access: 'public',
+    params: { execution_id: EXECUTION_PARAM },
+    answers: { 200: { about: 'The proof.', schema: ExecutionArchive, examples: { archived: ARCHIVE } } },
+    errors: ['not_found'],
+    cache: CACHING.listing,
+    async handle({ deps }, { request, param }) {
+      requireNoQuery(request.url);
+      const archive = await archiveOf(deps, param('execution_id'));
+      if (!archive) throw new ApiError('not_found', 'There is no archived execution with this execution_id');
+      return { status: 200, value: archive };
     },
   }),
 

@@ -1,0 +1,87 @@
+/**
+ * Executions whose records have become leaves of an archive, with what proves them to anyone. The fields are those of
+ * the index's row, which nothing changes any more; what does not hash to the leaf, or lead to the root, is not shown.
+ */
+import { PublicKey } from '@solana/web3.js';
+import type { Kysely, Selectable } from 'kysely';
+import type { IndexDatabase } from '../../../indexer/tables.ts';
+import { archiveLeaf, archiveProofRoot, encodeArchived } from '../../sdk/program/archive.ts';
+import { type ExecutionRecord, findExecutionBumps } from '../../sdk/program/program.ts';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { ExecutionArchive } from '../../sdk/wire/wire.ts';
+import { readProof } from '../ledger/archiveNodes.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+
+export interface ArchivedDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+}
+
+/** An archived execution's leaf and proof; null where it has no leaf, or its tree is not proven yet. */
+export async function archiveOf({ views }: ArchivedDeps, executionId: string): Promise<ExecutionArchive | null> {
+  const found = await views
+    .selectFrom('chain.archive_leaves as l')
+    .innerJoin('chain.archives as a', 'a.tree', 'l.tree')
+    .select(['a.archive', 'a.archive_index', 'l.tree', 'l.leaf_index', 'l.record', 'l.leaf', 'l.signature'])
+    .where('l.execution_id', '=', executionId)
+    .executeTakeFirst();
+  if (!found) return null;
+  const row = await views
+    .selectFrom('chain.executions')
+    .selectAll()
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  const index = Number(found.leaf_index);
+  const stored = await readProof(views, { archiveIndex: found.archive_index, tree: found.tree }, index);
+  if (!row || !stored) return null;
+  const record = new PublicKey(found.record);
+  const execution = fieldsOf(row);
+  const { proof, root } = stored;
+  const leaf = hexOf(archiveLeaf(record, execution));
+  const leadsTo = hexOf(archiveProofRoot({ record, execution, index, proof }));
+  if (leaf !== found.leaf || leadsTo !== hexOf(root)) return null;
+  return {
+    archive: found.archive,
+    archive_index: Number(found.archive_index),
+    tree: found.tree,
+    leaf_index: index,
+    record: found.record,
+    fields: Buffer.from(encodeArchived(execution)).toString('base64'),
+    leaf,
+    proof: proof.map(hexOf),
+    root: leadsTo,
+    transaction: found.signature,
+  };
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const NO_KEY = '00'.repeat(16);
+
+/** The record as its account was when it was archived. */
+function fieldsOf(row: Selectable<IndexDatabase['executions']>): ExecutionRecord {
+  const executionId = parseUuid(row.execution_id);
+  if (!executionId) throw new Error(`the index has an execution ${row.execution_id}, which is no id`);
+  return {
+    version: 1,
+    status: row.status === 'dispute_upheld' ? 'disputeUpheld' : row.status,
+    ...findExecutionBumps(executionId),
+    executionId,
+    listing: new PublicKey(row.listing),
+    caller: new PublicKey(row.caller),
+    signingKey: new PublicKey(row.signing_key),
+    keyId: Buffer.from(row.key_id ?? NO_KEY, 'hex'),
+    rentSponsor: new PublicKey(row.rent_sponsor),
+    price: row.price,
+    requestHash: Buffer.from(row.request_hash, 'hex'),
+    resultHash: Buffer.from(row.result_hash ?? '', 'hex'),
+    openedAt: row.opened_at,
+    deadline: row.deadline,
+    refundAt: row.refund_at,
+    settledAt: row.settled_at ?? 0n,
+    disputeWindowSeconds: Number(row.dispute_window_seconds),
+    listingVersion: Number(row.listing_version),
+    executionTimeMs: Number(row.execution_time_ms ?? 0n),
+    gasLamports: Number(row.gas_lamports),
+    feeBps: Number(row.fee_bps),
+  };
+}
