@@ -1,0 +1,221 @@
+/** The nodes of archives' trees in the ledger: the same as a whole tree's, however the leaves come, and never half of them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { type OpenedDatabase, openDatabase } from '../../../app/database/open.ts';
+import { type ArchiveNodes, createArchiveNodes, readProof } from '../../../app/relay/ledger/archiveNodes.ts';
+import { createSweepPlace } from '../../../app/relay/ledger/archiveSweep.ts';
+import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import { followTrees } from '../../../app/relay/sweeper/trees.ts';
+import { constants } from '../../../app/sdk/program/program.ts';
+import { openIndex } from '../../../indexer/open.ts';
+import type { IndexDatabase } from '../../../indexer/tables.ts';
+import { MerkleTree, proofsOf } from '../../program/archiving.ts';
+
+const TREE = PublicKey.unique().toBase58();
+const leafOf = (index: number): Buffer => Buffer.from(keccak_256(Buffer.from(`leaf ${index}`)));
+const leavesUpTo = (count: number): Buffer[] => Array.from({ length: count }, (_, index) => leafOf(index));
+/** By the SPL package's own hashes, the whole tree at once. */
+const wholeTree = (count: number) => proofsOf(leavesUpTo(count).map((hash) => ({ hash }) as never));
+
+describe("the nodes of an archive's tree", () => {
+  let folder: string;
+  let index: OpenedDatabase<IndexDatabase>;
+  let ledger: OpenedDatabase<LedgerTables>;
+  let views: OpenedDatabase<LedgerDatabase>;
+  let nodes: ArchiveNodes;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'nodes-'));
+    index = openIndex(join(folder, 'index.db'));
+    ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'));
+    migrate(ledger.sqlite, MIGRATIONS.ledger);
+    views = openDatabase(join(folder, 'ledger.db'), { readonly: true, attach: { chain: join(folder, 'index.db') } });
+    nodes = createArchiveNodes(ledger.sqlite);
+  });
+  afterEach(() => {
+    for (const database of [views, ledger, index]) database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const proofOf = (leafIndex: number) => readProof(views.db, { archiveIndex: 0n, tree: TREE }, leafIndex);
+  const add = (first: number, count: number, isProven = true): void =>
+    nodes.write(0, TREE, nodes.grow(0, first, leavesUpTo(first + count).slice(first)), isProven);
+  const stored = () => ledger.sqlite.prepare('SELECT level, position, hash FROM archive_nodes ORDER BY 1, 2').all();
+
+  it('prove every leaf like the SPL package, in whatever runs the leaves came', async () => {
+    for (const [first, count] of [
+      [0, 1],
+      [1, 1],
+      [2, 5],
+      [7, 12],
+      [19, 1],
+      [20, 30],
+    ] as const) {
+      add(first, count);
+      const expected = wholeTree(first + count);
+      for (const { leafIndex, leaf, proof, root } of expected) {
+        const found = (await proofOf(leafIndex))!;
+        expect([found.leaf, found.root]).to.deep.equal([leaf, root]);
+        expect(found.proof.map((node) => Buffer.from(node))).to.deep.equal(proof);
+        expect(MerkleTree.verify(root, { leafIndex, leaf, root, proof: found.proof.map(Buffer.from) })).to.equal(true);
+      }
+      expect(await proofOf(first + count)).to.equal(null);
+    }
+    // Two for a leaf and the way from the last one up, not a tree of a million.
+    expect(stored()).to.have.length.lessThan(50 * 2 + 20);
+    const apart = stored();
+    nodes.drop(0);
+    expect(stored()).to.deep.equal([]);
+    add(0, 50);
+    expect(stored()).to.deep.equal(apart);
+  });
+
+  it('are shown only when they are proven, of the tree that is asked for', async () => {
+    add(0, 3, false);
+    expect(await proofOf(0)).to.equal(null);
+    add(3, 1, true);
+    expect(await proofOf(0)).not.to.equal(null);
+    expect(await readProof(views.db, { archiveIndex: 0n, tree: PublicKey.unique().toBase58() }, 0)).to.equal(null);
+    expect(await readProof(views.db, { archiveIndex: 1n, tree: TREE }, 0)).to.equal(null);
+  });
+
+  it('rejects: leaves that were there already, that leave a gap, or of another tree; nothing of them stays', () => {
+    add(0, 3);
+    const before = stored();
+    const growth = nodes.grow(0, 3, [leafOf(3)]);
+    expect(() => nodes.write(0, TREE, { ...growth, first: 2 }, true)).to.throw('archive 0 has 3 leaves');
+    expect(() => nodes.write(0, PublicKey.unique().toBase58(), growth, true)).to.throw('archive 0 has 3 leaves');
+    nodes.write(0, TREE, growth, true);
+    expect(() => nodes.write(0, TREE, growth, true)).to.throw('archive 0 has 4 leaves');
+    expect(() => nodes.grow(0, 9, [leafOf(9)])).to.throw('archive 0 has no node 8');
+    nodes.drop(0);
+    add(0, 3);
+    expect(stored()).to.deep.equal(before);
+  });
+
+  it('leave nothing where one of them cannot be written', () => {
+    add(0, 3);
+    const before = [stored(), nodes.read(0, TREE)];
+    const growth = nodes.grow(0, 3, [leafOf(3), leafOf(4)]);
+    growth.levels[20]!.hashes[0] = Buffer.alloc(31);
+    expect(() => nodes.write(0, TREE, growth, true)).to.throw('CHECK constraint failed');
+    expect([stored(), nodes.read(0, TREE)]).to.deep.equal(before);
+  });
+
+  describe('followed from the index', () => {
+    const COUNT = 1_300;
+    const log = pino({ level: 'silent' });
+    const mismatched = new Set<number>();
+    /** The tree's account as it is with these leaves, each appended by itself: only what is read of it. */
+    const accountOf = (count: number, root: Uint8Array): Buffer => {
+      const data = Buffer.alloc(constants.archiveTreeBytes);
+      data.set([1, 0, constants.archiveBuffer, 0, 0, 0, constants.archiveDepth, 0, 0, 0]);
+      data.writeBigUInt64LE(1n, 56 + 16);
+      data.set(root, 56 + 24);
+      data.writeUInt32LE(count, data.length - 8);
+      return data;
+    };
+    const follow = (account: Buffer) => {
+      const chain = {
+        read: async () => ({
+          accounts: [{ data: account, executable: false, lamports: 1, owner: PublicKey.default }],
+          now: 0n,
+        }),
+      };
+      return followTrees({ chain, views: views.db, nodes, stop: new AbortController().signal, log }, mismatched);
+    };
+    const addLeaves = async (from: number, to: number, leaf = leafOf): Promise<void> => {
+      const rows = leavesUpTo(to).flatMap((_, at) => (at < from ? [] : [at]));
+      for (const at of rows) {
+        const names = { record: PublicKey.unique().toBase58(), execution_id: `id ${at}` };
+        const row = { tree: TREE, leaf_index: BigInt(at), leaf: leaf(at).toString('hex'), ...names };
+        await index.db
+          .insertInto('archive_leaves')
+          .values({ ...row, signature: 'signature', slot: 1n })
+          .execute();
+      }
+    };
+    const root = (count: number): Buffer => wholeTree(count)[0]!.root;
+
+    beforeEach(async () => {
+      mismatched.clear();
+      const archive = { archive: PublicKey.unique().toBase58(), archive_index: 0n, tree: TREE };
+      await index.db
+        .insertInto('archives')
+        .values({ ...archive, leaf_count: 0n, created_at: 1n, slot: 1n })
+        .execute();
+    });
+
+    it('are built of many leaves and proven by the account, once', async () => {
+      await addLeaves(0, COUNT);
+      await follow(accountOf(COUNT, root(COUNT)));
+      expect(nodes.read(0, TREE)).to.deep.equal({ leafCount: COUNT, isProven: true });
+      const before = stored();
+      await follow(accountOf(COUNT, root(COUNT)));
+      expect(stored()).to.deep.equal(before);
+      const { leaf, proof } = wholeTree(COUNT)[777]!;
+      expect(await proofOf(777)).to.deep.equal({ leaf, proof, root: root(COUNT) });
+    });
+
+    it('wait while the index is behind the chain, or ahead of the node', async () => {
+      await addLeaves(0, 5);
+      await follow(accountOf(400, root(6)));
+      await follow(accountOf(4, root(4)));
+      expect(nodes.read(0, TREE)).to.equal(null);
+      expect([...mismatched]).to.deep.equal([]);
+    });
+
+    it('stop at a gap', async () => {
+      await addLeaves(0, 3);
+      await addLeaves(4, 6);
+      await follow(accountOf(3, root(3)));
+      expect(nodes.read(0, TREE)).to.deep.equal({ leafCount: 3, isProven: true });
+    });
+
+    it('are an alarm and not shown where they do not make the root, until they do', async () => {
+      await addLeaves(0, 3);
+      await follow(accountOf(3, root(3)));
+      await addLeaves(3, 4, () => Buffer.alloc(32, 7));
+      await follow(accountOf(4, root(4)));
+      expect([...mismatched]).to.deep.equal([0]);
+      expect(await proofOf(0)).to.equal(null);
+      await follow(accountOf(4, root(4)));
+      expect(await proofOf(0)).to.equal(null);
+      await index.db.deleteFrom('archive_leaves').where('leaf_index', '=', 3n).execute();
+      await addLeaves(3, 4);
+      await follow(accountOf(4, root(4)));
+      expect([...mismatched]).to.deep.equal([]);
+      expect(await proofOf(3)).not.to.equal(null);
+    });
+  });
+
+  describe('the place from which is swept', () => {
+    const signed = { bytes: Buffer.from('bytes'), signature: 'one', lastValidHeight: 7n };
+
+    it('has one holder, and passes on with what is pending', () => {
+      const [first, second] = ['first', 'second'].map((owner) => createSweepPlace(ledger.sqlite, owner));
+      expect(first!.take([])).to.equal(true);
+      expect(second!.take(['first'])).to.equal(false);
+      expect(first!.take(['second'])).to.equal(true);
+      expect(second!.store(signed)).to.equal(false);
+      expect(first!.store(signed)).to.equal(true);
+      expect(first!.store({ ...signed, signature: 'two' })).to.equal(false);
+      expect([first!.pending(), second!.pending()]).to.deep.equal([signed, null]);
+      // The first one is dead.
+      expect(second!.take([])).to.equal(true);
+      expect([first!.pending(), second!.pending()]).to.deep.equal([null, signed]);
+      expect(first!.store({ ...signed, signature: 'two' })).to.equal(false);
+      second!.clear('one');
+      expect(second!.store({ ...signed, signature: 'two' })).to.equal(true);
+      second!.leave();
+      expect(first!.take(['second'])).to.equal(true);
+      expect(first!.pending()?.signature).to.equal('two');
+    });
+  });
+});

@@ -1,0 +1,154 @@
+/** What tests of the sweeper share: a market on a real node, its index, and sweepers that share one ledger. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PublicKey } from '@solana/web3.js';
+import { openDatabase } from '../../../app/database/open.ts';
+import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
+import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
+import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
+import type { ArchiveLeafRow } from '../../../indexer/tables.ts';
+import { eventually, IndexerBench } from '../../indexer/harness.ts';
+import { type OpenedExecution, startMarket } from '../../indexer/market.ts';
+import type { Step } from './sweeperProcess.ts';
+
+/** Behind discriminator, version, bump, index and tree. */
+const ARCHIVE_COUNT_OFFSET = 8 + 1 + 1 + 2 + 32;
+
+export interface SweeperHandle {
+  process: ChildProcess;
+  gone: Promise<void>;
+  figures(): Promise<SweepFigures>;
+  /** In order, as the relay ends it. */
+  end(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+export async function startStage() {
+  const market = await startMarket();
+  await market.list();
+  const bench = new IndexerBench(market.node);
+  const { connection } = market.node;
+  const keypair = join(bench.folder, 'authority.json');
+  mkdirSync(bench.folder, { recursive: true });
+  writeFileSync(keypair, JSON.stringify([...market.relay.secretKey]), { mode: 0o600 });
+  const indexer = await bench.start('index.db');
+  const sweepers = new Set<SweeperHandle>();
+
+  async function sweep(environment: { DIE_AT?: Step; MODE?: string } = {}): Promise<SweeperHandle> {
+    const child = fork(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
+      execArgv: TYPESCRIPT_ARGS,
+      env: {
+        ...process.env,
+        DATA_DIR: bench.folder,
+        SOLANA_RPC_URL: market.node.rpcUrl,
+        SOLANA_WS_URL: market.node.wsUrl,
+        RELAY_KEYPAIR: keypair,
+        ...environment,
+      },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const gone = once(child, 'exit').then(() => undefined);
+    await Promise.race([once(child, 'message'), gone]);
+    const handle: SweeperHandle = {
+      process: child,
+      gone,
+      async figures() {
+        child.send('figures');
+        return (await once(child, 'message'))[0] as SweepFigures;
+      },
+      async end() {
+        sweepers.delete(handle);
+        child.send('end');
+        await gone;
+      },
+      async kill() {
+        sweepers.delete(handle);
+        child.kill('SIGKILL');
+        await gone;
+      },
+    };
+    sweepers.add(handle);
+    return handle;
+  }
+
+  /** One query of the index, over the ledger, as the relay reads both. */
+  async function look<Result>(
+    read: (views: ReturnType<typeof openDatabase<LedgerDatabase>>['db']) => Promise<Result>,
+  ): Promise<Result> {
+    const attach = { chain: indexPath(bench.folder) };
+    const views = openDatabase<LedgerDatabase>(ledgerPath(bench.folder), { readonly: true, attach });
+    try {
+      return await read(views.db);
+    } finally {
+      views.close();
+    }
+  }
+
+  return {
+    ...market,
+    connection,
+    indexer,
+    folder: bench.folder,
+    sweep,
+    look,
+    /** Executions of the caller's own that settled a moment ago. */
+    async settled(count: number): Promise<OpenedExecution[]> {
+      const opened: OpenedExecution[] = [];
+      for (let index = 0; index < count; index += 1) {
+        opened.push(await market.open());
+        await market.settle(opened.at(-1)!);
+      }
+      return opened;
+    },
+    /** To when everything that has ended by now can be archived or closed. */
+    async pass(seconds: number = constants.endedRecordSeconds): Promise<void> {
+      await market.node.timeTravel((await market.node.now()) + seconds + 60);
+    },
+    lamports: async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed'),
+    leaves: (): Promise<ArchiveLeafRow[]> =>
+      look((views) => views.selectFrom('chain.archive_leaves').selectAll().orderBy('leaf_index').execute()),
+    recordsLeft: async (executions: OpenedExecution[]): Promise<number> => {
+      const addresses = executions.map(({ executionId }) => findExecution(executionId));
+      const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+      return accounts.filter((account) => account !== null).length;
+    },
+    /** Writes over how many leaves an archive and its tree have. */
+    async setLeafCount(index: number, count: number): Promise<void> {
+      const address = findArchive(index);
+      const account = await connection.getAccountInfo(address, 'confirmed');
+      const { tree } = decodeAccount('Archive', account!.data);
+      const data = Buffer.from(account!.data);
+      data.writeUInt32LE(count, ARCHIVE_COUNT_OFFSET);
+      const treeData = Buffer.from((await connection.getAccountInfo(tree, 'confirmed'))!.data);
+      treeData.writeUInt32LE(count, treeData.length - 8);
+      for (const [key, bytes] of [[address, data] as const, [tree, treeData] as const]) {
+        await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
+      }
+    },
+    /** Until the index has so many leaves and nodes are built of all of them. */
+    async followed(count: number): Promise<void> {
+      await eventually(`${count} leaves, all proven`, () =>
+        look(async (views) => {
+          const { leaves } = await views
+            .selectFrom('chain.archive_leaves')
+            .select((select) => select.fn.countAll<bigint>().as('leaves'))
+            .executeTakeFirstOrThrow();
+          const trees = await views.selectFrom('archive_trees').selectAll().execute();
+          const built = trees.reduce((sum, tree) => sum + (tree.is_proven === 1n ? tree.leaf_count : 0n), 0n);
+          return leaves === BigInt(count) && built === leaves;
+        }),
+      );
+    },
+    async stop(): Promise<void> {
+      for (const sweeper of sweepers) await sweeper.kill();
+      await bench.close();
+      await market.node.stop();
+    },
+  };
+}

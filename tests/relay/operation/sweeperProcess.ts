@@ -1,0 +1,83 @@
+/**
+ * A sweeper in a process of its own on a test's ledger, index and node, as the relay runs it. DIE_AT names a step of its
+ * first transaction after which the process kills itself, without a chance to put anything in order.
+ */
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
+import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
+import { indexPath, ledgerPath, readKeypair } from '../../../app/relay/config.ts';
+import { createArchiveNodes } from '../../../app/relay/ledger/archiveNodes.ts';
+import { createSweepPlace } from '../../../app/relay/ledger/archiveSweep.ts';
+import { createLeases } from '../../../app/relay/ledger/leases.ts';
+import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import type { SweepSettings } from '../../../app/relay/sweeper/sweeper.ts';
+import { startSweeper } from '../../../app/relay/sweeper/sweeper.ts';
+
+/** Signed but not stored; stored but not sent; sent, fate unknown; its fate known but not noted; nodes not written. */
+export const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
+export type Step = (typeof STEPS)[number];
+
+const { DATA_DIR = '', SOLANA_RPC_URL = '', SOLANA_WS_URL = '', RELAY_KEYPAIR = '', DIE_AT, MODE = 'on' } = process.env;
+const log = pino({ level: process.env.TEST_LOG ?? 'silent' }, pino.destination(2));
+const owner = randomUUID();
+const path = ledgerPath(DATA_DIR);
+const ledger = openDatabase<LedgerTables>(path);
+migrate(ledger.sqlite, MIGRATIONS.ledger);
+const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: indexPath(DATA_DIR) } });
+const authority = readKeypair(RELAY_KEYPAIR);
+const chain = createRelayChain({ rpcUrl: SOLANA_RPC_URL, wsUrl: SOLANA_WS_URL, authority, log });
+const nodes = createArchiveNodes(ledger.sqlite);
+const leases = createLeases(ledger.sqlite, path, owner);
+
+function die(step: Step): void {
+  if (DIE_AT === step) process.kill(process.pid, 'SIGKILL');
+}
+
+const deadly: RelayChain = {
+  ...chain,
+  async simulate(bytes) {
+    const failure = await chain.simulate(bytes);
+    die('signed');
+    return failure;
+  },
+  async submit(signed, hasHappened, stop) {
+    die('stored');
+    if (DIE_AT === 'sent') await chain.send(signed.bytes);
+    die('sent');
+    const fate = await chain.submit(signed, hasHappened, stop);
+    die('landed');
+    return fate;
+  },
+};
+
+leases.keep(log);
+const sweeper = startSweeper(
+  {
+    chain: deadly,
+    views: views.db,
+    nodes: {
+      ...nodes,
+      write(...growth) {
+        die('nodes');
+        nodes.write(...growth);
+      },
+    },
+    place: createSweepPlace(ledger.sqlite, owner),
+    leases,
+    settings: { mode: MODE as SweepSettings['mode'], waitSeconds: 0 },
+    minLamports: 0,
+    log,
+  },
+  50,
+);
+process.on('message', async (message) => {
+  if (message === 'figures') process.send?.(await sweeper.figures());
+  if (message === 'end') {
+    await sweeper.end();
+    chain.close();
+    process.exit(0);
+  }
+});
+process.send?.('ready');
