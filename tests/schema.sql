@@ -374,3 +374,26 @@ CREATE TABLE pending_metadata (
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
+
+CREATE TABLE archive_trees (
+  archive_index  INTEGER PRIMARY KEY,
+  tree           TEXT NOT NULL,
+  leaf_count     INTEGER NOT NULL,
+  is_proven      INTEGER NOT NULL CHECK (is_proven IN (0, 1))
+) STRICT;
+
+CREATE TABLE archive_nodes (
+  archive_index  INTEGER NOT NULL,
+  level          INTEGER NOT NULL,
+  position       INTEGER NOT NULL,
+  hash           BLOB NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (archive_index, level, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sweeper (
+  id                 INTEGER PRIMARY KEY CHECK (id = 1),
+  owner              TEXT,
+  signed             BLOB,
+  signature          TEXT,
+  last_valid_height  INTEGER
+) STRICT;

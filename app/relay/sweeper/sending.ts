@@ -40,7 +40,7 @@ export function createSending(deps: {
   return {
     async send(instructions) {
       if (stop.aborted) throw new Interrupted('the relay stops');
-      const signed = await chain.sign(instructions);
+      const signed = await chain.sign(instructions, 0n);
       const failure = await chain.simulate(signed.bytes);
       if (failure) return { kind: 'refused', ...failure };
       if (!place.store(signed)) throw new Interrupted('another relay sweeps now');

@@ -88,6 +88,10 @@ export class BankBackend implements Backend {
     const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch } = await this.context.banksClient.getClock();
     this.context.setClock(new BankClock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds));
   }
+
+  setRent(): void {
+    throw new Error('bankrun keeps the rent that it began with, whatever its sysvar says');
+  }
 }
 
 function toAccountInfo(account: RawAccount) {

@@ -106,7 +106,8 @@ describe('query plans', () => {
   it('the figures of /metrics and the health of agents', async () => {
     const texts = listen(views.sqlite);
     const runway = () => ({ lamports: null, hours: null });
-    await createMetrics({ views: views.db, inFlight: () => 0, runway, now: () => 1 }).render();
+    const swept = async () => null;
+    await createMetrics({ views: views.db, inFlight: () => 0, runway, swept, now: () => 1 }).render();
     createAgentHealth(views.sqlite, 5, 1).healthOf('a listing');
     expect(texts.size).to.be.at.least(5);
     requireIndexed(views.sqlite, texts);
