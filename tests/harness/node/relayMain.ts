@@ -25,6 +25,7 @@ function environment(market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJ
     RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
     DATA_DIR: market.dataDir,
     PORT: '0',
+    SPONSOR: 'all',
     ALLOW_PRIVATE_ENDPOINTS: 'true',
     ...changes,
   };

@@ -1,11 +1,10 @@
 /**
- * What one wallet may cost the fee payer, against the real node: the network fees of failed executions are counted as
- * the chain charged them, paid use never is, and one wallet's limit is nobody else's.
+ * What calls may cost the fee payer without paying for it, against the real node: the fees of opens that fail have budgets
+ * of a wallet, of an agent and in all, and of a wallet's opens only so many are in flight as it has paid for.
  */
 
 import {
   ComputeBudgetProgram,
-  Ed25519Program,
   Keypair,
   PublicKey,
   type TransactionInstruction,
@@ -15,7 +14,9 @@ import { expect } from 'chai';
 import { openDatabase } from '../../../app/database/open.ts';
 import { networkFee } from '../../../app/relay/chain/networkFee.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
+import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
+import { findSpender } from '../../../app/sdk/program/program.ts';
 import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
@@ -25,22 +26,18 @@ import {
   type Answer,
   failedAnswer,
   goodAnswer,
-  type RelayHandle,
   request,
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** A failed call costs an open and a refund of 5,000 lamports each: the third meets the limit. */
-const MAX_LOST = 20_000;
+/** What each transaction costs. */
+const FEE = 5_000;
+const GAS = 2 * FEE;
+const SOL = 1e9;
 const MAX_OPEN = 3;
-
-interface Row {
-  state: string;
-  fees: bigint;
-  open_signature: string | null;
-  refund_signature: string | null;
-}
 
 describe('relay/networkFee', () => {
   const payer = Keypair.generate().publicKey;
@@ -53,16 +50,11 @@ describe('relay/networkFee', () => {
   const price = (microLamports: number) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
 
-  it('is 5,000 lamports for every signature, those that the Ed25519 program verifies too', () => {
+  it('is 5,000 lamports for every signature', () => {
     expect(feeOf(other)).to.equal(5_000n);
     expect(feeOf({ ...other, keys: [{ pubkey: program.publicKey, isSigner: true, isWritable: false }] })).to.equal(
       10_000n,
     );
-    const verify = Ed25519Program.createInstructionWithPrivateKey({
-      privateKey: program.secretKey,
-      message: Buffer.from('m'),
-    });
-    expect(feeOf(verify, other)).to.equal(10_000n);
   });
 
   it('and the price of its compute units, rounded up', () => {
@@ -76,22 +68,69 @@ describe('relay/networkFee', () => {
 describe('protection of the fee payer', function () {
   this.timeout(60_000);
   let market: TestMarketplace;
-  let relay: RelayHandle;
+  let proxy: RpcProxy;
+  let relay: RunningRelay;
+  const others: RunningRelay[] = [];
+  /** Opens that stand before the node, in the order in which they came; null while they pass. */
+  let held: (() => void)[] | null = null;
 
   before(async () => {
     market = await startMarketplace();
-    const limits = { MAX_LOST_LAMPORTS_PER_DAY: String(MAX_LOST), MAX_OPEN_EXECUTIONS: String(MAX_OPEN) };
-    relay = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', ...limits });
+    proxy = await startRpcProxy(market.node);
+    proxy.onCall(async ({ kind }) => {
+      const holding = held;
+      if (kind === 'open' && holding) await new Promise<void>((resolve) => holding.push(resolve));
+      return null;
+    });
+    relay = await startOwn({ MAX_OPEN_EXECUTIONS: String(MAX_OPEN) });
   });
   after(async () => {
-    await relay.kill();
+    await relay.stop();
+    await proxy.close();
     await market.stop();
   });
-  beforeEach(() => market.setBehaviour(null));
+  beforeEach(async () => {
+    held = null;
+    market.setBehaviour(null);
+    for (const caller of [0, 1]) await fillTank(SOL, caller);
+  });
+  afterEach(async () => {
+    for (const other of others.splice(0)) await other.stop();
+  });
 
-  const fail = () => market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
-  const execute = (caller: number, body: object = { task: 'x' }): Promise<Answer> =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
+  const startOwn = (settings: NodeJS.ProcessEnv) =>
+    startRelayHere(market, {
+      SOLANA_RPC_URL: proxy.rpcUrl,
+      SOLANA_WS_URL: proxy.wsUrl,
+      SPONSOR: 'budgets',
+      TRIAL_CALLS_PER_WALLET: '0',
+      ...settings,
+    });
+  /** A ledger without rows, and a relay on it. */
+  async function startAnew(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
+    market.forgetExecutions();
+    others.push(await startOwn(settings));
+    return others.at(-1)!;
+  }
+  const fillTank = (lamports: number, caller = 0) =>
+    market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), lamports);
+  const execute = (caller: number, body: object = { task: 'x' }, to = relay, agent = market.agentId): Promise<Answer> =>
+    request(to.url, `/v1/agents/${agent}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
+  const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
+
+  /** Calls at once whose tank is emptied while their opens are in flight: each costs the relay its fee. */
+  async function burn(to: RunningRelay, count = 1, caller = 0): Promise<Answer[]> {
+    const holding: (() => void)[] = [];
+    held = holding;
+    const calls = Array.from({ length: count }, () => execute(caller, { task: 'x' }, to));
+    await until('the opens are in flight', async () => holding.length >= count);
+    held = null;
+    await fillTank(0, caller);
+    for (const pass of holding) pass();
+    const answers = await Promise.all(calls);
+    await fillTank(SOL, caller);
+    return answers;
+  }
 
   /** The journal, read or changed as time would change it. */
   function inLedger<T>(use: (sqlite: ReturnType<typeof openDatabase>['sqlite']) => T): T {
@@ -102,21 +141,6 @@ describe('protection of the fee payer', function () {
       ledger.close();
     }
   }
-  const rowOf = (id: string) =>
-    inLedger((sqlite) => sqlite.prepare('SELECT * FROM executions WHERE execution_id = ?').get(id) as Row);
-
-  /** What the chain took for these transactions, lamports. */
-  async function chargedFor(...signatures: (string | null)[]): Promise<bigint> {
-    let sum = 0n;
-    for (const signature of signatures) {
-      const found = await market.node.connection.getTransaction(signature!, {
-        commitment: 'confirmed',
-        maxSupportedTransactionVersion: 0,
-      });
-      sum += BigInt(found!.meta!.fee);
-    }
-    return sum;
-  }
 
   async function refused(answer: Answer, says: RegExp, retryAfter: string): Promise<void> {
     expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'service_unavailable']);
@@ -125,59 +149,139 @@ describe('protection of the fee payer', function () {
     expect(answer.headers.get('retry-after')).to.equal(retryAfter);
   }
 
-  it('counts the fees of a failed call as the chain charges them', async () => {
-    fail();
-    const failed = rowOf((await execute(1)).body.error.execution_id);
-    expect(failed.fees).to.equal(await chargedFor(failed.open_signature, failed.refund_signature));
+  it('an open that fails costs its fee and nothing else, and its caller is told the limit', async () => {
+    const own = await startAnew();
+    const [before, balances] = [await lamports(), await market.balances()];
+    const [answer] = await burn(own);
+    expect([answer!.status, answer!.body.error.code], answer!.text).to.deep.equal([402, 'insufficient_balance']);
+    expect(answer!.body.error.details).to.include({ limit: 'gas', have_lamports: null, need_lamports: null });
+    expect(await lamports()).to.equal(before - FEE);
+    expect(await market.balances()).to.deep.equal(balances);
+    expect(inLedger((sqlite) => sqlite.prepare('SELECT lost_fees FROM executions').pluck().all())).to.deep.equal([
+      5_000n,
+    ]);
   });
 
-  it('refuses a wallet whose failed calls cost the limit within a day, and no other wallet', async () => {
-    for (let count = 0; count < 4; count += 1) expect((await execute(0)).status).to.equal(200);
-    fail();
-    for (let lost = 0; lost < MAX_LOST; ) {
-      const answer = await execute(0);
-      expect(answer.status).to.equal(500);
-      lost += Number(rowOf(answer.body.error.execution_id).fees);
-    }
-    const before = await market.balances();
-    market.setBehaviour(null);
-    await refused(await execute(0), /lamports in network fees/, '900');
-    expect(await market.balances()).to.deep.equal(before);
-    expect((await execute(1)).status).to.equal(200);
-    // A relay without limits takes it.
-    const apiKey = market.callers[0]!.apiKey;
-    const elsewhere = { apiKey, body: { task: 'x' } };
-    expect((await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, elsewhere)).status).to.equal(200);
-  });
-
-  it('also refuses to start what that wallet has opened itself', async () => {
+  it('refuses a wallet whose calls have burnt the limit within a day, for start too, and no other wallet', async () => {
+    const own = await startAnew({ BURNT_LAMPORTS_PER_WALLET_DAY: String(2 * FEE + GAS) });
+    expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
+    for (let times = 0; times < 3; times += 1) expect((await burn(own))[0]!.status).to.equal(402);
+    const [before, balances] = [await lamports(), await market.balances()];
+    await refused(await execute(0, { task: 'x' }, own), /lamports in network fees/, '900');
     const opened = await openByWallet(market.marketplace, {
-      wallet: keypairSigner(market.callers[0]!.wallet),
+      wallet: keypairSigner(market.callers[1]!.wallet),
       agentId: new PublicKey(market.agentId),
       requestHash: requestHash('x'),
     });
-    const answer = await request(relay.url, `/v1/executions/${opened.execution_id}/start`, {
-      apiKey: market.callers[0]!.apiKey,
-      body: { task: 'x' },
-    });
-    await refused(answer, /lamports in network fees/, '900');
-    expect((await market.record(opened.execution_id))?.status).to.equal('open');
-  });
-
-  it('takes it again when a day has passed', async () => {
-    inLedger((sqlite) => sqlite.exec(`UPDATE executions SET created_ms = created_ms - ${24 * 3_600_000}`));
-    expect((await execute(0)).status).to.equal(200);
-  });
-
-  it('does not count what failed by our own fault', async () => {
-    fail();
-    for (let count = 0; count < 2; count += 1) expect((await execute(0)).status).to.equal(500);
-    market.setBehaviour(null);
-    await refused(await execute(0), /lamports/, '900');
+    inLedger((sqlite) => sqlite.exec('UPDATE executions SET lost_fees = 0, wallet = wallet'));
+    expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
+    const theirs = market.callers[1]!.wallet.publicKey.toBase58();
     inLedger((sqlite) =>
-      sqlite.exec("UPDATE executions SET error_code = 'service_unavailable' WHERE error_code = 'execution_failed'"),
+      sqlite.prepare("UPDATE executions SET lost_fees = 15000, wallet = ? WHERE state = 'void'").run(theirs),
     );
-    expect((await execute(0)).status).to.equal(200);
+    const path = `/v1/executions/${opened.execution_id}/start`;
+    const start = () => request(own.url, path, { apiKey: market.callers[1]!.apiKey, body: { task: 'x' } });
+    await refused(await start(), /lamports in network fees/, '900');
+    expect((await market.record(opened.execution_id))?.status).to.equal('open');
+    // The rent of the one that was served, and its record.
+    expect((await market.balances()).callers[0]).to.equal(balances.callers[0]! - 250_000n);
+    expect(before).to.be.greaterThan(await lamports());
+    inLedger((sqlite) => sqlite.exec(`UPDATE executions SET created_ms = created_ms - ${24 * 3_600_000}`));
+    expect((await start()).status).to.equal(200);
+  });
+
+  it('what an agent’s calls burn has a limit of its own: the same wallet calls others', async () => {
+    const signingKey = generateSigningKey();
+    market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
+    const elsewhere = await market.list({ name: 'another', endpoint: market.endpoint, signingKey });
+    const own = await startAnew({ BURNT_LAMPORTS_PER_LISTING_DAY: String(FEE + GAS) });
+    for (let times = 0; times < 2; times += 1) await burn(own);
+    const before = await lamports();
+    for (const caller of [0, 1]) await refused(await execute(caller, { task: 'x' }, own), /The agent's calls/, '900');
+    expect(await lamports()).to.equal(before);
+    expect((await execute(0, { task: 'x' }, own, elsewhere)).status).to.equal(200);
+  });
+
+  it('half of what may be burnt in all is kept for wallets that have paid for calls', async () => {
+    const own = await startAnew({ BURNT_LAMPORTS_PER_DAY: String(2 * (FEE + GAS)) });
+    for (let times = 0; times < 4; times += 1) expect((await execute(1, { task: 'x' }, own)).status).to.equal(200);
+    for (let times = 0; times < 2; times += 1) expect((await burn(own))[0]!.status).to.equal(402);
+    const before = await lamports();
+    await refused(await execute(0, { task: 'x' }, own), /Calls that failed/, '900');
+    expect(await lamports()).to.equal(before);
+    expect((await execute(1, { task: 'x' }, own)).status).to.equal(200);
+    // Who fails once is a stranger again.
+    expect((await burn(own, 1, 1))[0]!.status).to.equal(402);
+    await refused(await execute(1, { task: 'x' }, own), /Calls that failed/, '900');
+  });
+
+  describe('opens in flight', () => {
+    /** So many calls at once: how many opens come before the node, and the tasks in the order of their answers. */
+    async function flood(count: number, expected: number, ...relays: RunningRelay[]) {
+      const holding: (() => void)[] = [];
+      held = holding;
+      const served: string[] = [];
+      market.setBehaviour((body, _response, reply) => {
+        served.push(body.task);
+        reply(goodAnswer(market.signingKey, body.execution_id, 'x'));
+      });
+      const calls: Promise<Answer>[] = [];
+      for (let n = 0; n < count; n += 1) {
+        calls.push(execute(0, { task: `call ${n}` }, relays[n % relays.length]));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await until('the first stand before the node', async () => holding.length >= expected);
+      // Long enough for the others, were they let through.
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      const inFlight = holding.length;
+      return { inFlight, holding, served, answers: Promise.all(calls) };
+    }
+
+    it('are four of a wallet that has paid for nothing yet; the others wait and are served in their order', async () => {
+      const own = await startAnew();
+      const { inFlight, holding, served, answers } = await flood(12, 4, own);
+      expect(inFlight).to.equal(4);
+      // One after the other, so that the order of opens is that of services.
+      for (let passed = 0; passed < 12; passed += 1) {
+        await until('the next stands there', async () => holding.length > 0);
+        holding.shift()!();
+        await until('it is served', async () => served.length > passed);
+      }
+      held = null;
+      expect((await answers).map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
+      expect(served.slice(4)).to.deep.equal(Array.from({ length: 8 }, (_, n) => `call ${n + 4}`));
+    });
+
+    it('are one more for each four that paid, shared by the relays of a ledger, and four again after a failed one', async () => {
+      const one = await startAnew();
+      others.push(await startOwn({}));
+      const both = [one, others.at(-1)!];
+      for (let paid = 0; paid < 8; paid += 1) expect((await execute(0, { task: 'x' }, one)).status).to.equal(200);
+      const grown = await flood(10, 6, ...both);
+      expect(grown.inFlight).to.equal(6);
+      held = null;
+      for (const pass of grown.holding) pass();
+      expect((await grown.answers).map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+      await burn(one);
+      const shrunk = await flood(7, 4, ...both);
+      expect(shrunk.inFlight).to.equal(4);
+      held = null;
+      for (const pass of shrunk.holding) pass();
+      expect((await shrunk.answers).map(({ status }) => status)).to.deep.equal(Array(7).fill(200));
+    });
+
+    it('a tank that is emptied under them burns four fees, and not one for each that waits', async () => {
+      const own = await startAnew();
+      const before = await lamports();
+      const { inFlight, holding, answers } = await flood(30, 4, own);
+      expect(inFlight).to.equal(4);
+      await fillTank(0);
+      held = null;
+      for (const pass of holding) pass();
+      const statuses = (await answers).map(({ status }) => status);
+      expect(statuses).to.deep.equal(Array(30).fill(402));
+      expect(await lamports()).to.equal(before - 4 * FEE);
+    });
   });
 
   it('refuses a wallet that has too many executions open, and no other, until one of them has ended', async () => {
@@ -207,7 +311,6 @@ describe('protection of the fee payer', function () {
     const admin = () => market.node.payer;
     const change = (settings: Parameters<typeof changeSettings>[2]) =>
       changeSettings(market.marketplace, keypairSigner(admin()), settings);
-    const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
     /** Calls are refused in these words, and none of them costs a fee. */
     async function requireFree(says: RegExp): Promise<void> {
       const before = await lamports();
