@@ -13,6 +13,9 @@ import type { EngineDeps, Step } from './step.ts';
 /** A transaction is signed again at most this often before a person has to look. */
 const MAX_REBUILDS = 5n;
 
+/** What the program says to a settle, and to a refund, of who is no relay authority. */
+const NOT_NAMED: readonly (string | null)[] = ['NotRelayAuthority', 'RefundTooEarly'];
+
 export type Ending = ReturnType<typeof createEnding>;
 
 /** What settle and refund have in common once their bytes are stored. */
@@ -77,9 +80,9 @@ export function createEnding(
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
     if (await followRecord(row, fresh)) return 'ended';
-    if (fate.kind === 'failed' && fate.error === 'NotRelayAuthority') {
+    if (fate.kind === 'failed' && NOT_NAMED.includes(fate.error)) {
       await authorities.look();
-      return 'wait';
+      if (isDead(signed)) return 'wait';
     }
     if (fate.kind === 'failed') await journal.burnt(row, feeOf(signed.bytes).lamports);
     if (row.rebuilds >= MAX_REBUILDS || !(await mayBurn(row))) {

@@ -261,15 +261,15 @@ describe('recovery', function () {
     expect(market.calls.get(id!)).to.equal(1);
   });
 
-  it('records whose rows were lost with the ledger: a paid one is shown, an open one goes back after its deadline', async () => {
+  it('records whose rows were lost with the ledger: a paid one is shown, an open one goes back when nobody can settle it', async () => {
     const before = await market.balances();
     const paying = await market.startRelayProcess();
     const paid = (await execute(paying, 'paid')).body.execution_id;
     await paying.kill();
     const [open] = await killAt([stopAt('dispatched:after', 'lost')]);
     market.forgetExecutions();
-    const { deadline } = (await market.record(open!))!;
-    await market.node.timeTravel(Number(deadline) + 1);
+    const { refundAt } = (await market.record(open!))!;
+    await market.node.timeTravel(Number(refundAt) - 59);
 
     const relay = await market.startRelayProcess();
     try {

@@ -1,0 +1,136 @@
+/**
+ * A relay authority that Config names no longer, against the real node: whatever it has signed is dead, and is signed by
+ * another relay of the same ledger; nothing is parked, and nothing is paid twice.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { RunningRelay } from '../../../app/relay/start.ts';
+import { findSpender } from '../../../app/sdk/program/program.ts';
+import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  FEE,
+  failedAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+
+const GAS = 10_000;
+const SIGNATURE = 5_000;
+
+describe('a relay authority that is removed', function () {
+  this.timeout(60_000);
+  const successor = Keypair.generate();
+  let market: TestMarketplace;
+  let proxy: RpcProxy;
+  let removed: RunningRelay;
+  let named: RunningRelay;
+  /** Transactions of this kind stand before the node of the relay whose authority is removed. */
+  let holds: Kind | null = null;
+  let held: (() => void)[] = [];
+
+  before(async () => {
+    market = await startMarketplace();
+    await market.relay.kill();
+    proxy = await startRpcProxy(market.node);
+    proxy.onCall(async ({ kind }) => {
+      if (kind !== null && kind === holds) await new Promise<void>((resolve) => held.push(resolve));
+      return null;
+    });
+    await market.node.fundSol(successor.publicKey, 10e9);
+    await market.node.fundSol(findSpender(market.callers[0]!.wallet.publicKey), 1e9);
+  });
+  after(async () => {
+    await proxy.close();
+    await market.stop();
+  });
+  beforeEach(async () => {
+    holds = null;
+    held = [];
+    market.setBehaviour(null);
+    await setAuthorities(market.authority, successor);
+    const path = join(market.dataDir, 'successor.json');
+    writeFileSync(path, JSON.stringify([...successor.secretKey]), { mode: 0o600 });
+    const own = { SPONSOR: 'budgets', TRIAL_CALLS_PER_WALLET: '0', LOG_LEVEL: process.env.TEST_LOG ?? 'silent' };
+    removed = await startRelayHere(market, { ...own, SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl });
+    named = await startRelayHere(market, { ...own, RELAY_KEYPAIR: path });
+  });
+  afterEach(async () => {
+    for (const pass of held) pass();
+    await Promise.all([removed.stop(), named.stop()]);
+  });
+
+  const setAuthorities = (...authorities: Keypair[]) =>
+    changeRelayAuthorities(
+      market.marketplace,
+      keypairSigner(market.node.payer),
+      authorities.map(({ publicKey }) => publicKey),
+    );
+  const execute = (relay: RunningRelay): Promise<Answer> =>
+    request(relay.url, `/v1/agents/${market.agentId}/execute`, {
+      apiKey: market.callers[0]!.apiKey,
+      body: { task: 'x' },
+    });
+  const lamportsOf = (wallet: Keypair) => market.node.connection.getBalance(wallet.publicKey, 'confirmed');
+
+  /** A call through the relay whose authority is removed while this transaction of it is on its way. */
+  async function removeDuring(kind: Kind): Promise<Answer> {
+    holds = kind;
+    const answer = execute(removed);
+    await until('it is on its way', async () => held.length > 0);
+    await setAuthorities(successor);
+    holds = null;
+    for (const pass of held.splice(0)) pass();
+    return answer;
+  }
+
+  it('leaves its settle to another: the creator is paid once, by the other, which gets the gas', async () => {
+    const before = await market.balances();
+    const [mine, theirs] = [await lamportsOf(market.authority), await lamportsOf(successor)];
+    const answer = await removeDuring('settle');
+    expect(answer.status, answer.text).to.equal(200);
+    const { execution_id: id } = answer.body;
+    expect((await market.record(id))!.status).to.equal('completed');
+    expect(market.calls.get(id)).to.equal(1);
+    expect(await market.balances()).to.deep.equal({
+      callers: [before.callers[0]! - PRICE, before.callers[1]],
+      creator: before.creator + PRICE - FEE,
+      treasury: before.treasury + FEE,
+    });
+    expect((await lamportsOf(successor)) - theirs).to.equal(GAS - SIGNATURE);
+    // Its open, and the settle that the program refused; the record's rent is lent, the escrow's is back.
+    const lent = (await market.node.connection.getMinimumBalanceForRentExemption(294)) as number;
+    expect(mine - (await lamportsOf(market.authority))).to.equal(2 * SIGNATURE + lent);
+    expect(market.journal().find((row) => row.execution_id === id)?.state).to.equal('settled');
+  });
+
+  it('leaves its refund to another', async () => {
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
+    const before = await market.balances();
+    const answer = await removeDuring('refund');
+    expect(answer.status, answer.text).to.equal(500);
+    expect((await market.record(answer.body.error.execution_id))!.status).to.equal('refunded');
+    expect(await market.balances()).to.deep.equal(before);
+  });
+
+  it('an open of its own that the program refuses costs its caller nothing, and it takes no more', async () => {
+    const before = await market.balances();
+    const answer = await removeDuring('open');
+    expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'service_unavailable']);
+    expect(await market.balances()).to.deep.equal(before);
+    await until('it accepts nothing', async () => {
+      const { body } = await request(removed.url, '/ready');
+      return body.problems.includes('authority_changed');
+    });
+    expect((await execute(removed)).status).to.equal(503);
+    expect((await execute(named)).status).to.equal(200);
+  });
+});
