@@ -295,6 +295,36 @@ describe('Idempotency-Key', function () {
     expect((await again()).body.error.code).to.equal('idempotency_key_reused');
   });
 
+  describe('over midnight', () => {
+    const DAY = 86_400;
+    /** The day of ids turns an hour after midnight by the chain's clock, so that no clock that is ahead opens tomorrow's. */
+    const TURN = 3_600;
+
+    it('is one execution still, while it runs and when it has ended', async () => {
+      const now = await market.node.now();
+      await market.node.timeTravel(now - ((now - TURN) % DAY) + DAY - 10);
+      let answerCreator: (() => void) | null = null;
+      market.setBehaviour((body, _response, reply) => {
+        answerCreator = () => reply(goodAnswer(market.signingKey, body.execution_id, 'yesterday'));
+      });
+      const waiting = execute('midnight');
+      await until('the creator is asked', async () => answerCreator !== null);
+      await market.node.timeTravel((await market.node.now()) + 20);
+      const running = async (url: string) => execute('midnight', { task: 'once' }, { url });
+      for (const url of [market.relay.url, other.url]) {
+        // Each relay hears of the new day with its next reading of the chain.
+        await request(url, '/trpc/config.get');
+        const again = await running(url);
+        expect([again.status, again.body.error.code], again.text).to.deep.equal([409, 'request_in_progress']);
+      }
+      answerCreator!();
+      const answer = await waiting;
+      expect(answer.status, answer.text).to.equal(200);
+      for (const url of [market.relay.url, other.url]) expect((await running(url)).text).to.equal(answer.text);
+      expect(await spent()).to.equal(PRICE);
+    });
+  });
+
   describe('without a kept answer', () => {
     function change(path: string, statement: string): void {
       const database = openDatabase(path);

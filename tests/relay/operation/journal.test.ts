@@ -152,6 +152,23 @@ describe('the journal', () => {
     expect(await rejected(mine.claim(execution('one'), 3, free()))).to.be.instanceOf(JournalConflict);
   });
 
+  it('two requests with one key, taken under two days at once by two relays: the later one gives way', async () => {
+    const claimFor = (journal: typeof mine, id: string, rival: string) =>
+      journal.claim(execution(id), 1, { ...free(), rivals: [rival] });
+    const claims = await Promise.allSettled([
+      claimFor(mine, 'today', 'tomorrow'),
+      claimFor(others, 'tomorrow', 'today'),
+    ]);
+    expect(claims.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
+    const [refused] = claims.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
+    expect(refused).to.be.instanceOf(JournalConflict);
+    const [row] = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
+    // What never paid is no rival.
+    await (row!.lease_owner === 'mine' ? mine : others).void(row!, 'service_unavailable', 'interrupted');
+    const next = row!.execution_id === 'today' ? 'tomorrow' : 'today';
+    expect((await claimFor(mine, next, row!.execution_id)).state).to.equal('accepted');
+  });
+
   it('writing down the use of many keys holds up no call', async () => {
     const insert = ledger.sqlite.prepare(
       "INSERT INTO api_keys (key_hash, key_id, wallet, name, created_ms) VALUES (?, 'id', 'wallet', 'name', 1)",
