@@ -8,6 +8,7 @@ import { refusalIn, UnknownOutcome } from '../sdk/wallet/refusal.ts';
 import { explain } from './advice.ts';
 import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
+import { archiveCommands } from './commands/archive.ts';
 import { disputeCommands } from './commands/dispute.ts';
 import { executionCommands } from './commands/execution.ts';
 import { gasCommands } from './commands/gas.ts';
@@ -29,6 +30,7 @@ export function createProgram(): Command {
     .addCommand(agentsCommands())
     .addCommand(executionCommands())
     .addCommand(disputeCommands())
+    .addCommand(archiveCommands())
     .addCommand(adminCommands())
     .addCommand(localCommands());
   prepare(program);

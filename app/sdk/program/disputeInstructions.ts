@@ -110,6 +110,10 @@ export interface CloseDisputeInput {
 
 /** Gives back the rent of an ended dispute that owes nothing, 30 days after its outcome. Nobody signs. */
 export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): TransactionInstruction {
-  const dispute = findDispute(findExecution(executionId));
-  return buildInstruction('close_dispute', { dispute, rent_sponsor: rentSponsor }, {});
+  return closeDisputeOf({ record: findExecution(executionId), rentSponsor });
+}
+
+/** The same by the record's address, which is all that the dispute's account says of its execution. */
+export function closeDisputeOf({ record, rentSponsor }: { record: PublicKey; rentSponsor: PublicKey }) {
+  return buildInstruction('close_dispute', { dispute: findDispute(record), rent_sponsor: rentSponsor }, {});
 }

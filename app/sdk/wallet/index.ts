@@ -1,5 +1,7 @@
 /** `@agent-marketplace/sdk/wallet`: what a wallet does on the marketplace, over anything that can sign for it. */
 export * from './apiKeys.ts';
+export * from './archive.ts';
+export * from './archiving.ts';
 export * from './connection.ts';
 export * from './disputes.ts';
 export * from './executions.ts';

@@ -1,0 +1,90 @@
+/** `archive`: ended executions as leaves of Merkle trees. Anyone can make them, prove them and build the trees again. */
+import { readFileSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { type CommonOptions, fromCaller } from '../config.ts';
+import { printResult, report } from '../output.ts';
+import { openOnChain, readWallet, serviceOf, toCount, toExecutionId, withMarketplace, withWallet } from './options.ts';
+
+const LAST_INDEX = 2 ** 16 - 1;
+
+export function archiveCommands(): Command {
+  const group = new Command('archive').description('archive ended executions, prove archived ones, rebuild a tree');
+
+  withWallet(group.command('run'))
+    .description("archive and close all that can go now; everybody's rent goes back to who lent it; anyone can")
+    .option('--make-tree', 'pay for a tree where none has room: a third of a SOL, for a million records')
+    .action(async (options: CommonOptions & { makeTree?: boolean }) => {
+      const { runArchive } = await import('../../sdk/wallet/archiving.ts');
+      const wallet = await readWallet(options);
+      const run = { wallet, makesTree: options.makeTree ?? false, onProgress: report };
+      printResult(await runArchive(await openOnChain(options), run), options.json);
+    });
+
+  withMarketplace(group.command('verify'))
+    .description("prove an archived execution: its fields and proof against the tree's account on a Solana node")
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const { verifyArchived } = await import('../../sdk/wallet/archive.ts');
+      const chain = await openOnChain(options);
+      printResult(await verifyArchived(chain, serviceOf(options), { executionId }), options.json);
+    });
+
+  withMarketplace(group.command('rebuild'))
+    .description("make an archive's tree again from its own transactions and compare its root with the chain's")
+    .argument('<index>', "the archive's place in the line, from 0", toCount(LAST_INDEX, 0))
+    .option('--from <file>', 'take the leaves from a file of such lines instead')
+    .option('--out <file>', 'write the leaves: a line of JSON each, with leaf_index, record and fields')
+    .action(async (index: number, options: CommonOptions & { from?: string; out?: string }) => {
+      const { rebuildArchive } = await import('../../sdk/wallet/archive.ts');
+      const chain = await openOnChain(options);
+      const leaves = options.from === undefined ? undefined : readLeaves(fromCaller(options.from));
+      const lines: string[] = [];
+      const onLeaf = (leaf: object) => void lines.push(`${JSON.stringify(leaf)}\n`);
+      const rebuilt = await rebuildArchive(chain, {
+        index,
+        onProgress: report,
+        ...(leaves && { leaves }),
+        ...(options.out !== undefined && { onLeaf }),
+      });
+      if (options.out !== undefined) await write(fromCaller(options.out), lines);
+      printResult(rebuilt, options.json);
+      if (!rebuilt.is_equal) throw new Refusal('The root is not the one on-chain.');
+    });
+  return group;
+}
+
+/** The leaves of a file, one in each line. */
+function* readLeaves(path: string) {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Refusal(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line === '') continue;
+    const { leaf_index, record, fields } = parseLine(line, `${path}:${at + 1}`);
+    yield { leaf_index: Number(leaf_index), record: String(record), fields: String(fields) };
+  }
+}
+
+function parseLine(line: string, where: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below, with the place.
+  }
+  throw new Refusal(`${where} is no leaf: a JSON object with leaf_index, record and fields is expected.`);
+}
+
+async function write(path: string, lines: string[]): Promise<void> {
+  const file = await openFile(path, 'w');
+  try {
+    for (const line of lines) await file.write(line);
+  } finally {
+    await file.close();
+  }
+}

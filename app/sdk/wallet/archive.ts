@@ -1,0 +1,249 @@
+/**
+ * The archive as anyone can check it, with nobody to trust: an execution's proof against the tree's account on any node,
+ * and a whole tree made again from its own transactions, or from a file that says what its leaves are.
+ */
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
+import bs58 from 'bs58';
+import {
+  type ArchiveTree,
+  archiveLeaf,
+  archiveNode,
+  archiveProofRoot,
+  decodeArchived,
+  emptyArchiveNode,
+  encodeArchived,
+  readArchiveRoots,
+  readArchiveTree,
+} from '../program/archive.ts';
+import { decodeEventInstruction } from '../program/events.ts';
+import { type Archive, constants, findArchive, findExecution, PROGRAM_ID } from '../program/program.ts';
+import { formatUuid } from '../receipt/receipt.ts';
+import { formatUsdc } from '../wire/usdc.ts';
+import type { ExecutionArchive } from '../wire/wire.ts';
+import { readAccount } from './connection.ts';
+import { formatBytes, formatTime, type Progress } from './format.ts';
+import type { MarketplaceChain } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+import { ask, restClient, type Service } from './service.ts';
+
+/** Transactions that are asked for at once, which a public node still answers. */
+const AT_ONCE = 8;
+const SIGNATURES_AT_ONCE = 1_000;
+
+/** An archive and its tree's account, as a node has them. */
+export interface ArchiveOnChain {
+  address: PublicKey;
+  archive: Archive;
+  tree: ArchiveTree;
+  /** Of the latest leaves, the present one first, as hex. */
+  roots: string[];
+}
+
+/** Reads an archive by its place in the line. Throws Refusal where there is none. */
+export async function readArchive(connection: Connection, index: number): Promise<ArchiveOnChain> {
+  const address = findArchive(index);
+  const archive = await readAccount(connection, 'Archive', address, `There is no archive ${index} on this chain.`);
+  const account = await connection.getAccountInfo(archive.tree);
+  if (!account?.owner.equals(PROGRAM_ID)) throw new Refusal(`The tree ${archive.tree} is not on this chain.`);
+  const tree = readArchiveTree(account.data);
+  return { address, archive, tree, roots: readArchiveRoots(account.data).map(bytesToHex) };
+}
+
+/**
+ * Proves an execution by the chain: its proof comes from the service, or from `given`, and need not be believed, because
+ * the fields make the leaf, the leaf and its proof the root, and the root is read from the tree's own account. Throws
+ * Refusal where anything of it does not hold.
+ */
+export async function verifyArchived(
+  { connection }: Pick<MarketplaceChain, 'connection'>,
+  service: Service,
+  { executionId, given }: { executionId: Uint8Array; given?: ExecutionArchive },
+) {
+  const id = formatUuid(executionId);
+  const proof = given ?? (await ask(service, () => restClient(service).getExecutionArchive(id)));
+  const record = findExecution(executionId);
+  const execution = readFields(proof.fields);
+  if (proof.record !== record.toBase58() || formatUuid(execution.executionId) !== id) {
+    throw new Refusal(`The proof is of the record ${proof.record}, that of ${id} is ${record}.`);
+  }
+  const { address, archive, tree, roots } = await readArchive(connection, proof.archive_index);
+  const index = proof.leaf_index;
+  if (index >= tree.count) throw new Refusal(`The tree ${archive.tree} has ${tree.count} leaves and no leaf ${index}.`);
+  const nodes = proof.proof.map((node) => hexToBytes(node));
+  const root = bytesToHex(archiveProofRoot({ record, execution, index, proof: nodes }));
+  if (nodes.length !== constants.archiveDepth || !roots.includes(root)) {
+    throw new Refusal(
+      `The fields and their proof lead to the root ${root}, which the tree ${archive.tree} does not have: ` +
+        `its present one is ${roots[0]}. The service may be some seconds behind; else what it says is not true.`,
+    );
+  }
+  return {
+    execution_id: id,
+    verified: true,
+    record: record.toBase58(),
+    status: execution.status,
+    agent_id: execution.listing.toBase58(),
+    caller: execution.caller.toBase58(),
+    price_usdc: formatUsdc(execution.price),
+    request_hash: formatBytes(execution.requestHash),
+    result_hash: formatBytes(execution.resultHash),
+    settled_at: formatTime(execution.settledAt),
+    archive: address.toBase58(),
+    tree: archive.tree.toBase58(),
+    leaf_index: index,
+    leaf: bytesToHex(archiveLeaf(record, execution)),
+    root,
+    /** Whether the tree has it now, or had it before the latest leaves, which only come behind. */
+    root_is: root === roots[0] ? 'the present one' : 'an earlier one of the same tree',
+    fields_and_proof_from: given ? 'what was given' : service.baseUrl,
+    root_from: connection.rpcEndpoint,
+  };
+}
+
+function readFields(base64: string) {
+  try {
+    return decodeArchived(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+  } catch (error) {
+    throw new Refusal(`The fields are not those of a record: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/** A leaf by what it is made of, as one line of an archive's file. */
+export interface ArchivedLeaf {
+  leaf_index: number;
+  /** Base58. */
+  record: string;
+  /** The record's fields in Borsh, base64. */
+  fields: string;
+}
+
+/** The root of a tree whose leaves come in order; it keeps no more than the way to the last one. */
+export function createArchiveRoot() {
+  /** By level, the whole subtree that waits for its neighbour on the right; null where none does. */
+  const waiting: (Uint8Array | null)[] = Array(constants.archiveDepth).fill(null);
+  /** Of a tree without room, in which nothing waits any more. */
+  let full: Uint8Array | null = null;
+  let count = 0;
+  return {
+    get count(): number {
+      return count;
+    },
+    add(leaf: Uint8Array): void {
+      if (count >= constants.archiveCapacity) throw new RangeError('the tree is full');
+      count += 1;
+      let node = leaf;
+      for (let level = 0; level < waiting.length; level += 1) {
+        const left = waiting[level] ?? null;
+        waiting[level] = left ? null : node;
+        if (!left) return;
+        node = archiveNode(left, node);
+      }
+      full = node;
+    },
+    root(): Uint8Array {
+      if (full) return full;
+      let node: Uint8Array | null = null;
+      for (const [level, left] of waiting.entries()) {
+        const right: Uint8Array = node ?? emptyArchiveNode(level);
+        // A level where nothing waits, with nothing below it, is still empty.
+        if (left) node = archiveNode(left, right);
+        else if (node) node = archiveNode(node, emptyArchiveNode(level));
+      }
+      return node ?? emptyArchiveNode(constants.archiveDepth);
+    },
+  };
+}
+
+/**
+ * Makes an archive's root again from its leaves in their order, those of its own transactions unless others are given,
+ * and says whether it is the one on-chain. `onLeaf` is told each. Throws Refusal where leaves are missing or malformed.
+ */
+export async function rebuildArchive(
+  { connection }: Pick<MarketplaceChain, 'connection'>,
+  options: {
+    index: number;
+    leaves?: Iterable<ArchivedLeaf>;
+    onLeaf?: (leaf: ArchivedLeaf) => void;
+    onProgress?: Progress;
+  },
+) {
+  const { address, archive, tree } = await readArchive(connection, options.index);
+  const leaves = options.leaves ?? (await readLeaves(connection, archive.tree, tree.count, options.onProgress));
+  const made = createArchiveRoot();
+  for (const leaf of leaves) {
+    if (leaf.leaf_index !== made.count)
+      throw new Refusal(`The leaf ${made.count} is missing: ${leaf.leaf_index} came.`);
+    made.add(archiveLeaf(new PublicKey(leaf.record), readFields(leaf.fields)));
+    options.onLeaf?.(leaf);
+  }
+  const root = bytesToHex(made.root());
+  return {
+    archive: address.toBase58(),
+    tree: archive.tree.toBase58(),
+    leaves: made.count,
+    root,
+    leaves_on_chain: tree.count,
+    root_on_chain: bytesToHex(tree.root),
+    is_equal: made.count === tree.count && root === bytesToHex(tree.root),
+    leaves_from: options.leaves ? 'what was given' : connection.rpcEndpoint,
+    root_from: connection.rpcEndpoint,
+  };
+}
+
+/**
+ * So many leaves of a tree, from the calls of the program to itself in the transactions that name the tree; what has
+ * come since they were counted is left out.
+ */
+async function readLeaves(
+  connection: Connection,
+  tree: PublicKey,
+  count: number,
+  onProgress: Progress | undefined,
+): Promise<ArchivedLeaf[]> {
+  const signatures: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await connection.getSignaturesForAddress(tree, {
+      limit: SIGNATURES_AT_ONCE,
+      ...(before && { before }),
+    });
+    signatures.push(...page.filter(({ err }) => err === null).map(({ signature }) => signature));
+    before = page.at(-1)?.signature;
+    if (page.length < SIGNATURES_AT_ONCE) break;
+  }
+  const leaves: ArchivedLeaf[] = [];
+  for (let at = 0; at < signatures.length; at += AT_ONCE) {
+    onProgress?.(`Reading transaction ${at + 1} of ${signatures.length} ...`);
+    const some = signatures.slice(at, at + AT_ONCE);
+    const found = await Promise.all(some.map((signature) => readTransaction(connection, signature)));
+    leaves.push(...found.flatMap((transaction) => leavesOf(transaction, tree)));
+  }
+  return leaves.filter(({ leaf_index }) => leaf_index < count).sort((one, other) => one.leaf_index - other.leaf_index);
+}
+
+async function readTransaction(connection: Connection, signature: string): Promise<VersionedTransactionResponse> {
+  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+  const transaction = await connection.getTransaction(signature, options);
+  if (transaction?.meta) return transaction;
+  throw new Refusal(`The node does not have the transaction ${signature}: another may keep a longer history.`);
+}
+
+/** What a transaction made leaves of; anyone can name the tree in a transaction that makes none. */
+function leavesOf({ transaction, meta }: VersionedTransactionResponse, tree: PublicKey): ArchivedLeaf[] {
+  const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: meta?.loadedAddresses ?? null });
+  const inner = (meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
+  return inner.flatMap(({ programIdIndex, data }) => {
+    const event = keys.get(programIdIndex)?.equals(PROGRAM_ID) ? decodeEventInstruction(bs58.decode(data)) : null;
+    if (event?.name !== 'ExecutionsArchived' || !event.data.tree.equals(tree)) return [];
+    const { firstIndex, executions } = event.data;
+    return executions.map(({ record, execution }, at) => ({
+      leaf_index: firstIndex + at,
+      record: record.toBase58(),
+      fields: toBase64(encodeArchived(execution)),
+    }));
+  });
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}

@@ -1,0 +1,193 @@
+/**
+ * The sweeper's work by hand: whoever pays the fees can give everybody's rent back, archive what has settled, close what
+ * was refunded and the disputes that have ended. The chain alone says what there is to do.
+ */
+import type { Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { isArchivable } from '../program/archive.ts';
+import {
+  type Accounts,
+  type Archive,
+  accountDiscriminator,
+  archiveExecutions,
+  closeDisputeOf,
+  closeExecution,
+  constants,
+  decodeAccount,
+  findArchive,
+  findSeededTree,
+  makeArchive,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
+} from '../program/program.ts';
+import { readClock } from './connection.ts';
+import type { Progress } from './format.ts';
+import type { MarketplaceChain } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+import { sendTransaction } from './send.ts';
+import type { Signer } from './signer.ts';
+
+/** Closings of one transaction: with a sponsor each, 80 bytes of its 1,232. */
+const CLOSED_AT_ONCE = 12;
+/** A node reads no more accounts at once. */
+const READ_AT_ONCE = 100;
+
+/** An account that can go, and the instruction that names it. */
+interface Goer {
+  address: PublicKey;
+  lamports: number;
+  instruction: TransactionInstruction;
+}
+
+export interface RunArchiveOptions {
+  /** Pays the fees, and a tree where one is needed. Anyone's. */
+  wallet: Signer;
+  /** Whether it pays for a tree: a third of a SOL, which never comes back. */
+  makesTree: boolean;
+  onProgress?: Progress;
+}
+
+/** Archives and closes everything that can go now, once. Amounts are lamports. */
+export async function runArchive({ connection }: Pick<MarketplaceChain, 'connection'>, options: RunArchiveOptions) {
+  const { wallet, onProgress } = options;
+  const done = { archived: 0, closed: 0, returned_lamports: 0, trees_made: 0, transactions: [] as string[] };
+  const now = await readClock(connection);
+  const settled = [
+    ...(await findAccounts(connection, 'ExecutionRecord', [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.completed])),
+    ...(await findAccounts(connection, 'ExecutionRecord', [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.disputeUpheld])),
+  ].filter(({ fields }) => isArchivable(fields, now));
+  onProgress?.(`${settled.length} settled records can become leaves.`);
+  let waiting = settled;
+  while (waiting.length > 0) {
+    const archive = await findRoom(connection, options, done);
+    const room = Math.min(constants.maxArchivedRecords, constants.archiveCapacity - archive.count);
+    const batch = waiting.slice(0, room);
+    waiting = waiting.slice(room);
+    const executions = batch.map(({ address, fields }) => ({ record: address, rentSponsor: fields.rentSponsor }));
+    const sent = await attempt(connection, wallet, [archiveExecutions({ ...archive, executions })], onProgress);
+    if (!sent) continue;
+    done.transactions.push(sent);
+    const gone = await goneOf(connection, batch);
+    done.archived += gone.length;
+    done.returned_lamports += sumOf(gone);
+    onProgress?.(`Archived ${done.archived} of ${settled.length}.`);
+  }
+  const goers = [...(await findRefunded(connection, now)), ...(await findDisputes(connection, now))];
+  onProgress?.(`${goers.length} refunded records and ended disputes can be closed.`);
+  for (const batch of inBatches(goers, CLOSED_AT_ONCE)) {
+    // One that somebody else has closed meanwhile fails all that are closed with it.
+    const together = await attempt(connection, wallet, batch.map(instructionOf), undefined);
+    const alone = together ? [] : inBatches(batch, 1);
+    const sent = [together];
+    for (const one of alone) sent.push(await attempt(connection, wallet, one.map(instructionOf), onProgress));
+    done.transactions.push(...sent.filter((signature) => signature !== null));
+    const gone = await goneOf(connection, batch);
+    done.closed += gone.length;
+    done.returned_lamports += sumOf(gone);
+  }
+  return done;
+}
+
+/** Sends; null where the chain refuses it, because somebody else was first or an account cannot go. */
+async function attempt(
+  connection: Connection,
+  wallet: Signer,
+  instructions: TransactionInstruction[],
+  onProgress: Progress | undefined,
+): Promise<string | null> {
+  try {
+    return await sendTransaction(connection, instructions, wallet);
+  } catch (error) {
+    // A wallet without SOL, or one that does not sign, will not do the next ones either.
+    if (!(error instanceof Refusal) || ENDING.includes(error.code ?? '')) throw error;
+    onProgress?.(error.message);
+    return null;
+  }
+}
+
+const ENDING = ['funds_missing', 'not_signed', 'outcome_unknown'];
+
+/** The first archive with room, made where there is none. Throws Refusal where it would have to be paid for and is not. */
+async function findRoom(
+  connection: Connection,
+  { wallet, makesTree, onProgress }: RunArchiveOptions,
+  done: { trees_made: number; transactions: string[] },
+): Promise<Archive> {
+  const archives = await readArchives(connection);
+  const open = archives.find(({ count }) => count < constants.archiveCapacity);
+  if (open) return open;
+  const payer = wallet.publicKey;
+  const index = archives.length;
+  const lamports = await connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes);
+  if (!makesTree) {
+    throw new Refusal(`Archive ${index} is to be made first; its tree costs ${lamports} lamports. See --make-tree.`);
+  }
+  onProgress?.(`Making archive ${index}; its tree costs ${lamports} lamports.`);
+  const held = await connection.getBalance(findSeededTree(payer, index));
+  done.transactions.push(await sendTransaction(connection, makeArchive({ payer, index, lamports, held }), wallet));
+  done.trees_made += 1;
+  const account = await connection.getAccountInfo(findArchive(index));
+  if (!account) throw new Error(`the node does not show the archive ${index} that was made`);
+  return decodeAccount('Archive', account.data);
+}
+
+/** All archives, in their order. */
+export async function readArchives(connection: Connection): Promise<Archive[]> {
+  const archives: Archive[] = [];
+  for (let isLast = false; !isLast; ) {
+    const addresses = Array.from({ length: READ_AT_ONCE }, (_, at) => findArchive(archives.length + at));
+    const accounts = await connection.getMultipleAccountsInfo(addresses);
+    const found = accounts.flatMap((account) => (account ? [decodeAccount('Archive', account.data)] : []));
+    archives.push(...found);
+    isLast = found.length < READ_AT_ONCE;
+  }
+  return archives;
+}
+
+async function findRefunded(connection: Connection, now: bigint): Promise<Goer[]> {
+  const status = [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.refunded] as const;
+  const refunded = await findAccounts(connection, 'ExecutionRecord', status);
+  return refunded.flatMap(({ address, lamports, fields: { executionId, rentSponsor, settledAt } }) => {
+    if (now < settledAt + BigInt(constants.endedRecordSeconds)) return [];
+    return [{ address, lamports, instruction: closeExecution({ executionId, rentSponsor }) }];
+  });
+}
+
+async function findDisputes(connection: Connection, now: bigint): Promise<Goer[]> {
+  const disputes = await findAccounts(connection, 'Dispute');
+  return disputes.flatMap(({ address, lamports, fields: { outcome, owed, resolvedAt, record, rentSponsor } }) => {
+    const isKept = outcome === 'open' || owed > 0n || now < resolvedAt + BigInt(constants.endedDisputeSeconds);
+    return isKept ? [] : [{ address, lamports, instruction: closeDisputeOf({ record, rentSponsor }) }];
+  });
+}
+
+/** The program's accounts of a kind, those with this byte at this place. */
+async function findAccounts<Name extends keyof Accounts & ('ExecutionRecord' | 'Dispute')>(
+  connection: Connection,
+  name: Name,
+  byte?: readonly [offset: number, value: number],
+) {
+  const filters = [{ memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator(name)) } }];
+  if (byte) filters.push({ memcmp: { offset: byte[0], bytes: bs58.encode(Uint8Array.of(byte[1])) } });
+  const found = await connection.getProgramAccounts(PROGRAM_ID, { filters });
+  return found.map(({ pubkey, account }) => {
+    return { address: pubkey, lamports: account.lamports, fields: decodeAccount(name, account.data) };
+  });
+}
+
+/** Those whose accounts are gone now. */
+async function goneOf<Named extends { address: PublicKey }>(connection: Connection, named: Named[]): Promise<Named[]> {
+  const accounts = await connection.getMultipleAccountsInfo(named.map(({ address }) => address));
+  return named.filter((_, at) => accounts[at] === null);
+}
+
+const instructionOf = ({ instruction }: Goer): TransactionInstruction => instruction;
+
+function sumOf(accounts: { lamports: number }[]): number {
+  return accounts.reduce((sum, { lamports }) => sum + lamports, 0);
+}
+
+function inBatches<Item>(items: Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
+}

@@ -1,0 +1,225 @@
+/** `archive run`, `verify` and `rebuild` on a real node: what a stranger can do and find out without believing anybody. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { readConfig } from '../../app/relay/config.ts';
+import { type RunningRelay, startRelay } from '../../app/relay/start.ts';
+import * as program from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { openSession } from '../../app/sdk/wallet/service.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
+import { eventually } from '../indexer/harness.ts';
+import type { OpenedExecution } from '../indexer/market.ts';
+import { type Stage, startStage } from '../relay/operation/sweepStage.ts';
+import { createTerminal, runHere } from './run.ts';
+
+const FEE = 5_000;
+
+describe('the command line: the archive', function () {
+  this.timeout(120_000);
+  let stage: Stage;
+  let terminal: ReturnType<typeof createTerminal>;
+  let relay: RunningRelay;
+  let executions: OpenedExecution[];
+  const stranger = Keypair.generate();
+
+  before(async () => {
+    stage = await startStage();
+    terminal = createTerminal(stage.node.rpcUrl);
+    await stage.node.fundSol(stranger.publicKey, 10e9);
+    executions = await stage.settled(2);
+    const refunded = await stage.open();
+    await stage.refund(refunded, 'unserved');
+    executions.push(refunded);
+  });
+  after(async () => {
+    terminal?.close();
+    await relay?.stop();
+    await stage?.stop();
+  });
+
+  const idOf = (at: number): string => formatUuid(executions[at]!.executionId);
+  const recordLamports = async (): Promise<number> => {
+    const accounts = await stage.connection.getMultipleAccountsInfo(
+      executions.map(({ executionId }) => program.findExecution(executionId)),
+      'confirmed',
+    );
+    return accounts.reduce((sum, account) => sum + (account?.lamports ?? 0), 0);
+  };
+  const balances = async () => ({
+    caller: await stage.lamports(stage.caller.publicKey),
+    relay: await stage.lamports(stage.relay.publicKey),
+    stranger: await stage.lamports(stranger.publicKey),
+  });
+
+  it('run: nothing can go before three days are over, and a tree is not paid for unasked', async () => {
+    const before = await balances();
+    expect(await terminal.done(stranger, 'archive', 'run')).to.deep.equal({
+      archived: 0,
+      closed: 0,
+      returned_lamports: 0,
+      trees_made: 0,
+      transactions: [],
+    });
+    await stage.pass();
+    expect(await terminal.refused(stranger, 'archive', 'run')).to.include('--make-tree');
+    expect(await balances()).to.deep.equal(before);
+  });
+
+  it('run: a stranger gives all rent back, and pays the tree and the fees', async () => {
+    const before = await balances();
+    const rent = await recordLamports();
+    const done = await terminal.done(stranger, 'archive', 'run', '--make-tree');
+    expect(done).to.include({ archived: 2, closed: 1, returned_lamports: rent, trees_made: 1 });
+    expect(done.transactions).to.have.length(3);
+    const { connection } = stage;
+    const cost =
+      (await connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes)) +
+      (await stage.lamports(program.findArchive(0)));
+    expect(await balances()).to.deep.equal({
+      ...before,
+      caller: before.caller + rent,
+      stranger: before.stranger - cost - 3 * FEE,
+    });
+    expect(await stage.recordsLeft(executions)).to.equal(0);
+    expect(await terminal.done(stranger, 'archive', 'run')).to.include({ archived: 0, closed: 0 });
+  });
+
+  it('verify: the relay shows the proof that a stranger made possible, and the chain confirms it', async () => {
+    relay = await startRelay({
+      config: readConfig({
+        SOLANA_RPC_URL: stage.node.rpcUrl,
+        SOLANA_WS_URL: stage.node.wsUrl,
+        RELAY_KEYPAIR: join(stage.folder, 'authority.json'),
+        DATA_DIR: stage.folder,
+        PORT: '0',
+        ARCHIVE: 'existing',
+      }),
+      log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    });
+    const path = `/v1/executions/${idOf(0)}/archive`;
+    await eventually('the proof is shown', async () => (await fetch(relay.url + path)).status === 200);
+    const shown = (await (await fetch(relay.url + path)).json()) as ExecutionArchive;
+
+    const verified = await terminal.look('archive', 'verify', idOf(0), '--base-url', relay.url);
+    expect(verified).to.include({
+      execution_id: idOf(0),
+      verified: true,
+      status: 'completed',
+      caller: stage.caller.publicKey.toBase58(),
+      price_usdc: '0.25',
+      archive: program.findArchive(0).toBase58(),
+      tree: program.findSeededTree(stranger.publicKey, 0).toBase58(),
+      leaf_index: shown.leaf_index,
+      leaf: shown.leaf,
+      root: shown.root,
+      root_is: 'the present one',
+      fields_and_proof_from: relay.url,
+      root_from: stage.node.rpcUrl,
+    });
+
+    const { token } = await openSession({ baseUrl: relay.url }, keypairSigner(stage.caller));
+    const read = async (at: number) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${relay.url}/v1/executions/${idOf(at)}`, { headers })).json();
+    };
+    expect(await read(0)).to.deep.include({ status: 'completed', archive: shown });
+    expect(((await read(0)) as { on_chain_record: string }).on_chain_record).to.include(`/tx/${shown.transaction}`);
+    expect(await read(2)).to.deep.include({ status: 'failed', archive: null });
+    expect((await fetch(`${relay.url}/v1/executions/${idOf(2)}/archive`)).status).to.equal(404);
+  });
+
+  describe('verify rejects', () => {
+    /** What a service that lies answers, made of what the relay says. */
+    let lie: (proof: ExecutionArchive) => ExecutionArchive;
+    let url: string;
+    const liar = createServer(async (request, response) => {
+      const proof = (await (await fetch(relay.url + request.url)).json()) as ExecutionArchive;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(lie(proof)));
+    });
+    before(async () => {
+      liar.listen(0, '127.0.0.1');
+      await once(liar, 'listening');
+      url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    });
+    after(() => void liar.close());
+
+    const flipped = (hex: string): string => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
+    const flippedByte = (base64: string, at: number): string => {
+      const bytes = Buffer.from(base64, 'base64');
+      bytes[at]! ^= 1;
+      return bytes.toString('base64');
+    };
+    const LIES: [what: string, lie: typeof lie, said: string][] = [
+      ['a changed price', (p) => ({ ...p, fields: flippedByte(p.fields, 164) }), 'does not have'],
+      ['fields of another execution', (p) => ({ ...p, fields: flippedByte(p.fields, 5) }), 'is of the record'],
+      ['fields that end early', (p) => ({ ...p, fields: Buffer.alloc(8).toString('base64') }), 'not those of a record'],
+      ['a changed node', (p) => ({ ...p, proof: [flipped(p.proof[0]!), ...p.proof.slice(1)] }), 'does not have'],
+      ['another leaf index', (p) => ({ ...p, leaf_index: p.leaf_index ^ 1 }), 'does not have'],
+      ['a leaf that is not there yet', (p) => ({ ...p, leaf_index: 2 }), 'no leaf 2'],
+      ['an archive that is not there', (p) => ({ ...p, archive_index: 1 }), 'no archive 1'],
+      ['a proof that is too short', (p) => ({ ...p, proof: p.proof.slice(1) }), ''],
+    ];
+    for (const [what, make, said] of LIES) {
+      it(what, async () => {
+        lie = make;
+        const { code, stdout, stderr } = await runHere([
+          'archive',
+          'verify',
+          idOf(0),
+          '--base-url',
+          url,
+          '--rpc-url',
+          stage.node.rpcUrl,
+          '--json',
+        ]);
+        expect({ code, stdout }, stderr).to.deep.equal({ code: 1, stdout: '' });
+        expect(stderr).to.include(said);
+      });
+    }
+
+    it('but neither leaf nor root nor tree that the service says, which are found and not believed', async () => {
+      lie = (proof) => ({ ...proof, leaf: flipped(proof.leaf), root: flipped(proof.root), tree: proof.record });
+      const verified = await terminal.look('archive', 'verify', idOf(0), '--base-url', url);
+      expect(verified.tree).to.equal(program.findSeededTree(stranger.publicKey, 0).toBase58());
+    });
+  });
+
+  it('rebuild: the tree from its own transactions, and from a file of its leaves', async () => {
+    const file = terminal.path('leaves.ndjson');
+    const rebuilt = await terminal.look('archive', 'rebuild', '0', '--out', file);
+    expect(rebuilt).to.include({ leaves: 2, leaves_on_chain: 2, is_equal: true });
+    expect(rebuilt.root).to.equal(rebuilt.root_on_chain);
+    const again = await terminal.look('archive', 'rebuild', '0', '--from', file);
+    expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'what was given' });
+
+    const [first, second] = readFileSync(file, 'utf8').trim().split('\n');
+    const from = (name: string, text: string) =>
+      runHere(['archive', 'rebuild', '0', '--from', terminal.file(name, text), '--rpc-url', stage.node.rpcUrl]);
+    expect((await from('half', `${first}\n`)).stdout).to.include('is_equal: false');
+    expect((await from('gap', `${second}\n`)).stderr).to.include('The leaf 0 is missing');
+    expect((await from('junk', 'junk\n')).stderr).to.include('is no leaf');
+    for (const name of ['half', 'gap', 'junk']) {
+      const run = await runHere([
+        'archive',
+        'rebuild',
+        '0',
+        '--from',
+        terminal.path(name),
+        '--rpc-url',
+        stage.node.rpcUrl,
+      ]);
+      expect(run.code, name).to.equal(1);
+    }
+    expect((await runHere(['archive', 'rebuild', '1', '--rpc-url', stage.node.rpcUrl])).stderr).to.include(
+      'no archive 1',
+    );
+  });
+});
