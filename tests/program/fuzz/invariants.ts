@@ -100,7 +100,7 @@ function checkCollateral(picture: Picture, address: Address, collateral: StateOf
   const { token } = picture.chain.last(text(program.findCollateralVault(key(listing))));
   const liability = owed + (returned ? 0n : deposited - slashed);
   holds((token?.amount ?? 0n) >= liability, 'I7, the vault covers its liabilities', address);
-  holds((token === undefined) === (returned && owed === 0n), 'I7, the vault is there as long as needed', address);
+  holds(token !== undefined || (returned && owed === 0n), 'I7, the vault is there as long as needed', address);
   if (returned) checkReturn(picture, listing);
 }
 

@@ -106,9 +106,11 @@ export const giveAway: Planner = ({ ledger }, draw): Happening | null => {
 /** A stranger sends USDC where nobody expects it. */
 export const dust: Planner = ({ ledger }, draw): Happening | null => {
   const source = wallet(STRANGER);
-  const own = freezable(ledger).filter(
-    (address) => ledger.get(ledger.token(address).owner).state || isVault(ledger, address),
-  );
+  // One that is empty outlived its use, because nobody could be given its rent.
+  const own = freezable(ledger).filter((address) => {
+    const { owner, amount } = ledger.token(address);
+    return amount > 0n && (ledger.get(owner).state || isVault(ledger, address));
+  });
   const places = [...own, TREASURY].filter((address) => !ledger.token(address).frozen);
   if (places.length === 0 || ledger.token(source).frozen) return null;
   const [to, amount] = [draw.of(places), draw.of([1n, 777n, 50_000_000n])];
