@@ -2,7 +2,9 @@
  * Runs one sequence: each step on a fresh VM and on the model, then everything compared. A difference throws with the
  * step that made it; a campaign is many sequences, each from a seed of its own.
  */
+import type { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
+import type { SeenEvent } from '../../harness/vm/outcome.ts';
 import { START } from '../../harness/vm/vm.ts';
 import { FEE_PAYER, startingAccounts, TREE } from './cast.ts';
 import { Chain, difference, networkFee } from './chain.ts';
@@ -49,7 +51,8 @@ class Run implements Scene {
   /** What was done so far, for the message of a failure. */
   private readonly story: string[] = [];
 
-  /** What the archive's tree must hold. */
+  /** Leaves of records that were closed, and what the archive's tree must hold, in its order. */
+  private readonly gone = new Map<Address, Buffer>();
   private readonly leaves: Buffer[] = [];
   /** The least that a byte has cost so far. */
   private cheapest: bigint;
@@ -138,23 +141,28 @@ class Run implements Scene {
     const wanted = outcome.ok ? [plan.event] : [];
     if (`${events}` !== `${wanted}`) throw new Error(`${name}: expected the event ${wanted}, found ${events}`);
     await this.compare(name, touched);
+    if (name === 'archive_executions' && outcome.ok) this.grow(outcome.events[0]!);
+  }
+
+  /** The event says which records became leaves, in their order. */
+  private grow({ data }: SeenEvent): void {
+    const archived = data.executions as { record: PublicKey }[];
+    for (const { record } of archived) this.leaves.push(this.gone.get(text(record))!);
   }
 
   private async compare(name: string, touched: Set<Address>): Promise<void> {
     const changes: Change[] = [];
-    const leaves: Buffer[] = [];
     const differences: string[] = [];
     for (const address of touched) {
       const before: Entry = this.chain.last(address);
       const data = this.chain.bytesAt(address);
       const after = await this.chain.read(address);
       if (before !== after) changes.push({ address, before, after });
-      if (before.state?.name === 'ExecutionRecord' && !after.state) leaves.push(leafOf(key(address), data));
+      if (before.state?.name === 'ExecutionRecord' && !after.state) this.gone.set(address, leafOf(key(address), data));
       const different = difference(this.ledger, address, after);
       if (different) differences.push(different);
     }
     if (differences.length > 0) throw new Error(`${name}: chain and model differ\n  ${differences.join('\n  ')}`);
-    if (name === 'archive_executions') this.leaves.push(...leaves);
     checkChanges(this.chain, changes);
     if (name !== 'at the end') checkFlows(this.chain, changes);
   }
