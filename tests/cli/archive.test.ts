@@ -1,9 +1,11 @@
 /** `archive run`, `verify` and `rebuild` on a real node: what a stranger can do and find out without believing anybody. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -16,6 +18,7 @@ import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
 import { eventually } from '../indexer/harness.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
+import { ROOT } from '../local/start.ts';
 import { type Stage, startStage } from '../relay/operation/sweepStage.ts';
 import { createTerminal, runHere } from './run.ts';
 
@@ -135,6 +138,18 @@ describe('the command line: the archive', function () {
     expect((await fetch(`${relay.url}/v1/executions/${idOf(2)}/archive`)).status).to.equal(404);
   });
 
+  it('examples/archive.ts: proves the same with the SPL package alone', async () => {
+    const prove = (executionId: string, url: string) =>
+      promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/archive.ts', executionId, url], {
+        cwd: ROOT,
+        env: { ...process.env, RPC_URL: stage.node.rpcUrl },
+      });
+    const { stdout } = await prove(idOf(1), relay.url);
+    expect(stdout).to.match(/^leaf [01] of \w+: 250000 base units, \{"[Cc]ompleted":\{\}\}\n$/);
+    const refusal = await prove(idOf(2), relay.url).catch((error: Error) => error.message);
+    expect(refusal).to.include('answers 404');
+  });
+
   describe('verify rejects', () => {
     /** What a service that lies answers, made of what the relay says. */
     let lie: (proof: ExecutionArchive) => ExecutionArchive;
@@ -199,6 +214,17 @@ describe('the command line: the archive', function () {
     expect(rebuilt.root).to.equal(rebuilt.root_on_chain);
     const again = await terminal.look('archive', 'rebuild', '0', '--from', file);
     expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'what was given' });
+
+    const published = await terminal.look('archive', 'rebuild', '0', '--from', relay.url);
+    expect(published).to.deep.equal(again);
+    const page = await fetch(`${relay.url}/v1/archives/0/leaves`);
+    expect(await page.text()).to.equal(readFileSync(file, 'utf8'));
+    expect(page.headers.get('content-type')).to.equal('application/x-ndjson; charset=utf-8');
+    const tag = { 'if-none-match': page.headers.get('etag')! };
+    expect((await fetch(`${relay.url}/v1/archives/0/leaves`, { headers: tag })).status).to.equal(304);
+    expect(await (await fetch(`${relay.url}/v1/archives/0/leaves?first=2`)).text()).to.equal('');
+    expect((await fetch(`${relay.url}/v1/archives/1/leaves`)).status).to.equal(404);
+    expect((await fetch(`${relay.url}/v1/archives/0/leaves?first=x`)).status).to.equal(400);
 
     const [first, second] = readFileSync(file, 'utf8').trim().split('\n');
     const from = (name: string, text: string) =>

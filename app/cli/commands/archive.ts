@@ -34,12 +34,15 @@ export function archiveCommands(): Command {
   withMarketplace(group.command('rebuild'))
     .description("make an archive's tree again from its own transactions and compare its root with the chain's")
     .argument('<index>', "the archive's place in the line, from 0", toCount(LAST_INDEX, 0))
-    .option('--from <file>', 'take the leaves from a file of such lines instead')
+    .option('--from <file>', 'take the leaves from a file of such lines instead, or from the service at a URL')
     .option('--out <file>', 'write the leaves: a line of JSON each, with leaf_index, record and fields')
     .action(async (index: number, options: CommonOptions & { from?: string; out?: string }) => {
-      const { rebuildArchive } = await import('../../sdk/wallet/archive.ts');
+      const { publishedLeaves, rebuildArchive } = await import('../../sdk/wallet/archive.ts');
       const chain = await openOnChain(options);
-      const leaves = options.from === undefined ? undefined : readLeaves(fromCaller(options.from));
+      const { from } = options;
+      const published = (url: string) => publishedLeaves({ baseUrl: url, onProgress: report }, index);
+      const given = (place: string) => (/^https?:/.test(place) ? published(place) : readLeaves(fromCaller(place)));
+      const leaves = from === undefined ? undefined : given(from);
       const lines: string[] = [];
       const onLeaf = (leaf: object) => void lines.push(`${JSON.stringify(leaf)}\n`);
       const rebuilt = await rebuildArchive(chain, {

@@ -8,7 +8,7 @@ import type { IndexDatabase } from '../../../indexer/tables.ts';
 import { archiveLeaf, archiveProofRoot, encodeArchived } from '../../sdk/program/archive.ts';
 import { type ExecutionRecord, findExecutionBumps } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { ExecutionArchive } from '../../sdk/wire/wire.ts';
+import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
@@ -52,6 +52,37 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
     root: leadsTo,
     transaction: found.signature,
   };
+}
+
+/** A page of an archive's leaves from here on; null where there is no such archive, or its tree is not proven. */
+export async function leavesOf({ views }: ArchivedDeps, index: string, first: number): Promise<ArchiveLine[] | null> {
+  if (!/^(0|[1-9][0-9]{0,4})$/.test(index)) return null;
+  const tree = await views
+    .selectFrom('archive_trees')
+    .selectAll()
+    .where('archive_index', '=', BigInt(index))
+    .where('is_proven', '=', 1n)
+    .executeTakeFirst();
+  if (!tree) return null;
+  const rows = await views
+    .selectFrom('chain.archive_leaves as l')
+    .innerJoin('chain.executions as e', 'e.execution_id', 'l.execution_id')
+    .selectAll('e')
+    .select(['l.leaf_index', 'l.leaf'])
+    .where('l.tree', '=', tree.tree)
+    .where('l.leaf_index', '>=', BigInt(first))
+    .where('l.leaf_index', '<', tree.leaf_count)
+    .orderBy('l.leaf_index')
+    .limit(ARCHIVE_PAGE)
+    .execute();
+  return rows.map(({ leaf_index, leaf, ...row }) => {
+    const execution = fieldsOf(row);
+    if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
+      throw new Error(`the row of execution ${row.execution_id} is not what its leaf was made of`);
+    }
+    const fields = Buffer.from(encodeArchived(execution)).toString('base64');
+    return { leaf_index: Number(leaf_index), record: row.record, fields };
+  });
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -7,6 +7,7 @@ import {
   AgentFull,
   AgentPage,
   type AgentsQuery,
+  ArchiveLine,
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
@@ -136,6 +137,13 @@ export function createClient(options: ClientOptions) {
     /** What proves an archived execution; needs no key. */
     getExecutionArchive: (executionId: string) =>
       call(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`),
+    /** A page of an archive's leaves, from this one on; empty after the last. Needs no key. */
+    async listLeaves(archiveIndex: number, first = 0): Promise<ArchiveLine[]> {
+      const response = await send(`${baseUrl}/v1/archives/${archiveIndex}/leaves?first=${first}`);
+      if (!response.ok) throw toError(response, await response.json().catch(() => null));
+      const lines = (await response.text()).split('\n').filter((line) => line !== '');
+      return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
+    },
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /** `session`, a token of `auth.verify`: whose document it is, so that its endpoint can be tested before it is listed. */
     postMetadata: (bytes: Uint8Array, session = '') =>

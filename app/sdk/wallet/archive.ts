@@ -20,7 +20,7 @@ import { decodeEventInstruction } from '../program/events.ts';
 import { type Archive, constants, findArchive, findExecution, PROGRAM_ID } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import type { ExecutionArchive } from '../wire/wire.ts';
+import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../wire/wire.ts';
 import { readAccount } from './connection.ts';
 import { formatBytes, formatTime, type Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
@@ -109,13 +109,14 @@ function readFields(base64: string) {
   }
 }
 
-/** A leaf by what it is made of, as one line of an archive's file. */
-export interface ArchivedLeaf {
-  leaf_index: number;
-  /** Base58. */
-  record: string;
-  /** The record's fields in Borsh, base64. */
-  fields: string;
+/** The leaves of an archive as a service publishes them, in their order. */
+export async function* publishedLeaves(service: Service, index: number): AsyncGenerator<ArchiveLine> {
+  for (let first = 0; ; ) {
+    const page = await ask(service, () => restClient(service).listLeaves(index, first));
+    yield* page;
+    first += page.length;
+    if (page.length < ARCHIVE_PAGE) return;
+  }
 }
 
 /** The root of a tree whose leaves come in order; it keeps no more than the way to the last one. */
@@ -163,15 +164,15 @@ export async function rebuildArchive(
   { connection }: Pick<MarketplaceChain, 'connection'>,
   options: {
     index: number;
-    leaves?: Iterable<ArchivedLeaf>;
-    onLeaf?: (leaf: ArchivedLeaf) => void;
+    leaves?: Iterable<ArchiveLine> | AsyncIterable<ArchiveLine>;
+    onLeaf?: (leaf: ArchiveLine) => void;
     onProgress?: Progress;
   },
 ) {
   const { address, archive, tree } = await readArchive(connection, options.index);
   const leaves = options.leaves ?? (await readLeaves(connection, archive.tree, tree.count, options.onProgress));
   const made = createArchiveRoot();
-  for (const leaf of leaves) {
+  for await (const leaf of leaves) {
     if (leaf.leaf_index !== made.count)
       throw new Refusal(`The leaf ${made.count} is missing: ${leaf.leaf_index} came.`);
     made.add(archiveLeaf(new PublicKey(leaf.record), readFields(leaf.fields)));
@@ -200,7 +201,7 @@ async function readLeaves(
   tree: PublicKey,
   count: number,
   onProgress: Progress | undefined,
-): Promise<ArchivedLeaf[]> {
+): Promise<ArchiveLine[]> {
   const signatures: string[] = [];
   for (let before: string | undefined; ; ) {
     const page = await connection.getSignaturesForAddress(tree, {
@@ -211,7 +212,7 @@ async function readLeaves(
     before = page.at(-1)?.signature;
     if (page.length < SIGNATURES_AT_ONCE) break;
   }
-  const leaves: ArchivedLeaf[] = [];
+  const leaves: ArchiveLine[] = [];
   for (let at = 0; at < signatures.length; at += AT_ONCE) {
     onProgress?.(`Reading transaction ${at + 1} of ${signatures.length} ...`);
     const some = signatures.slice(at, at + AT_ONCE);
@@ -229,7 +230,7 @@ async function readTransaction(connection: Connection, signature: string): Promi
 }
 
 /** What a transaction made leaves of; anyone can name the tree in a transaction that makes none. */
-function leavesOf({ transaction, meta }: VersionedTransactionResponse, tree: PublicKey): ArchivedLeaf[] {
+function leavesOf({ transaction, meta }: VersionedTransactionResponse, tree: PublicKey): ArchiveLine[] {
   const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: meta?.loadedAddresses ?? null });
   const inner = (meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
   return inner.flatMap(({ programIdIndex, data }) => {

@@ -74,6 +74,10 @@ export const AgentsQuery = z.strictObject({
 });
 export type AgentsQuery = z.output<typeof AgentsQuery>;
 
+/** GET /v1/archives/{archive_index}/leaves */
+export const LeavesQuery = z.strictObject({ first: integerText(0, 2 ** 20).default(0) });
+export type LeavesQuery = z.output<typeof LeavesQuery>;
+
 /** GET /v1/executions */
 export const ExecutionsQuery = z.strictObject({
   ...Page,

@@ -140,13 +140,20 @@ export const ExecutionArchive = z.strictObject({
   tree: z.string(),
   leaf_index: Count,
   record: z.string(),
-  fields: z.base64(),
+  fields: z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/),
   leaf: Hash,
   proof: z.array(Hash).length(20),
   root: Hash,
   transaction: z.string(),
 });
 export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
+
+/** A line of GET /v1/archives/{archive_index}/leaves: all that a leaf is made of. */
+export const ArchiveLine = ExecutionArchive.pick({ leaf_index: true, record: true, fields: true });
+export type ArchiveLine = z.infer<typeof ArchiveLine>;
+
+/** Lines of one answer of that route; a page that is full never changes. */
+export const ARCHIVE_PAGE = 256;
 
 // Executions: every field is present, null where there is no value
 

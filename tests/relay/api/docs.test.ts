@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { agentsCommands } from '../../../app/cli/commands/agents.ts';
+import { archiveCommands } from '../../../app/cli/commands/archive.ts';
 import { disputeCommands } from '../../../app/cli/commands/dispute.ts';
 import { executionCommands } from '../../../app/cli/commands/execution.ts';
 import { keysCommands } from '../../../app/cli/commands/keys.ts';
@@ -19,6 +20,7 @@ import { newAddress } from '../../harness/edge/rows.ts';
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const GROUPS = {
   agents: agentsCommands,
+  archive: archiveCommands,
   dispute: disputeCommands,
   execution: executionCommands,
   keys: keysCommands,

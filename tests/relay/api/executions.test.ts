@@ -24,6 +24,7 @@ const NOTHING = {
   error: null,
   refund: null,
   dispute: null,
+  archive: null,
 };
 
 describe('GET /v1/executions/{execution_id}', () => {
@@ -250,6 +251,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(await read(await world.addRecord(record))).to.include({
       status: 'completed',
       dispute: null,
+      archive: null,
       cost_usdc: 0.25,
     });
   });

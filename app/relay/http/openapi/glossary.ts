@@ -54,6 +54,7 @@ export const GLOSSARY: Record<string, string> = {
   expected: 'What would be right.',
   explorer_query: 'What follows a path of Solana Explorer; empty on mainnet.',
   fee_bps: 'The marketplace’s part of a price, in hundredths of a percent.',
+  first: 'The index of the first leaf; 0 unless told.',
   from: 'Only executions initiated after this time; ISO 8601 with its zone.',
   got: 'What came: a short value as JSON, the kind of a longer one, or `nothing`.',
   has: 'The scopes of the key.',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { hashResult } from '../../../sdk/creator/nativeReceipt.ts';
 import {
+  ARCHIVE_PAGE,
   ExecuteAccepted,
   ExecuteBody,
   ExecuteCompleted,
@@ -9,10 +10,11 @@ import {
   ExecutionFull,
   ExecutionPage,
   ExecutionsQuery,
+  LeavesQuery,
   MAX_BODY_BYTES,
   StartBody,
 } from '../../../sdk/wire/wire.ts';
-import { archiveOf } from '../../calls/archived.ts';
+import { archiveOf, leavesOf } from '../../calls/archived.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
@@ -90,6 +92,8 @@ const FAILED = {
   error: { code: 'execution_timeout', message: 'The agent did not respond within 30 seconds' },
   refund: 'done',
 };
+
+const LINE = { leaf_index: ARCHIVE.leaf_index, record: ARCHIVE.record, fields: ARCHIVE.fields };
 
 /** What a paid call is answered, by either way to it. */
 const outcomesOf = (asynchronous: string) => ({
@@ -259,6 +263,31 @@ export const executionRoutes = {
       const archive = await archiveOf(deps, param('execution_id'));
       if (!archive) throw new ApiError('not_found', 'There is no archived execution with this execution_id');
       return { status: 200, value: archive };
+    },
+  }),
+
+  listLeaves: route({
+    method: 'get',
+    path: '/v1/archives/{archive_index}/leaves',
+    tag: 'Executions',
+    summary: 'Fetch what a tree is made of',
+    about: `The leaves of an archive in their order, ${ARCHIVE_PAGE} a page, a line of JSON each: \`leaf_index\`, \`record\` and \`fields\`. All pages together are the archive's file; whoever hashes them has the root of the tree's account (\`npm run cli -- archive rebuild\`). After the last leaf the answer is empty.`,
+    access: 'public',
+    params: { archive_index: { about: 'The archive’s place in the line of all, from 0.', example: '0' } },
+    query: LeavesQuery,
+    answers: {
+      200: { about: 'The page.', bytes: 'application/x-ndjson', examples: { page: `${JSON.stringify(LINE)}\n` } },
+    },
+    errors: ['not_found'],
+    cache: CACHING.listing,
+    async handle({ deps }, { request, param }) {
+      const { first } = parse(LeavesQuery, readQuery(request.url), 'query');
+      const lines = await leavesOf(deps, param('archive_index'), first);
+      if (!lines) throw new ApiError('not_found', 'There is no archive with this index');
+      const text = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      const headers: Record<string, string> = {};
+      if (lines.length === ARCHIVE_PAGE) headers['Cache-Control'] = CACHING.leaves;
+      return { status: 200, value: text, headers };
     },
   }),
 

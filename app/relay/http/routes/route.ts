@@ -16,6 +16,8 @@ export const CACHING = {
   document: 'public, max-age=300',
   /** One caller's, for ever the same. */
   result: 'private, max-age=31536000, immutable',
+  /** Everybody's, for ever the same. */
+  leaves: 'public, max-age=31536000, immutable',
   never: 'no-store',
 } as const;
 
@@ -24,7 +26,7 @@ export interface Answer {
   about: string;
   schema?: z.ZodType;
   /** Media type of an answer in bytes. */
-  bytes?: 'text/plain' | 'text/html' | 'application/json';
+  bytes?: 'text/plain' | 'text/html' | 'application/json' | 'application/x-ndjson';
   headers?: readonly ResponseHeader[];
   /** By the names that they are shown under. */
   examples?: Record<string, unknown>;
