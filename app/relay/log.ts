@@ -65,6 +65,10 @@ export const FIELDS: Record<string, Allow> = {
   retryMs: number,
   lamports: number,
   hours: number,
+  archive_index: number,
+  tree: base58,
+  records: number,
+  accounts: number,
   signal: word,
   url: matching(/^https?:\/\/[^/]+$/),
 };

@@ -13,7 +13,7 @@ import {
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { type Resting, readAll } from './reading.ts';
-import type { Sending } from './sending.ts';
+import { reasonOf, type Sending } from './sending.ts';
 
 export interface ArchivesDeps {
   chain: Pick<RelayChain, 'authority' | 'connection' | 'read'>;
@@ -72,10 +72,14 @@ async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
     chain.connection.getBalance(payer),
   ]);
   if (balance - (lamports - held) < minLamports) {
-    log.warn({ index, lamports, balance }, 'the relay authority is short of SOL for the tree of the next archive');
+    log.warn(
+      { archive_index: index, lamports },
+      'the relay authority is short of SOL for the tree of the next archive',
+    );
     return;
   }
   const sent = await sending.send(makeArchive({ payer, index, lamports, held }));
-  if (sent.kind === 'confirmed') log.info({ index, lamports: lamports - held }, 'an archive was made');
-  else log.warn({ index, ...sent }, 'the next archive could not be made');
+  if (sent.kind === 'confirmed') log.info({ archive_index: index, lamports: lamports - held }, 'an archive was made');
+  else
+    log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'the next archive could not be made');
 }

@@ -5,6 +5,7 @@ import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/p
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
 import { readAll } from './reading.ts';
+import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
 /** Archives what is ripe, as far as there is an archive for it. */
@@ -38,10 +39,13 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
       deps,
       executions.map(({ record, lamports }) => ({ address: record, lamports })),
     );
-    log.info({ archive: archive.index, records: gone }, 'records were archived');
+    log.info({ archive_index: archive.index, records: gone }, 'records were archived');
   } else if (sent.kind !== 'expired') {
     // None of them can go now: their sponsors can take nothing, or others were first a moment ago.
     for (const { record } of executions) resting.rest(record.toBase58());
-    log.warn({ archive: archive.index, ...sent }, 'records could not be archived');
+    log.warn(
+      { archive_index: archive.index, fate: sent.kind, reason: reasonOf(sent) },
+      'records could not be archived',
+    );
   }
 }

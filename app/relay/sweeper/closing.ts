@@ -4,6 +4,7 @@ import { closeDispute, closeExecution, constants, decodeAccount } from '../../sd
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts';
 import { readAll } from './reading.ts';
+import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
 /** With a sponsor each they are 80 bytes, of the 1,232 that a transaction has. */
@@ -58,14 +59,15 @@ async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): P
   while (closings.length > 0) {
     const sent = await deps.sending.send(closings.map(({ instruction }) => instruction));
     if (sent.kind === 'confirmed') {
-      deps.log.info({ accounts: await toldGone(deps, closings) }, 'ended accounts were closed');
+      const gone = await toldGone(deps, closings);
+      deps.log.info({ accounts: gone }, 'ended accounts were closed');
       return true;
     }
     if (sent.kind === 'expired') return true;
     const one = sent.instruction === null ? undefined : closings[sent.instruction];
     const failed = one ? [one] : closings;
     for (const { address } of failed) deps.resting.rest(address.toBase58());
-    deps.log.warn({ accounts: failed.map(({ address }) => String(address)), ...sent }, 'accounts could not be closed');
+    deps.log.warn({ accounts: failed.length, fate: sent.kind, reason: reasonOf(sent) }, 'accounts could not be closed');
     closings = closings.filter((closing) => !failed.includes(closing));
   }
   return true;

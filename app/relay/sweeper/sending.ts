@@ -15,6 +15,11 @@ export class Interrupted extends Error {}
 /** `refused`: it would fail, so it was not sent. */
 export type Sent = Exclude<Fate, { kind: 'unknown' }> | ({ kind: 'refused' } & TransactionFailure);
 
+/** Why a transaction did not do what it was for, for the log. */
+export function reasonOf(sent: Sent): string | null {
+  return 'message' in sent ? (sent.error ?? sent.message) : null;
+}
+
 export interface Sending {
   /** Throws Interrupted where nobody may send here now, and where the node does not answer. */
   send(instructions: TransactionInstruction[]): Promise<Sent>;

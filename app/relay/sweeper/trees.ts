@@ -55,7 +55,10 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
       mismatched.delete(index);
       return;
     }
-    deps.log.error({ archive: index, tree: archive.tree }, 'the leaves of the index do not make the root of the tree');
+    deps.log.error(
+      { archive_index: index, tree: archive.tree },
+      'the leaves of the index do not make the root of the tree',
+    );
     const isFirst = !mismatched.has(index);
     mismatched.add(index);
     // Leaves that were rolled back and came again in another order are right when they are read again; once, because
