@@ -6,6 +6,7 @@ import { archiveOf } from '../../../app/relay/calls/archived.ts';
 import * as program from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
+import { createAftermath } from '../../indexer/aftermath.ts';
 import { eventually } from '../../indexer/harness.ts';
 import type { OpenedExecution } from '../../indexer/market.ts';
 import { type Stage, startStage } from './sweepStage.ts';
@@ -170,6 +171,25 @@ describe('the sweeper', function () {
     });
     expect(await stage.recordsLeft([own])).to.equal(1);
     expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller);
+    await sweeper.end();
+  });
+
+  it('closes an ended dispute 30 days after its outcome, and what it was about becomes a leaf', async () => {
+    const [execution] = await stage.settled(1);
+    const aftermath = createAftermath(stage);
+    await stage.send([aftermath.dispute(execution!)], stage.caller);
+    await stage.send([aftermath.resolve(execution!, stage.admin.publicKey, false, 0n)], stage.admin);
+    const dispute = program.findDispute(program.findExecution(execution!.executionId));
+    await stage.pass(program.constants.endedDisputeSeconds);
+    const caller = await stage.lamports(stage.caller.publicKey);
+    const rent = (await stage.lamports(dispute)) + (await rentOf([execution!]));
+    const relay = await stage.lamports(stage.relay.publicKey);
+    const sweeper = await stage.sweep();
+    leaves += 1;
+    await stage.followed(leaves);
+    await eventually('the dispute is closed', async () => (await stage.lamports(dispute)) === 0);
+    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
+    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
     await sweeper.end();
   });
 
