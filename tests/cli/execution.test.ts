@@ -7,11 +7,17 @@ import { expect } from 'chai';
 import { findEscrow, findExecution, findGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
+import { readClock } from '../../app/sdk/wallet/connection.ts';
 import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
 const PRICE = 250_000n;
-const WEEK_SECONDS = 604_800;
+/** A refunded record stays three days after its refund. */
+const KEPT_SECONDS = 259_200;
+/** What an open parks for the settle unless told otherwise. */
+const GAS = 10_000n;
+/** One signature. */
+const FEE = 5_000n;
 
 describe('the command line without the service: executions', function () {
   this.timeout(60_000);
@@ -43,8 +49,14 @@ describe('the command line without the service: executions', function () {
 
   it('opens: the price leaves the wallet for an escrow of its own, and everything is told', async () => {
     const before = await held();
-    const nonce = '0f'.repeat(16);
-    const opened = await open('--task', 'sums', '--parameters', '{"a":1}', '--timeout-seconds', '30', '--nonce', nonce);
+    const tail = '0f'.repeat(12);
+    const words = ['--task', 'sums', '--parameters', '{"a":1}', '--timeout-seconds', '30', '--nonce-tail', tail];
+    const lamports = await lamportsOf(caller);
+    const opened = await open(...words);
+    // The UTC day, as a little-endian u32, goes before the tail.
+    const day = Buffer.alloc(4);
+    day.writeUInt32LE(Math.floor(Number(await readClock(market.node.connection)) / 86_400));
+    const nonce = `${day.toString('hex')}${tail}`;
     const id = deriveExecutionId(caller.publicKey.toBytes(), Buffer.from(nonce, 'hex'));
     executionId = opened.execution_id;
     expect(opened).to.include({
@@ -56,6 +68,9 @@ describe('the command line without the service: executions', function () {
       request_hash: Buffer.from(requestHash('sums', { a: 1 })).toString('hex'),
     });
     expect(await held()).to.deep.equal({ ...before, caller: before.caller - PRICE });
+    // The record's account holds the gas beside its rent.
+    const lent = (await rentOf(findExecution(id))) + (await rentOf(findEscrow(findExecution(id))));
+    expect(await lamportsOf(caller)).to.equal(lamports - lent - FEE);
 
     const shown = await terminal.look('execution', 'show', executionId);
     expect(shown).to.include({
@@ -70,6 +85,7 @@ describe('the command line without the service: executions', function () {
       result_hash: null,
       settled_at: null,
       disputable_until: null,
+      gas_lamports: Number(GAS),
     });
     const seconds = (name: string) => Date.parse(shown[name]) / 1000;
     expect(seconds('deadline') - seconds('opened_at')).to.equal(30);
@@ -116,7 +132,7 @@ describe('the command line without the service: executions', function () {
     const refusal = await terminal.refused(stranger, 'execution', 'refund', executionId);
     expect(refusal).to.match(/\(RefundTooEarly\)\. refund_at is 20\S+Z; the chain's clock shows 20\S+Z\.\n$/);
     const close = await terminal.refused(stranger, 'execution', 'close', executionId);
-    expect(close).to.include('(ExecutionNotRefunded). It is open.');
+    expect(close).to.include('(ExecutionNotEnded). It is open.');
     const evidence = terminal.file('evidence.txt', 'no answer yet');
     expect(await terminal.refused(caller, 'dispute', 'open', executionId, '--evidence', evidence)).to.include(
       '(ExecutionNotCompleted). It is open.',
@@ -141,7 +157,8 @@ describe('the command line without the service: executions', function () {
     const refunded = await terminal.done(stranger, 'execution', 'refund', executionId);
     expect(refunded).to.include({ amount_usdc: '0.25', destination: usdc.toBase58() });
     expect(await held()).to.deep.equal({ ...before, caller: before.caller + PRICE });
-    expect(await lamportsOf(caller)).to.equal(callerLamports + rent);
+    // No relay ended it: the gas comes back too.
+    expect(await lamportsOf(caller)).to.equal(callerLamports + rent + GAS);
     const after = await terminal.look('execution', 'show', executionId);
     expect(after).to.include({ status: 'refunded', escrow_usdc: null });
     expect(await terminal.refused(stranger, 'execution', 'refund', executionId)).to.include(
@@ -149,12 +166,12 @@ describe('the command line without the service: executions', function () {
     );
   });
 
-  it('closes a refunded record after a week, its rent to whoever paid it', async () => {
-    const { opened_at } = await terminal.look('execution', 'show', executionId);
+  it('closes a refunded record after three days, its rent to whoever paid it', async () => {
+    const { settled_at } = await terminal.look('execution', 'show', executionId);
     expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.match(
       /\(CloseTooEarly\)\. It can be closed at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
     );
-    await market.node.timeTravel(Date.parse(opened_at) / 1000 + WEEK_SECONDS);
+    await market.node.timeTravel(Date.parse(settled_at) / 1000 + KEPT_SECONDS);
     const record = findExecution(parseUuid(executionId)!);
     const rent = await rentOf(record);
     expect(rent > 0n).to.equal(true);
@@ -176,7 +193,7 @@ describe('the command line without the service: executions', function () {
     expect(await terminal.refused(caller, 'keys', 'update', keyId, '--total', '5')).to.match(
       /\(GrantExpiryOutOfBounds\)\. It would end at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
     );
-    const change = ['--total', '5', '--per-execution', '0.3', '--expires-in-days', '365'];
+    const change = ['--total', '5', '--per-execution', '0.3', '--max-gas', '30000', '--expires-in-days', '365'];
     const updated = await terminal.done(caller, 'keys', 'update', keyId, ...change);
     expect(updated).to.include({
       per_execution_usdc: '0.3',
@@ -184,13 +201,14 @@ describe('the command line without the service: executions', function () {
       period_seconds: 86_400,
       total_usdc: '5',
       total_spent_usdc: '0',
+      max_gas_lamports: 30_000,
     });
     const grant = findGrant(caller.publicKey, Buffer.from(keyId, 'hex'));
     const rent = await rentOf(grant);
     const before = await lamportsOf(caller);
     const closed = await terminal.done(caller, 'keys', 'close', keyId);
     expect(closed).to.include({ key_id: keyId, closed: true, rent_sponsor: caller.publicKey.toBase58() });
-    expect(await lamportsOf(caller)).to.equal(before + rent - 5_000n);
+    expect(await lamportsOf(caller)).to.equal(before + rent - FEE);
     expect(await rentOf(grant)).to.equal(0n);
     expect(await terminal.refused(caller, 'keys', 'close', keyId)).to.include(`has no key ${keyId}`);
   });

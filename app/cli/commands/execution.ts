@@ -21,7 +21,7 @@ import {
 
 const U32_MAX = 2 ** 32 - 1;
 const HASH_BYTES = 32;
-const NONCE_BYTES = 16;
+const NONCE_TAIL_BYTES = 12;
 
 interface OpenOptions extends CommonOptions {
   task?: string;
@@ -29,7 +29,7 @@ interface OpenOptions extends CommonOptions {
   requestHash?: Uint8Array;
   maxPrice?: bigint;
   timeoutSeconds?: number;
-  nonce?: Uint8Array;
+  nonceTail?: Uint8Array;
   source?: Address;
 }
 
@@ -52,12 +52,16 @@ function addOpen(group: Command): void {
     .option('--request-hash <hex>', 'the hash itself, instead of --task and --parameters', toBytes(HASH_BYTES))
     .option('--max-price <usdc>', 'refuse a higher price (default: what the agent asks now)', toAmount)
     .option('--timeout-seconds <n>', "time for the answer (default: the agent's longest)", toCount(U32_MAX))
-    .option('--nonce <hex>', '16 bytes that this wallet never used before (default: random)', toBytes(NONCE_BYTES))
+    .option(
+      '--nonce-tail <hex>',
+      '12 bytes that this wallet has not used since yesterday; the day is put before them (default: random)',
+      toBytes(NONCE_TAIL_BYTES),
+    )
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
     .action(async (agent: Address, options: OpenOptions) => {
       const { openByWallet } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
-      const { maxPrice, timeoutSeconds, nonce, source } = options;
+      const { maxPrice, timeoutSeconds, nonceTail, source } = options;
       const terms = {
         wallet,
         agentId: await publicKeyOf(agent),
@@ -65,7 +69,7 @@ function addOpen(group: Command): void {
         onProgress: report,
         ...(maxPrice && { maxPrice }),
         ...(timeoutSeconds && { timeoutSeconds }),
-        ...(nonce && { nonce }),
+        ...(nonceTail && { nonceTail }),
         ...(source && { source: await publicKeyOf(source) }),
       };
       printResult(await openByWallet(await openOnChain(options), terms), options.json);

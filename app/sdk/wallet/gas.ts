@@ -37,9 +37,10 @@ export async function takeGas(
   const held = await readGas(connection, owner);
   const amount = lamports ?? held;
   if (amount === 0n) throw new Refusal(`The tank ${findSpender(owner)} of wallet ${owner} is empty.`);
+  const rest = held > amount ? held - amount : 0n;
   const signature = await sendTransaction(connection, [withdrawGas({ wallet: owner, lamports: amount })], wallet, {
     InvalidAmount: `The tank holds ${formatSol(held)} SOL.`,
-    TankBelowRent: `It would hold ${formatSol(held - amount)} SOL; take all of it, or leave at least ${await leastOf(connection)} SOL.`,
+    TankBelowRent: `It would hold ${formatSol(rest)} SOL; take all of it, or leave at least ${await leastOf(connection)} SOL.`,
   });
   return { ...describe(owner, await readGas(connection, owner)), taken_sol: formatSol(amount), signature };
 }

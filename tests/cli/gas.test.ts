@@ -1,0 +1,184 @@
+/**
+ * The tank by commands alone, on a real node: what wallet and tank hold after each, to the lamport, how much of it a key
+ * may take, and what is said to whoever asks for too much. And a dispute's rent, which comes back by a command too.
+ */
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { decodeAccount, findDispute, findExecution, findGrant, findSpender } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { createTerminal, runHere } from './run.ts';
+
+/** One signature. */
+const FEE = 5_000n;
+/** An ended dispute stays 30 days. */
+const KEPT_SECONDS = 2_592_000;
+
+describe('the command line without the service: gas', function () {
+  this.timeout(60_000);
+  // Each step stands on the one before it.
+  this.bail(true);
+  let market: TestMarketplace;
+  let terminal: ReturnType<typeof createTerminal>;
+  let [admin, caller, stranger]: Keypair[] = [];
+  let tank: PublicKey;
+
+  const lamportsOf = async (address: PublicKey) => BigInt(await market.node.connection.getBalance(address));
+  const held = async () => ({
+    caller: await lamportsOf(caller!.publicKey),
+    stranger: await lamportsOf(stranger!.publicKey),
+    tank: await lamportsOf(tank),
+  });
+  const grantOf = async (apiKey: string) => {
+    const address = findGrant(caller!.publicKey, keyIdOf(apiKey));
+    const account = await market.node.connection.getAccountInfo(address);
+    return { address, limits: decodeAccount('KeyGrant', account!.data) };
+  };
+  const create = (...words: string[]) =>
+    terminal.done(caller!, 'keys', 'create', '--name', 'gas', '--base-url', market.relay.url, ...words);
+
+  before(async () => {
+    market = await startMarketplace();
+    terminal = createTerminal(market.node.rpcUrl);
+    [admin, caller, stranger] = [market.node.payer, market.callers[0]!.wallet, market.callers[1]!.wallet];
+    tank = findSpender(caller.publicKey);
+  });
+  after(async () => {
+    terminal.close();
+    await market.stop();
+  });
+
+  it('add fills a tank from whoever signs, show tells what is in it', async () => {
+    const names = { wallet: caller!.publicKey.toBase58(), tank: tank.toBase58() };
+    const before = await held();
+    const added = await terminal.done(caller!, 'gas', 'add', '0.01');
+    expect(added).to.include({ ...names, added_sol: '0.01', gas_lamports: String(before.tank + 10_000_000n) });
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller - 10_000_000n - FEE,
+      tank: before.tank + 10_000_000n,
+    });
+
+    const given = await terminal.done(stranger!, 'gas', 'add', '0.000000001', '--of', caller!.publicKey.toBase58());
+    expect(given).to.include({ ...names, added_sol: '0.000000001' });
+    const full = await held();
+    expect(full).to.deep.equal({
+      caller: before.caller - 10_000_000n - FEE,
+      stranger: before.stranger - 1n - FEE,
+      tank: before.tank + 10_000_001n,
+    });
+
+    const shown = { ...names, gas_lamports: String(full.tank) };
+    expect(await terminal.done(caller!, 'gas', 'show')).to.include(shown);
+    expect(await terminal.done(stranger!, 'gas', 'show', '--of', caller!.publicKey.toBase58())).to.include(shown);
+    expect(await terminal.done(stranger!, 'gas', 'show')).to.include({ gas_lamports: '0', gas_sol: '0' });
+    expect(await held()).to.deep.equal(full);
+  });
+
+  it('keys create --gas fills it in the transaction that makes the key, which --max-gas limits', async () => {
+    const before = await held();
+    const { api_key } = await create('--gas', '0.002', '--max-gas', '15000');
+    const { address, limits } = await grantOf(api_key);
+    expect(limits.maxGasLamports).to.equal(15_000);
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller - 2_000_000n - (await lamportsOf(address)) - FEE,
+      tank: before.tank + 2_000_000n,
+    });
+    const { api_key: plain } = await create();
+    expect((await grantOf(plain)).limits.maxGasLamports).to.equal(20_000);
+  });
+
+  it('take gives some of it back to the wallet, or all', async () => {
+    const before = await held();
+    const some = await terminal.done(caller!, 'gas', 'take', '0.004');
+    expect(some).to.include({ taken_sol: '0.004', gas_lamports: String(before.tank - 4_000_000n) });
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + 4_000_000n - FEE,
+      tank: before.tank - 4_000_000n,
+    });
+    expect(await terminal.done(caller!, 'gas', 'take')).to.include({ gas_lamports: '0', gas_sol: '0' });
+    expect(await held()).to.deep.equal({ ...before, caller: before.caller + before.tank - 2n * FEE, tank: 0n });
+  });
+
+  it('rejects: more than there is, an empty tank, a rest that no account may hold; nothing moves', async () => {
+    const empty = await held();
+    expect(await terminal.refused(caller!, 'gas', 'take')).to.equal(
+      `The tank ${tank} of wallet ${caller!.publicKey} is empty.\n`,
+    );
+    expect(await terminal.refused(caller!, 'gas', 'take', '0.001')).to.include(
+      '(InvalidAmount). The tank holds 0 SOL.',
+    );
+    expect(await terminal.refused(caller!, 'gas', 'add', '0.000000001')).to.match(
+      /^A tank must hold at least 0\.\d+ SOL; it would hold 0\.000000001\.\n$/,
+    );
+    expect(await held()).to.deep.equal(empty);
+
+    await terminal.done(caller!, 'gas', 'add', '0.01');
+    const full = await held();
+    expect(await terminal.refused(caller!, 'gas', 'take', '0.010000001')).to.include(
+      '(InvalidAmount). The tank holds 0.01 SOL.',
+    );
+    expect(await terminal.refused(caller!, 'gas', 'take', '0.009999999')).to.include(
+      '(TankBelowRent). It would hold 0.000000001 SOL; take all of it, or leave at least 0.',
+    );
+    expect(await held()).to.deep.equal(full);
+  });
+
+  it('rejects: gas that is no amount, or above what a key may ever take, as wrong usage', async () => {
+    for (const words of [
+      ['gas', 'add'],
+      ['gas', 'add', '0'],
+      ['gas', 'add', '-1'],
+      ['gas', 'add', '0.0000000001'],
+      ['gas', 'take', 'all'],
+      ['gas', 'show', '--of', 'nobody'],
+      ['keys', 'create', '--name', 'x', '--max-gas', '100001'],
+      ['keys', 'create', '--name', 'x', '--gas', '0'],
+    ]) {
+      const { code, stdout, stderr } = await runHere(words);
+      expect({ code, stdout }, words.join(' ')).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(/^error: /);
+    }
+  });
+
+  it('dispute close gives the rent of an ended dispute back after 30 days, sent by anyone, and not before', async () => {
+    const path = `/v1/agents/${market.agentId}/execute`;
+    const { body } = await request(market.relay.url, path, { apiKey: market.callers[0]!.apiKey, body: { task: 'x' } });
+    expect(body.status, JSON.stringify(body)).to.equal('completed');
+    const id: string = body.execution_id;
+    const file = terminal.file('evidence.txt', 'wrong');
+    await terminal.done(caller!, 'dispute', 'open', id, '--evidence', file);
+    const dispute = findDispute(findExecution(parseUuid(id)!));
+    const close = () => terminal.refused(stranger!, 'dispute', 'close', id);
+    const open = await held();
+    expect(await close()).to.include('(DisputeNotEnded). Its outcome is open, and it owes 0 USDC.');
+    expect(await held()).to.deep.equal(open);
+
+    await terminal.done(admin!, 'admin', 'resolve-dispute', id, '--reject', '--reason-file', file);
+    const { resolved_at } = await terminal.look('dispute', 'show', id);
+    const before = await held();
+    expect(await close()).to.match(
+      /\(CloseTooEarly\)\. It can be closed at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    );
+    expect(await held()).to.deep.equal(before);
+
+    const rent = await lamportsOf(dispute);
+    // The relay's sweeper closes disputes as well, and would be first.
+    await market.relay.kill();
+    await market.node.timeTravel(Date.parse(resolved_at) / 1000 + KEPT_SECONDS);
+    expect(await terminal.done(stranger!, 'dispute', 'close', id)).to.include({
+      execution_id: id,
+      rent_sponsor: caller!.publicKey.toBase58(),
+    });
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + rent,
+      stranger: before.stranger - FEE,
+    });
+    expect(await lamportsOf(dispute)).to.equal(0n);
+    expect(await close()).to.equal(`There is no dispute of execution ${id} on this chain.\n`);
+  });
+});
