@@ -26,6 +26,8 @@ const TANK_WAIT_MS = 5_000;
 /** While nothing was lent a moment ago, calls are offered their tank's rent at once. */
 const NOT_LENT_MS = 5_000;
 const RETRY_START_SECONDS = 5;
+/** The clock has been read again by then. */
+const RETRY_DAY_SECONDS = 1;
 
 /** The id that a call takes, and those that it would have taken on other days. */
 interface Identity {
@@ -85,6 +87,11 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     for (;;) {
       const reserved = await reserveOnce(principal, agent, call, executionId, mayOwnRent);
       const { means, now } = reserved;
+      if (!hasOpenDay(nonce, now)) {
+        reserved.release();
+        const message = "The chain's clock is at another day than it was thought to be";
+        throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_DAY_SECONDS });
+      }
       starting.add(executionId);
       try {
         const ways = waysToPay(means, budgets, mayOwnRent);
@@ -200,6 +207,12 @@ function identify(wallet: string, { repeatable }: PaidCall, day: number): Identi
   const idOf = (bytes: Uint8Array) => formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), bytes));
   const rivals = repeatable ? [-1, 1].map((days) => idOf(onDay(nonce, nonce.readUInt32LE() + days))) : [];
   return { executionId: idOf(nonce), nonce, rivals };
+}
+
+/** Whether the program takes this nonce: the clock runs on from its last reading, and may be a little off at midnight. */
+function hasOpenDay(nonce: Buffer, now: bigint): boolean {
+  const age = nonceDay(now) - nonce.readUInt32LE();
+  return age === 0 || age === 1;
 }
 
 /** The same nonce of another day. */
