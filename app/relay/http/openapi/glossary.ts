@@ -141,6 +141,7 @@ export const GLOSSARY: Record<string, string> = {
   success_rate: '`successful_executions` / `total_executions`, 0 to 1; 0 when there are none.',
   successful_executions: 'Completed ones, without upheld disputes.',
   tagline: 'One sentence.',
+  tank: 'The address that holds the wallet’s lamports for gas and rent; send there what is missing.',
   tags: 'Standard tags first, then custom ones.',
   'listAgents.tags': 'Comma-separated; agents that have all of them. An unknown tag gives an empty list.',
   'listExecutions.agent_id': 'Only this agent’s executions.',
