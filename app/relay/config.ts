@@ -90,10 +90,10 @@ const settings = z.object({
   BURNT_LAMPORTS_PER_WALLET_DAY: lamports(5_000_000n).describe(
     'network fees that nobody has paid for, as of opens that failed, in 24 hours: of one wallet’s calls, lamports',
   ),
-  BURNT_LAMPORTS_PER_LISTING_DAY: lamports(20_000_000n).describe('the same of one agent’s calls, lamports'),
-  BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe(
-    'the same in all, lamports; half is kept for wallets that have paid for calls',
+  BURNT_LAMPORTS_PER_LISTING_DAY: lamports(20_000_000n).describe(
+    'the same of one agent’s calls, lamports; half is kept for wallets that have paid for calls',
   ),
+  BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe('the same in all, lamports; half is kept likewise'),
   MAX_OPEN_EXECUTIONS: z.coerce
     .number()
     .int()

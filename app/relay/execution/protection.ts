@@ -72,11 +72,11 @@ export function obstacleOf(sums: Sums, budgets: Budgets, lamports: bigint, passi
   if (budgets.openExecutions > 0 && sums.open_now >= BigInt(budgets.openExecutions)) {
     return tooManyOpen(budgets.openExecutions);
   }
-  const { burnt } = budgets;
+  const burnable = burnableBy(budgets, sums.paid);
   const burntBy: [who: string, burnt: bigint, atRisk: bigint, most: bigint][] = [
-    ["The wallet's calls", sums.burnt_wallet, sums.risk_wallet, burnt.wallet],
-    ["The agent's calls", sums.burnt_listing, sums.risk_listing, burnt.listing],
-    ['Calls that failed', sums.burnt_total, sums.risk_total, burnableBy(budgets, sums.paid)],
+    ["The wallet's calls", sums.burnt_wallet, sums.risk_wallet, burnable.wallet],
+    ["The agent's calls", sums.burnt_listing, sums.risk_listing, burnable.listing],
+    ['Calls that failed', sums.burnt_total, sums.risk_total, burnable.total],
   ];
   for (const [who, lost, , most] of burntBy) if (lost + lamports > most) return burntTooMuch(who, lost);
   if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'wait';

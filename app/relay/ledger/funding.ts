@@ -108,11 +108,12 @@ export function opensAllowed(paid: bigint): bigint {
 }
 
 /**
- * Of what may be burnt in all, half is kept for wallets that have paid for some calls since the last that failed: else
- * strangers, who cost nothing, could use it up and turn everybody away.
+ * Of what an agent's calls and all calls may burn, half is kept for wallets that have paid for some calls since the last
+ * that failed: else strangers, who cost nothing, could use it up and turn everybody away.
  */
-export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, paid: bigint): bigint {
-  return paid >= BigInt(PAID_FOR_ONE) ? burnt.total : burnt.total / 2n;
+export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, paid: bigint): Budget {
+  if (paid >= BigInt(PAID_FOR_ONE)) return burnt;
+  return { wallet: burnt.wallet, listing: burnt.listing / 2n, total: burnt.total / 2n };
 }
 
 /** What a claim is held against, as its statement takes it. */
@@ -135,6 +136,9 @@ export function limitsOf(budgets: Budgets, isOpen: boolean) {
 
 export type Limits = ReturnType<typeof limitsOf>;
 
+/** As `burnableBy` has it. */
+const SHARE = sql.raw(`(CASE WHEN paid >= ${PAID_FOR_ONE} THEN 1 ELSE 2 END)`);
+
 /** Whether `way` of `ways` fits `sums`: the values of `limits` in the order of its fields. */
 export function fits(limits: Limits): RawBuilder<boolean> {
   const l = limits;
@@ -142,9 +146,8 @@ export function fits(limits: Limits): RawBuilder<boolean> {
     (${l.isOpen} = 0 OR in_flight < ${sql.raw(String(FIRST_OPENS))} + paid / ${sql.raw(String(PAID_FOR_ONE))})
     AND open_now < ${l.openLimit}
     AND burnt_wallet + risk_wallet + gas + house <= ${l.burntWallet}
-    AND burnt_listing + risk_listing + gas + house <= ${l.burntListing}
-    AND burnt_total + risk_total + gas + house
-      <= ${l.burntTotal} / (CASE WHEN paid >= ${sql.raw(String(PAID_FOR_ONE))} THEN 1 ELSE 2 END)
+    AND burnt_listing + risk_listing + gas + house <= ${l.burntListing} / ${SHARE}
+    AND burnt_total + risk_total + gas + house <= ${l.burntTotal} / ${SHARE}
     AND (record_rent = 0 OR (lent_wallet + record_rent + escrow_rent <= ${l.lentWallet}
       AND lent_listing + record_rent + escrow_rent <= ${l.lentListing}
       AND lent_total + record_rent + escrow_rent <= ${l.lentTotal}))

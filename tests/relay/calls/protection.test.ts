@@ -194,7 +194,7 @@ describe('protection of the fee payer', function () {
     const signingKey = generateSigningKey();
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
     const elsewhere = await market.list({ name: 'another', endpoint: market.endpoint, signingKey });
-    const own = await startAnew({ BURNT_LAMPORTS_PER_LISTING_DAY: String(FEE + GAS) });
+    const own = await startAnew({ BURNT_LAMPORTS_PER_LISTING_DAY: String(2 * (FEE + GAS)) });
     for (let times = 0; times < 2; times += 1) await burn(own);
     const before = await lamports();
     for (const caller of [0, 1]) await refused(await execute(caller, { task: 'x' }, own), /The agent's calls/, '900');

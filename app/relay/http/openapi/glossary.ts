@@ -114,7 +114,8 @@ export const GLOSSARY: Record<string, string> = {
   program_id: 'The program on-chain.',
   proof: 'The 20 nodes beside the leaf’s way to the root, from the bottom up; lower-case hex.',
   pubkey: "The creator's wallet address.",
-  reason: 'Why it cannot be started: it has `ended`, was `not_by_wallet` opened itself, or it is `too_late`.',
+  reason:
+    'Why it cannot be started: it has `ended`, was `not_by_wallet` opened itself, it is `too_late`, or its record holds too little `gas`.',
   refund:
     'Of a failed one: `done` is back; `claimable` waits for a missing USDC account of yours; `blocked` for a frozen one. Else null.',
   relay_authorities: 'The wallets by which this service opens, settles and refunds.',
