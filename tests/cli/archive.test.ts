@@ -219,7 +219,7 @@ describe('the command line: the archive', function () {
     expect(published).to.deep.equal(again);
     const page = await fetch(`${relay.url}/v1/archives/0/leaves`);
     expect(await page.text()).to.equal(readFileSync(file, 'utf8'));
-    expect(page.headers.get('content-type')).to.equal('application/x-ndjson; charset=utf-8');
+    expect(page.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
     const tag = { 'if-none-match': page.headers.get('etag')! };
     expect((await fetch(`${relay.url}/v1/archives/0/leaves`, { headers: tag })).status).to.equal(304);
     expect(await (await fetch(`${relay.url}/v1/archives/0/leaves?first=2`)).text()).to.equal('');

@@ -20,7 +20,9 @@ const bodies = ROUTE_IDS.map((id) => routeOf(id).body?.schema);
 /** What callers send, and what they get: a schema may look different from both sides. */
 const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes(schema)));
 const ANSWER_SCHEMAS = {
-  ...Object.fromEntries(NAMED.filter(([name]) => !(name in REQUESTS) && !/Query$|^ErrorBody$/.test(name))),
+  ...Object.fromEntries(
+    NAMED.filter(([name]) => !(name in REQUESTS) && !/Query$|^ErrorBody$|^ArchiveLine$/.test(name)),
+  ),
   RequestIssue,
   ...Object.fromEntries(ERROR_CODES.map((code) => [`error_${code}`, errorBodyOf(code)])),
 };

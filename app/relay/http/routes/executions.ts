@@ -276,7 +276,7 @@ export const executionRoutes = {
     params: { archive_index: { about: 'The archive’s place in the line of all, from 0.', example: '0' } },
     query: LeavesQuery,
     answers: {
-      200: { about: 'The page.', bytes: 'application/x-ndjson', examples: { page: `${JSON.stringify(LINE)}\n` } },
+      200: { about: 'The page.', bytes: 'text/plain', examples: { page: `${JSON.stringify(LINE)}\n` } },
     },
     errors: ['not_found'],
     cache: CACHING.listing,

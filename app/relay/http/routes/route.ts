@@ -26,7 +26,7 @@ export interface Answer {
   about: string;
   schema?: z.ZodType;
   /** Media type of an answer in bytes. */
-  bytes?: 'text/plain' | 'text/html' | 'application/json' | 'application/x-ndjson';
+  bytes?: 'text/plain' | 'text/html' | 'application/json';
   headers?: readonly ResponseHeader[];
   /** By the names that they are shown under. */
   examples?: Record<string, unknown>;
