@@ -29,7 +29,7 @@ const WALLETS = 100;
 const BATCH = 20;
 const SOL = 1e9;
 /** The operator's budgets, lamports. */
-const BURNT = 600_000;
+const BURNT = 2_400_000;
 const LENT_CALLS = 20;
 
 describe("the operator's SOL under attack by a hundred wallets", function () {
