@@ -23,6 +23,8 @@ const SLOT_SECONDS = 0.4;
 /** The first step of a journey is short, so that no node with longer slots goes too far by it. */
 const FIRST_STEP = 1 / 8;
 const MAX_STEPS = 8;
+/** A relay signs with a blockhash for up to two seconds, and those of before a journey are good for nothing after it. */
+const SETTLING_MS = 2_500;
 
 interface RunningChain {
   rpcUrl: string;
@@ -92,6 +94,7 @@ export async function travel(hours: number) {
   if (now.seconds < target) {
     throw new Refusal(`The node moved its clock only to ${shownTime(now)}, not to ${shownTime({ seconds: target })}.`);
   }
+  await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
   return { from: shownTime(from), now: shownTime(now), slot: now.slot };
 }
 

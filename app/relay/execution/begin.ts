@@ -81,7 +81,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
    * Reserve and claim, again and again while only earlier calls of the wallet stand in the way. Throws ApiError.
    */
   async function claimPaid(principal: Principal, agent: Agent, call: PaidCall, identity: Identity, ticket: Ticket) {
-    const { executionId, nonce, rivals } = identity;
+    let { executionId, nonce, rivals } = identity;
     const patientUntil = performance.now() + TANK_WAIT_MS;
     let mayOwnRent = performance.now() < notLentUntil;
     for (;;) {
@@ -89,8 +89,13 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
       const { means, now } = reserved;
       if (!hasOpenDay(nonce, now)) {
         reserved.release();
-        const message = "The chain's clock is at another day than it was thought to be";
-        throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_DAY_SECONDS });
+        if (call.repeatable) {
+          // Its repeats were looked for under other days.
+          const message = "The chain's clock is at another day than it was thought to be";
+          throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_DAY_SECONDS });
+        }
+        ({ executionId, nonce, rivals } = identify(principal.wallet, call, nonceDay(now)));
+        continue;
       }
       starting.add(executionId);
       try {
@@ -171,7 +176,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
       live.opened();
       throw error;
     } finally {
-      starting.delete(executionId);
+      starting.delete(row.execution_id);
     }
   }
 
