@@ -211,12 +211,11 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
   let lastProblem = '';
   for (;;) {
     const leftMs = call.deadlineMs - performance.now();
-    if (leftMs <= 0) {
-      return { kind: 'timeout', message: lastProblem ? `${timeout}; last problem: ${lastProblem}` : timeout };
-    }
+    if (leftMs <= 0) break;
     try {
       const answer = await attemptInTime(pool, call, leftMs);
-      if (answer === 'deadline') continue;
+      // Not asked of the clock again: a timer may fire a moment early by it, and the creator would be called once more.
+      if (answer === 'deadline') break;
       if (answer) return answer;
       lastProblem = 'the server is unavailable';
     } catch (error) {
@@ -231,4 +230,5 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
     if (call.stop?.aborted) throw call.stop.reason;
     pause = Math.min(pause * 2, RETRY_MAX_MS);
   }
+  return { kind: 'timeout', message: lastProblem ? `${timeout}; last problem: ${lastProblem}` : timeout };
 }
