@@ -1,0 +1,50 @@
+/** A dialog over the page: focus stays inside, Escape and the cross close it. */
+import { Dialog as Primitive } from 'radix-ui';
+import type { ReactNode } from 'react';
+import { buttonStyle, cx } from './ui.tsx';
+
+interface DialogProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  title: ReactNode;
+  /** One sentence under the title. */
+  about?: ReactNode;
+  children: ReactNode;
+  /** False while something runs that must be seen to its end. */
+  mayClose?: boolean;
+}
+
+export function Dialog({ open, onOpenChange, title, about, children, mayClose = true }: DialogProps) {
+  const keep = (event: Event) => {
+    if (!mayClose) event.preventDefault();
+  };
+  return (
+    <Primitive.Root open={open} onOpenChange={(next) => (next || mayClose) && onOpenChange(next)}>
+      <Primitive.Portal>
+        <Primitive.Overlay className="fixed inset-0 z-40 bg-black/50" />
+        <Primitive.Content
+          onEscapeKeyDown={keep}
+          onPointerDownOutside={keep}
+          aria-describedby={about ? undefined : ''}
+          className={cx(
+            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
+          )}
+        >
+          <div className="mb-4 flex items-start justify-between gap-4">
+            <div>
+              <Primitive.Title className="text-lg font-semibold">{title}</Primitive.Title>
+              {about && <Primitive.Description className="mt-1 text-sm text-faint">{about}</Primitive.Description>}
+            </div>
+            {mayClose && (
+              <Primitive.Close aria-label="Close" className={buttonStyle('quiet', true)}>
+                <span aria-hidden="true">✕</span>
+              </Primitive.Close>
+            )}
+          </div>
+          {children}
+        </Primitive.Content>
+      </Primitive.Portal>
+    </Primitive.Root>
+  );
+}

@@ -1,0 +1,119 @@
+/** The frame around every view: where one is, where one can go, who one is. */
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useSession } from '../wallet/session.ts';
+import { Account } from './connect.tsx';
+import { buttonStyle, cx } from './ui.tsx';
+
+export function Layout() {
+  const { wallet, isAdmin } = useSession();
+  return (
+    <>
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
+        Skip to the content
+      </a>
+      <header className="sticky top-0 z-30 border-b border-line bg-paper/90 backdrop-blur">
+        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
+          <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
+            <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="28" height="28" />
+            Agent Marketplace
+          </Link>
+          <nav
+            aria-label="Main"
+            className="order-last -mx-1 flex w-full gap-1 overflow-x-auto pb-2 md:order-none md:w-auto md:flex-1 md:pb-0"
+          >
+            <NavLink to="/">Agents</NavLink>
+            <NavLink to="/verify">Verify</NavLink>
+            {wallet && (
+              <>
+                <NavLink to="/keys">API keys</NavLink>
+                <NavLink to="/executions">Executions</NavLink>
+                <NavLink to="/disputes">Disputes</NavLink>
+              </>
+            )}
+            <NavLink to="/creator">Create</NavLink>
+            {isAdmin && <NavLink to="/admin">Admin</NavLink>}
+          </nav>
+          <div className="ml-auto flex items-center gap-2">
+            <ThemeButton />
+            <Account />
+          </div>
+        </div>
+      </header>
+      <main id="content" className="mx-auto max-w-6xl px-4 py-8 sm:px-6" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <footer className="mx-auto flex max-w-6xl flex-wrap gap-x-6 gap-y-2 border-t border-line px-4 py-6 text-sm text-faint sm:px-6">
+        <a className="hover:text-ink" href="/docs">
+          Guide and API
+        </a>
+        <a className="hover:text-ink" href="/openapi.json">
+          OpenAPI
+        </a>
+        <a className="hover:text-ink" href="/idl.json">
+          Program interface
+        </a>
+      </footer>
+      <Announcer />
+    </>
+  );
+}
+
+function NavLink({ to, children }: { to: string; children: string }) {
+  return (
+    <Link
+      to={to}
+      activeOptions={{ exact: to === '/' }}
+      className="flex min-h-9 items-center rounded-lg px-3 text-sm whitespace-nowrap text-faint hover:bg-sunken hover:text-ink"
+      activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
+    >
+      {children}
+    </Link>
+  );
+}
+
+const THEMES = { light: 'dark', dark: 'light' } as const;
+
+function ThemeButton() {
+  const [theme, setTheme] = useState<'light' | 'dark'>(
+    () =>
+      (document.documentElement.dataset.theme as 'light' | 'dark' | undefined) ??
+      (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'),
+  );
+  function change() {
+    const next = THEMES[theme];
+    document.documentElement.dataset.theme = next;
+    localStorage.setItem('theme', next);
+    setTheme(next);
+  }
+  return (
+    <button
+      type="button"
+      onClick={change}
+      className={cx(buttonStyle('quiet'), 'w-10 px-0')}
+      aria-label={`Use ${THEMES[theme]} colours`}
+    >
+      <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+        <circle cx="8" cy="8" r="5.5" />
+        <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" fill="currentColor" />
+      </svg>
+    </button>
+  );
+}
+
+/** Says the new view's title to those who do not see it change. */
+function Announcer() {
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
+  const [title, setTitle] = useState('');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what changes; the title is read after it has.
+  useEffect(() => {
+    const heading = document.querySelector('main h1')?.textContent ?? '';
+    if (heading) document.title = heading === 'Agents' ? 'Agent Marketplace' : `${heading} · Agent Marketplace`;
+    setTitle(heading);
+  }, [path]);
+  return (
+    <p className="sr-only" role="status">
+      {title}
+    </p>
+  );
+}

@@ -1,0 +1,128 @@
+/** What a person sees before, while and after a wallet signs: what it costs, how far it is, and what came of it. */
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { explain } from '../service.ts';
+import { type OpenedChain, openChain, signerOf } from '../wallet/chain.ts';
+import { useSession } from '../wallet/session.ts';
+import { useConnected } from '../wallet/wallets.ts';
+import { ConnectButton } from './connect.tsx';
+import { Dialog } from './dialog.tsx';
+import { Button, Facts, Note, Spinner } from './ui.tsx';
+
+export type Signing = OpenedChain & {
+  /** The connected wallet. */
+  wallet: Awaited<ReturnType<typeof signerOf>>;
+  /** Adds a line to what the person sees. */
+  onProgress(line: string): void;
+};
+
+/** Runs what a wallet signs: its progress in lines, its error in words. */
+export function useSigning() {
+  const connected = useConnected();
+  const { wallet: session } = useSession();
+  const queries = useQueryClient();
+  const [lines, setLines] = useState<string[]>([]);
+  const [error, setError] = useState<string | null>(null);
+  const [isRunning, setRunning] = useState(false);
+
+  /** What `work` returns; undefined where it failed, which `error` then says. */
+  async function run<T>(work: (signing: Signing) => Promise<T>): Promise<T | undefined> {
+    if (!connected) return undefined;
+    setRunning(true);
+    setError(null);
+    setLines([]);
+    const onProgress = (line: string) => setLines((before) => [...before, line]);
+    try {
+      const chain = await openChain(session === connected.account.address ? session : undefined);
+      const done = await work({ ...chain, wallet: await signerOf(connected), onProgress });
+      // What the chain says now reaches the index a moment later; whoever looks is shown it then.
+      await queries.invalidateQueries();
+      return done;
+    } catch (reason) {
+      setError(explain(reason));
+      return undefined;
+    } finally {
+      setRunning(false);
+    }
+  }
+
+  return { run, isRunning, lines, error, isConnected: connected !== null };
+}
+
+/** The lines of what runs, the newest last. */
+export function Progress({ lines, isRunning }: { lines: string[]; isRunning: boolean }) {
+  if (lines.length === 0 && !isRunning) return null;
+  return (
+    <div className="grid gap-1.5 rounded-lg bg-sunken px-4 py-3 text-sm" aria-live="polite">
+      {lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines only ever follow each other.
+        <p key={index}>{line}</p>
+      ))}
+      {isRunning && <Spinner label={lines.length === 0 ? 'Waiting for the wallet …' : 'Going on …'} />}
+    </div>
+  );
+}
+
+interface SignDialogProps<T> {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  title: ReactNode;
+  about?: ReactNode;
+  /** What is signed: amounts, whom they go to, and when they come back. */
+  rows?: readonly (readonly [ReactNode, ReactNode])[];
+  /** Fields that the person fills in first. */
+  children?: ReactNode;
+  confirm: string;
+  danger?: boolean;
+  disabled?: boolean;
+  work(signing: Signing): Promise<T>;
+  onDone(result: T): void;
+}
+
+/** Says what will be signed, has it signed, and stays open with the reason where that fails. */
+export function SignDialog<T>(props: SignDialogProps<T>) {
+  const { open, onOpenChange, title, about, rows, children, confirm, danger, disabled, work, onDone } = props;
+  const signing = useSigning();
+  async function sign() {
+    // Undefined is also what work without a result gives, so that the end is noted here.
+    let isDone = false;
+    const result = await signing.run(async (context) => {
+      const value = await work(context);
+      isDone = true;
+      return value;
+    });
+    if (isDone) onDone(result as T);
+  }
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={title} about={about} mayClose={!signing.isRunning}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void sign();
+        }}
+      >
+        {children}
+        {rows && <Facts rows={rows} />}
+        <Progress lines={signing.lines} isRunning={signing.isRunning} />
+        {signing.error && (
+          <Note tone="bad" title="It was not done">
+            {signing.error}
+          </Note>
+        )}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={() => onOpenChange(false)} disabled={signing.isRunning}>
+            Cancel
+          </Button>
+          {signing.isConnected ? (
+            <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={signing.isRunning} disabled={disabled}>
+              {confirm}
+            </Button>
+          ) : (
+            <ConnectButton />
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,247 @@
+/** The page's small vocabulary: buttons, cards, badges, fields, notes. Looks live here and in style.css, nowhere else. */
+import { type ComponentProps, type ReactNode, useId } from 'react';
+
+export function cx(...names: (string | false | null | undefined)[]): string {
+  return names.filter(Boolean).join(' ');
+}
+
+const BUTTONS = {
+  primary: 'bg-accent text-on-accent hover:opacity-90',
+  plain: 'border border-line bg-raised hover:bg-sunken',
+  quiet: 'hover:bg-sunken',
+  danger: 'bg-bad-soft text-bad border border-bad/30 hover:border-bad',
+};
+
+export type ButtonKind = keyof typeof BUTTONS;
+
+/** How a button looks; for links that are buttons as well. */
+export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
+  return cx(
+    'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors',
+    'disabled:opacity-50 disabled:cursor-not-allowed',
+    small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
+    BUTTONS[kind],
+  );
+}
+
+interface ButtonProps extends ComponentProps<'button'> {
+  kind?: ButtonKind;
+  small?: boolean;
+  /** Says that it works, and takes no second click meanwhile. */
+  busy?: boolean;
+}
+
+export function Button({ kind, small, busy, children, className, disabled, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      className={cx(buttonStyle(kind, small), className)}
+      disabled={disabled || busy}
+      aria-busy={busy}
+      {...rest}
+    >
+      {busy && <Spinner />}
+      {children}
+    </button>
+  );
+}
+
+export function Spinner({ label }: { label?: string }) {
+  return (
+    <span role={label ? 'status' : undefined} className="inline-flex items-center gap-2 text-faint">
+      <svg viewBox="0 0 16 16" className="size-4 animate-spin" aria-hidden="true">
+        <circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" strokeOpacity=".25" strokeWidth="2" />
+        <path d="M14 8a6 6 0 0 0-6-6" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />
+      </svg>
+      {label}
+    </span>
+  );
+}
+
+export function Card({ className, ...rest }: ComponentProps<'section'>) {
+  return <section className={cx('rounded-xl border border-line bg-raised p-5', className)} {...rest} />;
+}
+
+/** The head of a view: what it is, one sentence about it, and what can be done here. */
+export function PageHead({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
+  return (
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
+      <div className="max-w-2xl min-w-0">
+        <h1 className="text-2xl font-semibold">{title}</h1>
+        {about && <p className="mt-1.5 text-faint">{about}</p>}
+      </div>
+      {children && <div className="flex flex-wrap gap-2">{children}</div>}
+    </header>
+  );
+}
+
+const TONES = {
+  plain: 'bg-sunken text-faint',
+  accent: 'bg-accent-soft text-accent',
+  good: 'bg-good-soft text-good',
+  bad: 'bg-bad-soft text-bad',
+  warn: 'bg-warn-soft text-warn',
+};
+
+export type Tone = keyof typeof TONES;
+
+export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'span'> & { tone?: Tone }) {
+  return (
+    <span
+      className={cx('inline-flex items-center gap-1 rounded-md px-2 py-0.5 text-xs font-medium', TONES[tone], className)}
+      {...rest}
+    />
+  );
+}
+
+/** Something that a person should read before going on. */
+export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
+  return (
+    <div className={cx('rounded-lg px-4 py-3 text-sm', TONES[tone])} role={tone === 'bad' ? 'alert' : undefined}>
+      {title && <p className="font-semibold">{title}</p>}
+      {children && <div className={cx(tone === 'plain' && 'text-faint', title ? 'mt-1' : '')}>{children}</div>}
+    </div>
+  );
+}
+
+/** Where a list has nothing: why, and what to do. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="rounded-xl border border-dashed border-line px-6 py-14 text-center">
+      <p className="font-medium">{title}</p>
+      {children && <div className="mx-auto mt-2 max-w-md text-sm text-faint">{children}</div>}
+    </div>
+  );
+}
+
+const CONTROL =
+  'w-full rounded-lg border border-strong bg-raised px-3 min-h-10 text-sm aria-invalid:border-bad disabled:opacity-60';
+
+export interface FieldProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  /** What is wrong with the value. */
+  error?: string | null;
+}
+
+/** A label, its control, a hint and what is wrong; tied together for those who do not see them. */
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode }) {
+  const id = useId();
+  const about = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div className="grid gap-1.5">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      {children({ id, ...(about && { 'aria-describedby': about }), ...(error && { 'aria-invalid': true as const }) })}
+      {hint && (
+        <p id={`${id}-hint`} className="text-xs text-faint">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="text-xs text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Input({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
+  return (
+    <Field label={label} hint={hint} error={error ?? null}>
+      {(props) => <input className={cx(CONTROL, className)} {...rest} {...props} />}
+    </Field>
+  );
+}
+
+export function TextArea({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'textarea'>) {
+  return (
+    <Field label={label} hint={hint} error={error ?? null}>
+      {(props) => <textarea className={cx(CONTROL, 'min-h-24 py-2', className)} {...rest} {...props} />}
+    </Field>
+  );
+}
+
+export function Select({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'select'>) {
+  return (
+    <Field label={label} hint={hint} error={error ?? null}>
+      {(props) => <select className={cx(CONTROL, 'pr-8', className)} {...rest} {...props} />}
+    </Field>
+  );
+}
+
+export function Checkbox({ label, hint, className, ...rest }: FieldProps & ComponentProps<'input'>) {
+  const id = useId();
+  return (
+    <div className={cx('flex items-start gap-2.5', className)}>
+      <input id={id} type="checkbox" className="mt-0.5 size-4.5 accent-(--accent)" {...rest} />
+      <label htmlFor={id} className="text-sm">
+        {label}
+        {hint && <span className="block text-xs text-faint">{hint}</span>}
+      </label>
+    </div>
+  );
+}
+
+/** Names and values, one below the other on a phone. */
+export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, value: ReactNode] | null | false)[] }) {
+  return (
+    <dl className="grid gap-x-6 gap-y-3 text-sm sm:grid-cols-[minmax(8rem,max-content)_1fr]">
+      {rows.map(
+        (row, index) =>
+          row && (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows stand where they stand.
+            <div key={index} className="contents">
+              <dt className="text-faint max-sm:-mb-2.5">{row[0]}</dt>
+              <dd className="min-w-0">{row[1]}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+/** A number with its name, large. */
+export function Figure({ label, value, about }: { label: ReactNode; value: ReactNode; about?: ReactNode }) {
+  return (
+    <Card className="p-4">
+      <p className="text-sm text-faint">{label}</p>
+      <p className="mt-1 text-2xl font-semibold tabular-nums">{value}</p>
+      {about && <p className="mt-1 text-xs text-faint">{about}</p>}
+    </Card>
+  );
+}
+
+/** Grey bars of the size of what is on its way, so that nothing jumps when it is there. */
+export function Skeleton({ className }: { className?: string }) {
+  return <div aria-hidden="true" className={cx('animate-pulse rounded-lg bg-sunken', className)} />;
+}
+
+/** A table that scrolls by itself on a phone. */
+export function Table({ head, children, label }: { head: ReactNode[]; children: ReactNode; label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section className="overflow-x-auto rounded-xl border border-line bg-raised" tabIndex={0} aria-label={label}>
+      <table className="w-full text-left text-sm">
+        <thead className="border-b border-line text-xs text-faint">
+          <tr>
+            {head.map((cell, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns stand where they stand.
+              <th key={index} scope="col" className="px-4 py-2.5 font-medium whitespace-nowrap">
+                {cell}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line [&_td]:px-4 [&_td]:py-3">{children}</tbody>
+      </table>
+    </section>
+  );
+}

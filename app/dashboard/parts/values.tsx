@@ -1,0 +1,154 @@
+/** How values are shown everywhere: money, times, addresses, statuses, and things to copy. */
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { configQuery, explorerUrl } from '../service.ts';
+import { Badge, Button, type Tone } from './ui.tsx';
+
+const USDC = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+const WHOLE = new Intl.NumberFormat('en-US');
+
+export const formatAmount = (usdc: number): string => `${USDC.format(usdc)} USDC`;
+export const formatCount = (count: number): string => WHOLE.format(count);
+export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
+
+/** Milliseconds as a person reads them. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return formatSpan(ms / 1_000);
+}
+
+const SPANS: [seconds: number, unit: string][] = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+];
+
+/** Seconds in their two largest units. */
+export function formatSpan(seconds: number): string {
+  let rest = Math.max(0, Math.round(seconds));
+  const words: string[] = [];
+  for (const [size, unit] of SPANS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) words.push(`${count} ${unit}${count === 1 ? '' : 's'}`);
+    if (words.length === 2) break;
+  }
+  return words.join(' ') || '0 seconds';
+}
+
+/** A time in the reader's zone; the exact one on hover. */
+export function Time({ at }: { at: string }) {
+  const text = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return (
+    <time dateTime={at} title={at}>
+      {text}
+    </time>
+  );
+}
+
+export const shorten = (id: string): string => (id.length > 13 ? `${id.slice(0, 5)}…${id.slice(-5)}` : id);
+
+/** An id that is too long to read: its ends, whole on hover, to copy, and to see on the chain. */
+export function Id({ value, kind, full }: { value: string; kind?: 'address' | 'tx'; full?: boolean }) {
+  const { data: config } = useQuery(configQuery);
+  return (
+    <span className="inline-flex max-w-full items-center gap-1 align-middle">
+      <code title={value} className="font-mono text-[0.8125rem] break-all">
+        {full ? value : shorten(value)}
+      </code>
+      <Copy text={value} what={value} bare />
+      {kind && config && (
+        <a
+          href={explorerUrl(config, kind, value)}
+          target="_blank"
+          rel="noreferrer"
+          aria-label={`${shorten(value)} in the explorer`}
+          className="inline-grid size-6 place-items-center rounded text-faint hover:text-accent"
+        >
+          <svg viewBox="0 0 16 16" className="size-3.5" fill="none" stroke="currentColor" aria-hidden="true">
+            <path d="M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5" strokeWidth="1.5" strokeLinecap="round" />
+          </svg>
+        </a>
+      )}
+    </span>
+  );
+}
+
+const DONE_MS = 1_500;
+
+/** Puts a text on the clipboard and says so. */
+export function Copy({ text, what, bare }: { text: string; what?: string; bare?: boolean }) {
+  const [done, setDone] = useState(false);
+  async function copy() {
+    await navigator.clipboard.writeText(text);
+    setDone(true);
+    setTimeout(() => setDone(false), DONE_MS);
+  }
+  if (!bare) {
+    return (
+      <Button small onClick={copy}>
+        <span aria-live="polite">{done ? 'Copied' : 'Copy'}</span>
+      </Button>
+    );
+  }
+  return (
+    <button
+      type="button"
+      onClick={copy}
+      aria-label={done ? 'Copied' : `Copy ${what ?? text}`}
+      className="inline-grid size-6 shrink-0 place-items-center rounded text-faint hover:text-accent"
+    >
+      <svg viewBox="0 0 16 16" className="size-3.5" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+        {done ? (
+          <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" />
+        ) : (
+          <path d="M5.5 5.5h7v7h-7zM3.5 10.5v-7h7" strokeLinejoin="round" />
+        )}
+      </svg>
+    </button>
+  );
+}
+
+/** Text in a fixed width, to read and to copy. */
+export function Code({ text, label }: { text: string; label: string }) {
+  return (
+    <div className="relative">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg bg-sunken p-4 pr-20 font-mono text-[0.8125rem]">
+        {text}
+      </pre>
+      <div className="absolute top-2.5 right-2.5">
+        <Copy text={text} />
+      </div>
+    </div>
+  );
+}
+
+/** Hands a text to the person as a file. */
+export function saveFile(name: string, text: string | Uint8Array, type = 'application/json'): void {
+  const url = URL.createObjectURL(new Blob([text as BlobPart], { type }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+const STATUS_TONES: Record<string, Tone> = {
+  active: 'good',
+  completed: 'good',
+  ok: 'good',
+  running: 'accent',
+  pending: 'accent',
+  paused: 'warn',
+  degraded: 'warn',
+  disputed: 'warn',
+  open: 'warn',
+  delisted: 'plain',
+  failed: 'bad',
+  upheld: 'bad',
+};
+
+export function Status({ value, children }: { value: string; children?: ReactNode }) {
+  return <Badge tone={STATUS_TONES[value] ?? 'plain'}>{children ?? value}</Badge>;
+}

@@ -1,0 +1,5 @@
+// Before the first paint, so that a page in the chosen colours does not begin in the others.
+try {
+  const theme = localStorage.getItem('theme');
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+} catch {}

@@ -1,0 +1,113 @@
+/** Every address of the page and the view behind it. Views are loaded when they are gone to. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  Link,
+} from '@tanstack/react-router';
+import { Layout } from './parts/layout.tsx';
+import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
+import { explain } from './service.ts';
+import { parseCatalogueSearch } from './views/catalogueSearch.ts';
+
+export { queryClient } from './service.ts';
+
+const root = createRootRoute({ component: Layout, notFoundComponent: NotFound });
+
+const view = (load: () => Promise<{ default: React.ComponentType }>) => lazyRouteComponent(load);
+
+const routes = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/',
+    validateSearch: parseCatalogueSearch,
+    component: view(() => import('./views/catalogue.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/agents/$agentId',
+    validateSearch: (search: Record<string, unknown>): { tab?: 'run' | 'code' } =>
+      search.tab === 'run' || search.tab === 'code' ? { tab: search.tab } : {},
+    component: view(() => import('./views/agent.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/verify',
+    validateSearch: (search: Record<string, unknown>): { id?: string } =>
+      typeof search.id === 'string' ? { id: search.id } : {},
+    component: view(() => import('./views/verify.tsx')),
+  }),
+  createRoute({ getParentRoute: () => root, path: '/keys', component: view(() => import('./views/keys.tsx')) }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/executions',
+    validateSearch: (search: Record<string, unknown>): { status?: string; agent?: string; page?: number } => ({
+      ...(typeof search.status === 'string' && { status: search.status }),
+      ...(typeof search.agent === 'string' && { agent: search.agent }),
+      ...(typeof search.page === 'number' && search.page > 1 && { page: Math.floor(search.page) }),
+    }),
+    component: view(() => import('./views/executions.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/executions/$executionId',
+    component: view(() => import('./views/execution.tsx')),
+  }),
+  createRoute({ getParentRoute: () => root, path: '/disputes', component: view(() => import('./views/disputes.tsx')) }),
+  createRoute({ getParentRoute: () => root, path: '/creator', component: view(() => import('./views/creator.tsx')) }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/creator/new',
+    component: view(() => import('./views/newListing.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/creator/$agentId',
+    component: view(() => import('./views/listing.tsx')),
+  }),
+  createRoute({ getParentRoute: () => root, path: '/admin', component: view(() => import('./views/admin.tsx')) }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/admin/disputes/$executionId',
+    component: view(() => import('./views/adminDispute.tsx')),
+  }),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingComponent: () => <Spinner label="Loading …" />,
+  defaultErrorComponent: Broken,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function NotFound() {
+  return (
+    <Empty title="There is nothing at this address">
+      <Link to="/" className={buttonStyle()}>
+        To the agents
+      </Link>
+    </Empty>
+  );
+}
+
+/** A fault of the page, or a part of it that could not be fetched. */
+function Broken({ error, reset }: ErrorComponentProps) {
+  return (
+    <div className="grid gap-4">
+      <h1 className="text-2xl font-semibold">This view did not load</h1>
+      <Note tone="bad">{explain(error)}</Note>
+      <div>
+        <Button onClick={reset}>Try again</Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,5 @@
+import { PageHead } from '../parts/ui.tsx';
+
+export default function View() {
+  return <PageHead title="catalogue" />;
+}

@@ -1,0 +1,55 @@
+/**
+ * The chain as the page reaches it. web3.js and all that stands on it are heavy, so they come when a wallet signs or an
+ * account is read, and not before.
+ */
+import { BASE_URL } from '../service.ts';
+import type { Connected } from './wallets.ts';
+
+export type ChainModules = typeof import('./chainModules.ts');
+
+let modules: Promise<ChainModules> | null = null;
+
+/** The library's wallet side, its program side and web3.js. */
+export function loadChainModules(): Promise<ChainModules> {
+  modules ??= import('./chainModules.ts').catch((error: unknown) => {
+    modules = null;
+    throw error;
+  });
+  return modules;
+}
+
+/** Chain and service together, read anew: its config may have changed. */
+export async function openChain(signedInAs?: string) {
+  const chain = await loadChainModules();
+  const marketplace = await chain.openMarketplace({ baseUrl: BASE_URL, ...(signedInAs && { signedInAs }) });
+  return { ...chain, marketplace };
+}
+
+export type OpenedChain = Awaited<ReturnType<typeof openChain>>;
+
+/** A signer over a connected wallet. */
+export async function signerOf({ wallet, account }: Connected) {
+  const { PublicKey, Transaction, VersionedTransaction } = await loadChainModules();
+  type AnyTransaction = InstanceType<typeof Transaction> | InstanceType<typeof VersionedTransaction>;
+  return {
+    publicKey: new PublicKey(account.address),
+    async signTransaction<T extends AnyTransaction>(transaction: T): Promise<T> {
+      const isVersioned = 'version' in transaction;
+      const bytes = isVersioned ? transaction.serialize() : transaction.serialize({ requireAllSignatures: false });
+      const [output] = await wallet.features['solana:signTransaction'].signTransaction({
+        account,
+        transaction: Uint8Array.from(bytes),
+      });
+      if (!output) throw new Error(`${wallet.name} returned no transaction`);
+      const signed = isVersioned
+        ? VersionedTransaction.deserialize(output.signedTransaction)
+        : Transaction.from(output.signedTransaction);
+      return signed as T;
+    },
+    async signMessage(message: Uint8Array): Promise<Uint8Array> {
+      const [output] = await wallet.features['solana:signMessage'].signMessage({ account, message });
+      if (!output) throw new Error(`${wallet.name} returned no signature`);
+      return output.signature;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Wallets to try the page with, without an extension: the demo people of a network on this computer, whose keypairs the
+ * relay gives away to this computer alone. To the page they are wallets like any other, by the Wallet Standard; they
+ * sign whatever they are asked to, because nothing of theirs is worth anything.
+ */
+import type { SolanaSignInInput } from '@solana/wallet-standard-features';
+import { createSignInMessageText } from '@solana/wallet-standard-util';
+import type { Wallet } from '@wallet-standard/base';
+import { registerWallet } from '@wallet-standard/wallet';
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+
+/** What the relay gives. */
+interface DevelopmentKey {
+  name: string;
+  /** Base58, 64 bytes. */
+  secret_key: string;
+}
+
+const ICON =
+  'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAxNiAxNiI+PHJlY3Qgd2lkdGg9IjE2IiBoZWlnaHQ9IjE2IiByeD0iNCIgZmlsbD0iIzQzMzhjYSIvPjxwYXRoIGQ9Ik00IDEwbDQtNiA0IDZ6IiBmaWxsPSIjZmZmIi8+PC9zdmc+';
+const CHAINS = ['solana:localnet', 'solana:devnet', 'solana:mainnet'] as const;
+const FEATURES = ['solana:signTransaction', 'solana:signMessage', 'solana:signIn'] as const;
+const SIGNATURE_BYTES = 64;
+
+/** Fetches them and makes them known to this page. */
+export async function offerDevelopmentWallets(path: string): Promise<void> {
+  const response = await fetch(path);
+  if (!response.ok) return;
+  const { wallets } = (await response.json()) as { wallets: DevelopmentKey[] };
+  for (const { name, secret_key } of wallets) registerWallet(createWallet(name, bs58.decode(secret_key)));
+}
+
+function createWallet(name: string, secretKey: Uint8Array): Wallet {
+  const publicKey = secretKey.slice(32);
+  const address = bs58.encode(publicKey);
+  const account = { address, publicKey, chains: CHAINS, features: FEATURES, label: name };
+  const sign = (message: Uint8Array) => nacl.sign.detached(message, secretKey);
+  return {
+    version: '1.0.0',
+    name,
+    icon: ICON,
+    chains: CHAINS,
+    accounts: [account],
+    features: {
+      'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
+      'standard:disconnect': { version: '1.0.0', disconnect: async () => undefined },
+      'standard:events': { version: '1.0.0', on: () => () => undefined },
+      'solana:signTransaction': {
+        version: '1.0.0',
+        supportedTransactionVersions: ['legacy', 0],
+        signTransaction: async (...inputs: { transaction: Uint8Array }[]) =>
+          inputs.map(({ transaction }) => ({ signedTransaction: signTransaction(transaction, publicKey, sign) })),
+      },
+      'solana:signMessage': {
+        version: '1.1.0',
+        signMessage: async (...inputs: { message: Uint8Array }[]) =>
+          inputs.map(({ message }) => ({ signedMessage: message, signature: sign(message) })),
+      },
+      'solana:signIn': {
+        version: '1.0.0',
+        signIn: async (...inputs: SolanaSignInInput[]) =>
+          inputs.map((input) => {
+            const text = createSignInMessageText({ ...input, domain: input.domain ?? location.host, address });
+            const signedMessage = new TextEncoder().encode(text);
+            return { account, signedMessage, signature: sign(signedMessage) };
+          }),
+      },
+    },
+  };
+}
+
+/** A transaction's bytes with this wallet's signature in its place: count, signatures, then the message that is signed. */
+function signTransaction(
+  bytes: Uint8Array,
+  publicKey: Uint8Array,
+  sign: (message: Uint8Array) => Uint8Array,
+): Uint8Array {
+  // More than 127 signatures do not fit a transaction, so that the count is always one byte.
+  const count = bytes[0]!;
+  const start = 1 + count * SIGNATURE_BYTES;
+  const message = bytes.slice(start);
+  // A versioned message has one byte before its header of three; then the count of keys, then the keys.
+  const header = message[0]! >= 128 ? 1 : 0;
+  const keys = header + 4;
+  for (let index = 0; index < count; index += 1) {
+    const key = message.slice(keys + index * 32, keys + (index + 1) * 32);
+    if (!key.every((byte, at) => byte === publicKey[at])) continue;
+    const signed = bytes.slice();
+    signed.set(sign(message), 1 + index * SIGNATURE_BYTES);
+    return signed;
+  }
+  throw new Error('The transaction does not ask for a signature of this wallet.');
+}

@@ -1,0 +1,50 @@
+/** Who is signed in: the wallet whose signature bought this browser's cookie. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import bs58 from 'bs58';
+import { call, queryClient } from '../service.ts';
+import { type Connected, connect, disconnect, type SolanaWallet } from './wallets.ts';
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => call('auth.session'),
+  staleTime: 60_000,
+});
+
+/** The signed-in wallet's address; null where nobody is, undefined until that is known. */
+export function useSession() {
+  const { data } = useQuery(sessionQuery);
+  return { wallet: data?.wallet, isAdmin: data?.is_admin ?? false, isKnown: data !== undefined };
+}
+
+/** Connects the wallet and signs in by one signature, which is no transaction. */
+export async function signIn(wallet: SolanaWallet): Promise<void> {
+  const connected = await connect(wallet);
+  const { address } = connected.account;
+  const challenge = await call('auth.challenge', { wallet: address });
+  const signed = await signChallenge(connected, challenge);
+  await call('auth.signIn', { wallet: address, ...signed });
+  await queryClient.invalidateQueries();
+}
+
+/** By the wallet's own window for signing in where it has one, else as any other message. */
+async function signChallenge(
+  { wallet, account }: Connected,
+  { message, sign_in }: Awaited<ReturnType<typeof call<'auth.challenge'>>>,
+): Promise<{ message: string; signature: string }> {
+  const own = wallet.features['solana:signIn'];
+  if (own) {
+    const [output] = await own.signIn(sign_in);
+    if (!output) throw new Error(`${wallet.name} did not sign.`);
+    return { message: new TextDecoder().decode(output.signedMessage), signature: bs58.encode(output.signature) };
+  }
+  const bytes = new TextEncoder().encode(message);
+  const [output] = await wallet.features['solana:signMessage'].signMessage({ account, message: bytes });
+  if (!output) throw new Error(`${wallet.name} did not sign.`);
+  return { message, signature: bs58.encode(output.signature) };
+}
+
+export async function signOut(): Promise<void> {
+  await call('auth.signOut');
+  await disconnect();
+  queryClient.clear();
+}

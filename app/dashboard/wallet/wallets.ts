@@ -1,0 +1,93 @@
+/** The wallets that this browser offers, by the Wallet Standard, and the one that is connected. */
+import type { SolanaSignInFeature, SolanaSignMessageFeature, SolanaSignTransactionFeature } from '@solana/wallet-standard-features';
+import { getWallets } from '@wallet-standard/app';
+import type { Wallet, WalletAccount } from '@wallet-standard/base';
+import type { StandardConnectFeature, StandardDisconnectFeature, StandardEventsFeature } from '@wallet-standard/features';
+import { useSyncExternalStore } from 'react';
+
+type Features = StandardConnectFeature &
+  SolanaSignTransactionFeature &
+  SolanaSignMessageFeature &
+  Partial<SolanaSignInFeature & StandardDisconnectFeature & StandardEventsFeature>;
+
+/** A wallet that can do what this page asks: connect, and sign transactions and messages. */
+export type SolanaWallet = Wallet & { readonly features: Features };
+
+export interface Connected {
+  wallet: SolanaWallet;
+  account: WalletAccount;
+}
+
+const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'];
+/** Where the name of the last wallet is kept, so that a reload finds it again. It is no secret. */
+const LAST_WALLET = 'wallet';
+
+const isUsable = (wallet: Wallet): wallet is SolanaWallet => NEEDED.every((feature) => feature in wallet.features);
+
+const registry = getWallets();
+let usable = registry.get().filter(isUsable);
+let connected: Connected | null = null;
+const listeners = new Set<() => void>();
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+function renew(): void {
+  usable = registry.get().filter(isUsable);
+  tell();
+}
+registry.on('register', renew);
+registry.on('unregister', renew);
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const useWallets = (): readonly SolanaWallet[] => useSyncExternalStore(subscribe, () => usable);
+export const useConnected = (): Connected | null => useSyncExternalStore(subscribe, () => connected);
+export const currentWallet = (): Connected | null => connected;
+
+let stopWatching: () => void = () => undefined;
+
+function set(next: Connected | null): void {
+  stopWatching();
+  stopWatching = () => undefined;
+  connected = next;
+  // Somebody who changes the account in the wallet is somebody else.
+  const events = next?.wallet.features['standard:events'];
+  if (next && events) {
+    stopWatching = events.on('change', ({ accounts }) => {
+      if (accounts && !accounts.some(({ address }) => address === next.account.address)) set(null);
+    });
+  }
+  tell();
+}
+
+/** Asks the wallet for its account; `silent` never opens a window. Throws where the person refuses. */
+export async function connect(wallet: SolanaWallet, silent = false): Promise<Connected> {
+  const { accounts } = await wallet.features['standard:connect'].connect(silent ? { silent } : {});
+  const account = accounts.find(({ chains }) => chains.some((chain) => chain.startsWith('solana:')));
+  if (!account) throw new Error(`${wallet.name} offers no Solana account.`);
+  const next = { wallet, account };
+  set(next);
+  localStorage.setItem(LAST_WALLET, wallet.name);
+  return next;
+}
+
+/** Connects what was connected before a reload, where it comes back by itself as this address. */
+export async function reconnect(address: string): Promise<void> {
+  const name = localStorage.getItem(LAST_WALLET);
+  const wallet = usable.find((candidate) => candidate.name === name);
+  if (!wallet || connected) return;
+  const next = await connect(wallet, true).catch(() => null);
+  if (next && next.account.address !== address) set(null);
+}
+
+export async function disconnect(): Promise<void> {
+  const wallet = connected?.wallet;
+  set(null);
+  localStorage.removeItem(LAST_WALLET);
+  await wallet?.features['standard:disconnect']?.disconnect();
+}
