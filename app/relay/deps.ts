@@ -23,6 +23,8 @@ interface HttpDeps {
     /** Addresses that creators' servers are called from; empty where that is not fixed. */
     egressIps: string[];
   };
+  /** Public address of the service, without a trailing slash. */
+  baseUrl(): string;
   sessions: Sessions;
   metrics: Pick<Metrics, 'render'>;
   /** Public keys that calls to creators are signed with. */

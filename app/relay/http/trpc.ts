@@ -6,6 +6,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
 import { type Config, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
 import { type MarketplaceConfig, PROCEDURES } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire/wire.ts';
@@ -118,7 +119,7 @@ export function createRouter(deps: RelayDeps) {
       challenge: procedure
         .input(shape['auth.challenge'].input)
         .output(shape['auth.challenge'].output)
-        .mutation(({ input }) => sessions.challenge(input.wallet)),
+        .mutation(({ input }) => sessions.challenge(input.wallet, deps.baseUrl())),
       verify: procedure
         .input(shape['auth.verify'].input)
         .output(shape['auth.verify'].output)
@@ -155,6 +156,8 @@ async function readMarketplace(deps: RelayDeps, readConfig: () => Promise<Config
     environment: deps.config.environment,
     program_id: PROGRAM_ID.toBase58(),
     usdc_mint: config.usdcMint.toBase58(),
+    genesis_hash: deps.genesisHash,
+    admin: config.admin.toBase58(),
     relay_authorities: relayAuthoritiesOf(config).map(String),
     treasury: findTreasury().toBase58(),
     rpc_url: deps.config.publicRpcUrl,
@@ -164,8 +167,10 @@ async function readMarketplace(deps: RelayDeps, readConfig: () => Promise<Config
     min_price_usdc: toUsdc(config.minPrice),
     max_timeout_seconds: config.maxTimeoutSeconds,
     dispute_window_seconds: config.disputeWindowSeconds,
+    dispute_bond_lamports: Number(config.disputeBondLamports),
     collateral_tiers: config.tiers
       .slice(0, config.tierCount)
       .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
+    standard_tags: [...STANDARD_TAGS],
   };
 }

@@ -49,7 +49,7 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     details: Nothing,
-    meaning: "The API key, or the token of a wallet's session, is missing, malformed, unknown, revoked or expired.",
+    meaning: 'The API key, or the session of a wallet, is missing, malformed, unknown, revoked or expired.',
     remedy: `Send \`Authorization: Bearer <API key>\` with a live key; make a new one if it was revoked or has expired. ${NEVER_CHARGED}`,
   },
   wrong_environment: {
@@ -99,6 +99,20 @@ export const ERRORS = {
     details: z.strictObject({ address: z.string() }),
     meaning: 'The API key is good, and its owner allows it only from other addresses.',
     remedy: `Call from an allowed address, or let the wallet add \`details.address\` to the key's list. ${NEVER_CHARGED}`,
+  },
+  not_admin: {
+    status: 403,
+    details: Nothing,
+    meaning: "The session is good, and its wallet is not the marketplace's admin.",
+    remedy: 'Sign in with the wallet that `config.get` names as `admin`.',
+  },
+  foreign_origin: {
+    status: 403,
+    details: z.strictObject({ expected: z.string() }),
+    meaning:
+      "The request carries the cookie of a session, or would set one, and its `Origin` is missing or another site's, or `Sec-Fetch-Site` is `cross-site`.",
+    remedy:
+      'Send it from a page of `details.expected`. A program sends the token of `auth.verify` as `Authorization: Bearer <token>`, and no cookie.',
   },
   agent_not_found: {
     status: 404,

@@ -30,6 +30,8 @@ import { openIndex } from '../../../indexer/open.ts';
 import { CONFIG } from './accounts.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
+/** Of no public cluster. */
+export const GENESIS = '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY';
 const RPC_URL = 'http://127.0.0.1:8899';
 export const EXPLORER_QUERY = '?cluster=custom&customUrl=http%3A%2F%2F127.0.0.1%3A8899';
 
@@ -93,7 +95,8 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     documents: createDocuments(views.db),
     findKey: createKeyReader(views.sqlite),
     keyUse,
-    sessions: createSessions({ baseUrl: () => url, now: () => state.nowMs }),
+    genesisHash: GENESIS,
+    sessions: createSessions({ genesisHash: GENESIS, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();

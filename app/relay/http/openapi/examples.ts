@@ -32,6 +32,11 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     message: 'This API key may not be used from the address 203.0.113.9',
     details: { address: '203.0.113.9' },
   },
+  not_admin: { message: "This needs the session of the marketplace's admin", details: null },
+  foreign_origin: {
+    message: 'A request with the cookie of a session must come from a page of this service',
+    details: { expected: 'https://marketplace.example.com' },
+  },
   agent_not_found: { message: 'There is no agent with this agent_id', details: null },
   execution_not_found: { message: 'There is no execution with this execution_id', details: null },
   not_found: { message: 'There is no result at this address', details: null },

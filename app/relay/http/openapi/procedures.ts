@@ -3,8 +3,10 @@
  * it, and the shape of its errors. The others are management, for which app/sdk/client/client.ts is the typed client.
  */
 import { z } from 'zod';
+import { DEVNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { findTreasury, PROGRAM_ID } from '../../../sdk/program/program.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../sdk/wire/errorCodes.ts';
+import { STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 
 export const CONFIG_PATH = '/trpc/config.get';
@@ -43,6 +45,8 @@ export const CONFIG_ANSWER = {
       environment: 'test',
       program_id: PROGRAM_ID.toBase58(),
       usdc_mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+      genesis_hash: DEVNET_GENESIS,
+      admin: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2',
       relay_authorities: ['3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH'],
       treasury: findTreasury().toBase58(),
       rpc_url: 'https://api.devnet.solana.com',
@@ -52,7 +56,9 @@ export const CONFIG_ANSWER = {
       min_price_usdc: 0.01,
       max_timeout_seconds: 3_600,
       dispute_window_seconds: 259_200,
+      dispute_bond_lamports: 10_000_000,
       collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
+      standard_tags: [...STANDARD_TAGS],
     },
   },
 } as const;

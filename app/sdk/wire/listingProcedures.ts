@@ -1,0 +1,134 @@
+/** Procedures of agents, their listings and their creators. */
+import { z } from 'zod';
+import { Address, Count, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
+
+/** One finding of the Test Execution tool, in the order in which they are made. */
+export const ListingCheck = z.strictObject({
+  name: z.enum(['metadata', 'reachable', 'json', 'execution_id', 'status', 'result_hash', 'signature']),
+  ok: z.boolean(),
+  detail: z.string(),
+  duration_ms: Count,
+});
+export type ListingCheck = z.infer<typeof ListingCheck>;
+
+/** How an execution ended: `failed` counts against the creator, `refunded` does not. */
+export const AgentOutcome = z.strictObject({
+  outcome: z.enum(['completed', 'failed', 'refunded', 'disputed', 'dispute_upheld']),
+  ended_at: Time,
+  execution_time_ms: Count.nullable(),
+});
+export type AgentOutcome = z.infer<typeof AgentOutcome>;
+
+/** A listing as its creator sees it. */
+export const OwnListing = z.strictObject({
+  agent_id: z.string(),
+  /** Null while its description has not been posted; so `metadata`. */
+  name: z.string().nullable(),
+  status: z.enum(['active', 'paused', 'delisted']),
+  price_usdc: Usdc,
+  timeout_seconds: Count,
+  min_timeout_seconds: Count,
+  /** The standard ones, which the listing carries itself. */
+  tags: z.array(z.string()),
+  signing_key: z.string(),
+  metadata_hash: z.string(),
+  metadata_uri: z.string(),
+  listing_version: Count,
+  listed_at: Time,
+  /** The description as it was posted, byte for byte, with its endpoint. */
+  metadata: z.string().nullable(),
+  collateral: z.strictObject({
+    deposited_usdc: Usdc,
+    slashed_usdc: Usdc,
+    /** Null before delisting. */
+    returnable_at: Time.nullable(),
+    returned: z.boolean(),
+  }),
+  total_executions: Count,
+  success_rate: z.number().min(0).max(1),
+  /** The creator's share of all that was settled, less what upheld disputes took back. */
+  earned_usdc: Usdc,
+  open_disputes: Count,
+});
+export type OwnListing = z.infer<typeof OwnListing>;
+
+/** One day in UTC. */
+export const ListingDay = z.strictObject({
+  day: z.iso.date(),
+  completed: Count,
+  failed: Count,
+  earned_usdc: Usdc,
+  /** Of the completed ones; null where there are none. */
+  p50_ms: Count.nullable(),
+  p95_ms: Count.nullable(),
+});
+export type ListingDay = z.infer<typeof ListingDay>;
+
+export const ListingFailure = z.strictObject({ code: z.string(), message: z.string(), count: Count, last_at: Time });
+export type ListingFailure = z.infer<typeof ListingFailure>;
+
+export const CreatorSummary = z.strictObject({
+  wallet: z.string(),
+  /** As the newest of its descriptions has it. */
+  display_name: z.string().nullable(),
+  verified: z.boolean(),
+  /** When the badge was given or taken last. */
+  verified_at: Time.nullable(),
+  /** Those that are not delisted. */
+  listings: Count,
+  total_executions: Count,
+  earned_usdc: Usdc,
+});
+export type CreatorSummary = z.infer<typeof CreatorSummary>;
+
+export const listingProcedures = {
+  /** The newest 50 ended executions. */
+  'agents.outcomes': {
+    kind: 'query',
+    access: 'public',
+    input: z.strictObject({ agent_id: Address }),
+    output: z.strictObject({ outcomes: z.array(AgentOutcome) }),
+  },
+  /** Those of the session's wallet, delisted ones too, newest first. */
+  'listings.mine': {
+    kind: 'query',
+    access: 'session',
+    input: z.void(),
+    output: z.strictObject({ listings: z.array(OwnListing) }),
+  },
+  /** Every day of the range, the oldest first, today last; failures the most frequent first. Only for the creator. */
+  'listings.statistics': {
+    kind: 'query',
+    access: 'session',
+    input: z.strictObject({ agent_id: Address, days: z.int().min(1).max(90).default(30) }),
+    output: z.strictObject({ days: z.array(ListingDay), failures: z.array(ListingFailure) }),
+  },
+  /**
+   * Sends one synthetic execution to the endpoint of a metadata document; no transaction, no money. Only for the creator
+   * of a listing that carries the document, and for the wallet whose session posted it for a listing that is not made
+   * yet: for everybody else the check `metadata` fails, as for a document that is not there. At most 10 tests of one
+   * endpoint and 30 of one wallet in 10 minutes; beyond, `rate_limited` with `Retry-After`.
+   */
+  'listings.test': {
+    kind: 'mutation',
+    access: 'session',
+    input: z.strictObject({
+      metadata_hash: Hash,
+      signing_key: Address,
+      task: z.string().min(1).max(10_000).default('test'),
+      parameters: z.record(z.string(), z.unknown()).default({}),
+      /** How long to wait, up to `max_timeout_seconds`: the listing's own timeout, or 30 where it is not made yet. */
+      timeout_seconds: z.int().min(1).optional(),
+    }),
+    output: z.strictObject({ ok: z.boolean(), checks: z.array(ListingCheck) }),
+  },
+  /** Everybody who ever listed or had the badge; `q` are words of a display name, or a wallet. */
+  'creators.list': {
+    kind: 'query',
+    access: 'admin',
+    input: z
+      .strictObject({ q: z.string().min(1).max(100).optional(), verified: z.boolean().optional(), ...page })
+      .prefault({}),
+    output: z.strictObject({ creators: z.array(CreatorSummary), total: Count }),
+  },
+} as const satisfies Record<string, ProcedureEntry>;
