@@ -53,6 +53,12 @@ const CHECKS: Check[] = [
   },
   { name: 'tsc', command: bin('tsc'), args: ['--noEmit', '-p', ROOT], missing: NPM },
   {
+    name: 'tsc of the page',
+    command: bin('tsc'),
+    args: ['--noEmit', '-p', join(ROOT, 'app/dashboard')],
+    missing: NPM,
+  },
+  {
     name: 'arrows',
     command: bin('depcruise'),
     args: ['--config', '.dependency-cruiser.mjs', ...SOURCES],

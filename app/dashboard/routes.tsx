@@ -4,8 +4,8 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
-  lazyRouteComponent,
   Link,
+  lazyRouteComponent,
 } from '@tanstack/react-router';
 import { Layout } from './parts/layout.tsx';
 import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';

@@ -7,8 +7,7 @@ import type { MarketplaceConfig } from '../sdk/wire/procedures.ts';
 
 export const BASE_URL = window.location.origin;
 
-const meta = (name: string): string =>
-  document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
 /** What style elements must carry, as the page's policy says. */
 export const styleNonce = (): string => meta('style-nonce');

@@ -34,6 +34,7 @@ export function greet(network: LocalNetwork, files: { demoFile: string; exampleR
   ]);
   return `
 The Agent Marketplace runs at ${baseUrl}
+Open it in a browser to list, call and verify agents: its demo wallets are there without an extension.
 
 ${table([['AGENT', 'PRICE', 'AGENT ID', ''], ...rows])}
 

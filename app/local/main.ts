@@ -14,6 +14,7 @@ import { isListedAs, type LocalAgent, publishAgent, readAgents } from './agents.
 import { provideGas, provideKey } from './callers.ts';
 import { type LocalChain, openLocalChain } from './chain.ts';
 import { type LocalConfig, readConfig } from './config.ts';
+import { buildDashboard } from './dashboard.ts';
 import { claimForChain, lockDirectory } from './dataDirectory.ts';
 import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts';
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
@@ -51,10 +52,14 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const servers = startDemoServers(demoDir, shutdown);
   const run: Start = { config, shutdown, demoDir, identities, servers };
 
+  const built = buildDashboard(shutdown);
+  // Awaited later: until then its failure is nobody's.
+  built.catch(() => undefined);
   tell(config.node ? `Using the Solana node at ${config.node.rpcUrl} ...` : 'Starting a Solana node ...');
   const chain = await openLocalChain(config, shutdown);
   const { onChain, agents, ports } = await prepareChain(run, chain);
-  const baseUrl = await startService(config, chain, identities.relayAuthority, shutdown);
+  await built;
+  const baseUrl = await startService(config, chain, identities, shutdown);
   await servers.setTrusted(baseUrl);
 
   tell('Listing the demo agents, making the API keys ...');

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Keypair } from '@solana/web3.js';
 import pino from 'pino';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { callKeysPath, indexPath, SPONSOR_ALL } from '../relay/config.ts';
@@ -11,6 +10,7 @@ import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalChain } from './chain.ts';
 import type { LocalConfig } from './config.ts';
+import type { Identities } from './identities.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** Loopback only: the demo keys lie on this disk, and everything here is for one person. */
@@ -22,10 +22,16 @@ const SHUTDOWN_SECONDS = 1;
 export async function startService(
   config: LocalConfig,
   chain: LocalChain,
-  authority: Keypair,
+  { relayAuthority: authority, admin, creators, callers }: Identities,
   shutdown: Shutdown,
 ): Promise<string> {
   const { dataDir, port } = config;
+  const people = [
+    ...callers.map(({ wallet }, index) => ({ name: `Demo caller ${index + 1}`, keypair: wallet })),
+    { name: 'Demo creator A', keypair: creators.a },
+    { name: 'Demo creator B', keypair: creators.b },
+    { name: 'Demo admin', keypair: admin },
+  ];
   const { rpcUrl, wsUrl } = chain;
   const log = createLog('info', pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
   const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
@@ -50,6 +56,7 @@ export async function startService(
       egressIps: [HOST],
       shutdownSeconds: SHUTDOWN_SECONDS,
       metricsToken: null,
+      developmentWallets: people,
       helius: null,
       maxPriorityFeeLamports: 0n,
       // The fee payer of a local chain is as rich as it likes.

@@ -204,6 +204,8 @@ export interface RelayConfig {
   runway: { minHours: number; minLamports: number };
   archive: SweepSettings;
   metricsToken: string | null;
+  /** People to try the page with, given to this computer only. Null but on a local network. */
+  developmentWallets: { name: string; keypair: Keypair }[] | null;
   logLevel: string;
 }
 
@@ -267,6 +269,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
     archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS },
     metricsToken: env.METRICS_TOKEN ?? null,
+    developmentWallets: null,
     logLevel: env.LOG_LEVEL,
   };
 }

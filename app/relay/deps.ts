@@ -1,4 +1,5 @@
 /** What the relay's HTTP server needs, built once in start.ts: the sum of what the rooms declare, and its own part. */
+import type { Keypair } from '@solana/web3.js';
 import type { KeyDirectory } from '../sdk/wire/wire.ts';
 import type { ReaderDeps } from './access/auth.ts';
 import type { KeysDeps } from './access/keys.ts';
@@ -20,6 +21,8 @@ interface HttpDeps {
     metricsToken: string | null;
     /** RPC address that callers are shown. */
     publicRpcUrl: string;
+    /** Wallets that this computer's page may have; null on any but a local network. */
+    developmentWallets: { name: string; keypair: Keypair }[] | null;
     /** Addresses that creators' servers are called from; empty where that is not fixed. */
     egressIps: string[];
   };

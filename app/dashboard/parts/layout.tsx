@@ -23,7 +23,9 @@ export function Layout() {
             className="order-last -mx-1 flex w-full gap-1 overflow-x-auto pb-2 md:order-none md:w-auto md:flex-1 md:pb-0"
           >
             <NavLink to="/">Agents</NavLink>
-            <NavLink to="/verify">Verify</NavLink>
+            <NavLink to="/verify" reload>
+              Verify
+            </NavLink>
             {wallet && (
               <>
                 <NavLink to="/keys">API keys</NavLink>
@@ -59,10 +61,12 @@ export function Layout() {
   );
 }
 
-function NavLink({ to, children }: { to: string; children: string }) {
+/** `reload`: as a page of its own, which the service gives another policy. */
+function NavLink({ to, reload = false, children }: { to: string; reload?: boolean; children: string }) {
   return (
     <Link
       to={to}
+      reloadDocument={reload}
       activeOptions={{ exact: to === '/' }}
       className="flex min-h-9 items-center rounded-lg px-3 text-sm whitespace-nowrap text-faint hover:bg-sunken hover:text-ink"
       activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
@@ -93,7 +97,14 @@ function ThemeButton() {
       className={cx(buttonStyle('quiet'), 'w-10 px-0')}
       aria-label={`Use ${THEMES[theme]} colours`}
     >
-      <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+      <svg
+        viewBox="0 0 16 16"
+        className="size-4"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        aria-hidden="true"
+      >
         <circle cx="8" cy="8" r="5.5" />
         <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" fill="currentColor" />
       </svg>
@@ -105,7 +116,6 @@ function ThemeButton() {
 function Announcer() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const [title, setTitle] = useState('');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what changes; the title is read after it has.
   useEffect(() => {
     const heading = document.querySelector('main h1')?.textContent ?? '';
     if (heading) document.title = heading === 'Agents' ? 'Agent Marketplace' : `${heading} · Agent Marketplace`;

@@ -55,7 +55,6 @@ export function Progress({ lines, isRunning }: { lines: string[]; isRunning: boo
   return (
     <div className="grid gap-1.5 rounded-lg bg-sunken px-4 py-3 text-sm" aria-live="polite">
       {lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines only ever follow each other.
         <p key={index}>{line}</p>
       ))}
       {isRunning && <Spinner label={lines.length === 0 ? 'Waiting for the wallet …' : 'Going on …'} />}

@@ -88,7 +88,11 @@ export type Tone = keyof typeof TONES;
 export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'span'> & { tone?: Tone }) {
   return (
     <span
-      className={cx('inline-flex items-center gap-1 rounded-md px-2 py-0.5 text-xs font-medium', TONES[tone], className)}
+      className={cx(
+        'inline-flex items-center gap-1 rounded-md px-2 py-0.5 text-xs font-medium',
+        TONES[tone],
+        className,
+      )}
       {...rest}
     />
   );
@@ -130,7 +134,9 @@ export function Field({
   hint,
   error,
   children,
-}: FieldProps & { children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode }) {
+}: FieldProps & {
+  children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode;
+}) {
   const id = useId();
   const about = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
@@ -197,7 +203,6 @@ export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, va
       {rows.map(
         (row, index) =>
           row && (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows stand where they stand.
             <div key={index} className="contents">
               <dt className="text-faint max-sm:-mb-2.5">{row[0]}</dt>
               <dd className="min-w-0">{row[1]}</dd>
@@ -227,13 +232,11 @@ export function Skeleton({ className }: { className?: string }) {
 /** A table that scrolls by itself on a phone. */
 export function Table({ head, children, label }: { head: ReactNode[]; children: ReactNode; label: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section className="overflow-x-auto rounded-xl border border-line bg-raised" tabIndex={0} aria-label={label}>
       <table className="w-full text-left text-sm">
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             {head.map((cell, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns stand where they stand.
               <th key={index} scope="col" className="px-4 py-2.5 font-medium whitespace-nowrap">
                 {cell}
               </th>

@@ -64,12 +64,12 @@ export function Id({ value, kind, full }: { value: string; kind?: 'address' | 't
           href={explorerUrl(config, kind, value)}
           target="_blank"
           rel="noreferrer"
-          aria-label={`${shorten(value)} in the explorer`}
           className="inline-grid size-6 place-items-center rounded text-faint hover:text-accent"
         >
           <svg viewBox="0 0 16 16" className="size-3.5" fill="none" stroke="currentColor" aria-hidden="true">
             <path d="M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5" strokeWidth="1.5" strokeLinecap="round" />
           </svg>
+          <span className="sr-only">{shorten(value)} in the explorer</span>
         </a>
       )}
     </span>
@@ -100,7 +100,14 @@ export function Copy({ text, what, bare }: { text: string; what?: string; bare?:
       aria-label={done ? 'Copied' : `Copy ${what ?? text}`}
       className="inline-grid size-6 shrink-0 place-items-center rounded text-faint hover:text-accent"
     >
-      <svg viewBox="0 0 16 16" className="size-3.5" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+      <svg
+        viewBox="0 0 16 16"
+        className="size-3.5"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        aria-hidden="true"
+      >
         {done ? (
           <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" />
         ) : (
@@ -115,10 +122,9 @@ export function Copy({ text, what, bare }: { text: string; what?: string; bare?:
 export function Code({ text, label }: { text: string; label: string }) {
   return (
     <div className="relative">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <pre tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg bg-sunken p-4 pr-20 font-mono text-[0.8125rem]">
-        {text}
-      </pre>
+      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg bg-sunken p-4 pr-20">
+        <pre className="font-mono text-[0.8125rem]">{text}</pre>
+      </section>
       <div className="absolute top-2.5 right-2.5">
         <Copy text={text} />
       </div>

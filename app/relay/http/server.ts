@@ -17,6 +17,7 @@ import type { RelayDeps } from '../deps.ts';
 import { ApiError, errorBody } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { jsonFault } from '../parse.ts';
+import { createDashboard } from './dashboard.ts';
 import { answerMetrics } from './metricsRoute.ts';
 import { readJsonBody } from './request.ts';
 import { type AnswerLimits, sendError } from './respond.ts';
@@ -58,6 +59,8 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(limit), createTrpcHandler(deps));
   app.all('/metrics', answerMetrics(deps));
+  const dashboard = createDashboard(deps);
+  if (dashboard) app.use(dashboard);
   addRoutes(app, createRouteContext(deps), limit);
   app.use(async (request: Request) => {
     await limit.admit(request);

@@ -49,6 +49,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 export const EDGE_CONFIG: RelayDeps['config'] = {
   environment: 'test',
   metricsToken: null,
+  developmentWallets: null,
   publicRpcUrl: RPC_URL,
   allowPrivateEndpoints: true,
   egressIps: ['203.0.113.7'],

@@ -1,0 +1,116 @@
+/**
+ * The dashboard's files, and its page at every address that is a view of it. What the page may do is said by its policy:
+ * no script, style or request but the service's own and those to the node that the service names.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import bs58 from 'bs58';
+import type { NextFunction, Request, Response } from 'express';
+import sirv from 'sirv';
+import type { RelayDeps } from '../deps.ts';
+
+const DIST = join(import.meta.dirname, '..', '..', 'dashboard', 'dist');
+const DEVELOPMENT_WALLETS = '/development-wallets.json';
+const YEAR_SECONDS = 31_536_000;
+
+/** Addresses of views; the page itself says what is at them. */
+const VIEWS = [
+  /^\/$/,
+  /^\/agents\/[^/]+$/,
+  /^\/verify$/,
+  /^\/keys$/,
+  /^\/executions(\/[^/]+)?$/,
+  /^\/disputes$/,
+  /^\/creator(\/[^/]+)?$/,
+  /^\/admin(\/disputes\/[^/]+)?$/,
+];
+
+/** Where the visitor may name any node to verify by. */
+const VERIFY = '/verify';
+const ANY_NODE = 'https: http://127.0.0.1:* http://localhost:*';
+
+type DashboardDeps = Pick<RelayDeps, 'config' | 'log'>;
+type Handler = (request: Request, response: Response, next: NextFunction) => void;
+
+/** Null where the page has not been built, which the log says. */
+export function createDashboard(deps: DashboardDeps): Handler | null {
+  const page = join(DIST, 'index.html');
+  if (!existsSync(page)) {
+    deps.log.warn('the dashboard is not built, so / answers programs only: npm run build:dashboard');
+    return null;
+  }
+  const html = readFileSync(page, 'utf8');
+  const files = sirv(DIST, {
+    brotli: true,
+    setHeaders(response, path) {
+      const cache = path.startsWith('/assets/') ? `public, max-age=${YEAR_SECONDS}, immutable` : 'public, max-age=300';
+      response.setHeader('Cache-Control', cache);
+      response.setHeader('X-Content-Type-Options', 'nosniff');
+    },
+  });
+  return (request, response, next) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead) next();
+    else if (request.path === DEVELOPMENT_WALLETS) answerWallets(deps, request, response, next);
+    else if (/^\/(assets\/|theme\.js$)/.test(request.path)) files(request, response, next);
+    else if (VIEWS.some((view) => view.test(request.path)) && request.accepts(['json', 'html']) === 'html')
+      answerPage(deps, html, request, response);
+    else next();
+  };
+}
+
+function answerPage({ config }: DashboardDeps, html: string, request: Request, response: Response): void {
+  const nonce = randomBytes(16).toString('base64');
+  const nodes = request.path === VERIFY ? ANY_NODE : new URL(config.publicRpcUrl).origin;
+  const wallets = config.developmentWallets && isHere(request) ? DEVELOPMENT_WALLETS : '';
+  response.setHeader(
+    'Content-Security-Policy',
+    [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'self' 'nonce-${nonce}'`,
+      // A wallet's picture is a data: URI.
+      "img-src 'self' data:",
+      "font-src 'self'",
+      `connect-src 'self' ${nodes}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+  );
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Vary', 'Accept');
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.end(html.replace('__NONCE__', nonce).replace('__DEVELOPMENT_WALLETS__', wallets));
+}
+
+/** The demo people's keypairs, for the page on this very computer and nobody else. */
+function answerWallets({ config }: DashboardDeps, request: Request, response: Response, next: NextFunction): void {
+  if (!config.developmentWallets || !isHere(request)) {
+    next();
+    return;
+  }
+  const wallets = config.developmentWallets.map(({ name, keypair }) => ({
+    name,
+    secret_key: bs58.encode(keypair.secretKey),
+  }));
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+  response.end(JSON.stringify({ wallets }));
+}
+
+/** Asked from this computer, by its loopback name: another name may be somebody's page that points at us. */
+function isHere(request: Request): boolean {
+  const { hostname } = request;
+  const isLoopback = (address: string) => /^(127\.|::1$|::ffff:127\.)/.test(address);
+  const isNamedHere = hostname === 'localhost' || (isIP(hostname) !== 0 && isLoopback(hostname));
+  const site = request.headers['sec-fetch-site'];
+  const isOwnPage = site === undefined || site === 'same-origin' || site === 'none';
+  return isNamedHere && isOwnPage && isLoopback(request.socket.remoteAddress ?? '');
+}
