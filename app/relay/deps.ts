@@ -28,6 +28,8 @@ interface HttpDeps {
   };
   /** Public address of the service, without a trailing slash. */
   baseUrl(): string;
+  /** Of the built page; null for a service without one. */
+  dashboardFolder: string | null;
   sessions: Sessions;
   metrics: Pick<Metrics, 'render'>;
   /** Public keys that calls to creators are signed with. */
