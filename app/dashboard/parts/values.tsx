@@ -78,12 +78,20 @@ export function Id({ value, kind, full }: { value: string; kind?: 'address' | 't
 
 const DONE_MS = 1_500;
 
+interface CopyProps {
+  text: string;
+  what?: string;
+  bare?: boolean;
+  onCopied?(): void;
+}
+
 /** Puts a text on the clipboard and says so. */
-export function Copy({ text, what, bare }: { text: string; what?: string; bare?: boolean }) {
+export function Copy({ text, what, bare, onCopied }: CopyProps) {
   const [done, setDone] = useState(false);
   async function copy() {
     await navigator.clipboard.writeText(text);
     setDone(true);
+    onCopied?.();
     setTimeout(() => setDone(false), DONE_MS);
   }
   if (!bare) {
@@ -119,14 +127,14 @@ export function Copy({ text, what, bare }: { text: string; what?: string; bare?:
 }
 
 /** Text in a fixed width, to read and to copy. */
-export function Code({ text, label }: { text: string; label: string }) {
+export function Code({ text, label, onCopied }: { text: string; label: string; onCopied?(): void }) {
   return (
     <div className="relative">
       <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg bg-sunken p-4 pr-20">
         <pre className="font-mono text-[0.8125rem]">{text}</pre>
       </section>
       <div className="absolute top-2.5 right-2.5">
-        <Copy text={text} />
+        <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
       </div>
     </div>
   );
