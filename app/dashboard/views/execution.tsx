@@ -8,7 +8,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Result, Steps } from '../parts/result.tsx';
 import { useNotify } from '../parts/toasts.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -134,14 +134,14 @@ function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={agent_name ?? shorten(agent_id)}
         about={
-          <>
-            <Status value={status} />{' '}
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+            <Status value={status} />
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>
-            {' · '}
+            <span aria-hidden="true">·</span>
             <Time at={execution.initiated_at} />
-          </>
+          </span>
         }
       >
         {isSettled && (
@@ -181,7 +181,9 @@ function ResultCard({ execution }: { execution: Execution }) {
       {result !== null ? (
         <Result text={result} name={execution_id} />
       ) : isUnderWay(execution) ? (
-        <Skeleton className="h-40" />
+        <div className="rounded-lg bg-sunken px-4 py-10 text-center text-sm">
+          <Spinner label="The agent works. Its result appears here once it is settled." />
+        </div>
       ) : (
         <p className="text-sm text-faint">
           The marketplace no longer keeps the result. Its hash stays on the chain: a copy of yours can be verified

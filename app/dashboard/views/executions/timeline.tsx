@@ -29,14 +29,12 @@ export function Timeline({ execution, dispute }: { execution: Execution; dispute
             {index < all.length - 1 && <span className="mt-1 w-px grow bg-line" />}
           </span>
           <div className="pb-5">
-            <p className="flex flex-wrap justify-between gap-x-4 font-medium">
-              {moment.title}
-              {moment.at && (
-                <span className="font-normal text-faint tabular-nums">
-                  <Time at={moment.at} />
-                </span>
-              )}
-            </p>
+            <p className="font-medium">{moment.title}</p>
+            {moment.at && (
+              <p className="mt-0.5 text-faint tabular-nums">
+                <Time at={moment.at} />
+              </p>
+            )}
             {moment.about && <p className="mt-0.5 text-faint">{moment.about}</p>}
           </div>
         </li>
@@ -70,13 +68,13 @@ function momentsOf(execution: Execution, dispute: DisputeSummary | null | undefi
   ];
 }
 
-function answered({ status, execution_time_ms: ms, error, refund }: Execution): Moment {
+function answered({ status, execution_time_ms: ms, refund }: Execution): Moment {
   if (status === 'running') {
     return refund === 'pending'
-      ? { title: 'The refund is on its way', about: error?.message, state: 'now' }
+      ? { title: 'The refund is on its way', state: 'now' }
       : { title: 'The agent works', about: 'Its result is verified, then paid for.', state: 'now' };
   }
-  if (status === 'failed') return { title: 'No result', about: error?.message, state: 'bad' };
+  if (status === 'failed') return { title: 'No result that could be paid for', state: 'bad' };
   const took = ms === null ? null : `It took ${formatDuration(ms)}.`;
   return { title: 'Result answered and verified', about: took, state: 'done' };
 }

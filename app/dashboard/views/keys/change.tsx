@@ -12,6 +12,7 @@ import {
   AddressField,
   addressesError,
   addressesOf,
+  GasField,
   LimitFields,
   type LimitTexts,
   readLimitTexts,
@@ -152,7 +153,13 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         readings={readings}
         onChange={setTexts}
         end={{ label: 'Ends after, days from now', hint: 'Empty: as it is' }}
-      />
+      >
+        <GasField
+          text={texts.maxGas}
+          error={readings.maxGas.error}
+          onChange={(maxGas) => setTexts({ ...texts, maxGas })}
+        />
+      </LimitFields>
     </SignDialog>
   );
 }

@@ -13,6 +13,7 @@ import {
   AddressField,
   addressesError,
   addressesOf,
+  GasField,
   LimitFields,
   type LimitReadings,
   nameError,
@@ -110,21 +111,27 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           readings={readings}
           onChange={setLimits}
           end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
-        />
-        <details className="group">
-          <summary className="text-sm font-medium">More</summary>
+        >
+          <Input
+            label="First fees, SOL"
+            hint="Into the wallet's tank: 0.01 is some 800 calls, 0 adds nothing"
+            inputMode="decimal"
+            value={gas}
+            onChange={(event) => setGas(event.target.value)}
+            error={lamports.error}
+          />
+        </LimitFields>
+        <details>
+          <summary className="text-sm font-medium">More restrictions</summary>
           <div className="mt-4 grid gap-4">
             <AddressField text={addresses} onChange={setAddresses} />
+            <GasField
+              text={limits.maxGas}
+              error={readings.maxGas.error}
+              onChange={(maxGas) => setLimits({ ...limits, maxGas })}
+            />
           </div>
         </details>
-        <Input
-          label="First network fees, SOL"
-          hint="Put into the wallet's tank, which pays the fees of all its keys. 0.01 is some 800 calls; 0 adds nothing."
-          inputMode="decimal"
-          value={gas}
-          onChange={(event) => setGas(event.target.value)}
-          error={lamports.error}
-        />
         {money.balance === null && (
           <Note tone="warn" title="This wallet has no USDC account yet">
             Send USDC to it first: a key spends from the wallet's own USDC.

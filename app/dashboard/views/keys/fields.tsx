@@ -1,4 +1,5 @@
 /** The fields of a key's limits, which the chain keeps, and of its restrictions, which the marketplace keeps. */
+import type { ReactNode } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
@@ -82,16 +83,18 @@ interface LimitFieldsProps {
   onChange(texts: LimitTexts): void;
   /** What the field of days is called. */
   end: { label: string; hint: string };
+  /** A last field beside it. */
+  children: ReactNode;
 }
 
-export function LimitFields({ texts, readings, onChange, end }: LimitFieldsProps) {
+export function LimitFields({ texts, readings, onChange, end, children }: LimitFieldsProps) {
   const field = (name: keyof LimitTexts) => ({
     value: texts[name],
     onChange: (event: { target: { value: string } }) => onChange({ ...texts, [name]: event.target.value }),
   });
   const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   return (
-    <fieldset className="grid gap-4 sm:grid-cols-2">
+    <fieldset className="grid grid-cols-2 items-start gap-4">
       <legend className="mb-3 text-sm text-faint">Limits that the chain enforces, whoever holds the key</legend>
       <Input
         label="Most per call, USDC"
@@ -114,14 +117,29 @@ export function LimitFields({ texts, readings, onChange, end }: LimitFieldsProps
         ))}
       </Select>
       <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
-      <Input
-        label="Most fees per call, lamports"
-        hint="Taken from the tank, never more"
-        inputMode="numeric"
-        {...field('maxGas')}
-        error={readings.maxGas.error}
-      />
+      {children}
     </fieldset>
+  );
+}
+
+export function GasField({
+  text,
+  error,
+  onChange,
+}: {
+  text: string;
+  error: string | null;
+  onChange(text: string): void;
+}) {
+  return (
+    <Input
+      label="Most fees per call, lamports"
+      hint="What one call may take from the tank"
+      inputMode="numeric"
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+      error={error}
+    />
   );
 }
 

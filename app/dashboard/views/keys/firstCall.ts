@@ -6,7 +6,7 @@ import { BASE_URL, rest } from '../../service.ts';
 
 const CANDIDATES = 8;
 
-/** The agent to try first: one that has answered before and asks for the least; null where there is none. */
+/** The agent to try first: one that has answered before, asks for the least, and has been there for long; null where there is none. */
 export const firstAgentQuery = queryOptions({
   queryKey: ['first-agent'],
   queryFn: async (): Promise<AgentFull | null> => {
@@ -14,10 +14,11 @@ export const firstAgentQuery = queryOptions({
     const active = agents.filter(({ status, health }) => status === 'active' && health.status === 'ok');
     const full = await Promise.all(active.map(({ agent_id }) => rest.getAgent(agent_id)));
     const proven = full.filter(({ successful_executions }) => successful_executions > 0);
-    const byNeeds = (proven.length > 0 ? proven : full).sort(
-      (one, other) => needsOf(one).length - needsOf(other).length,
+    const [first] = (proven.length > 0 ? proven : full).sort(
+      (one, other) =>
+        needsOf(one).length - needsOf(other).length || Date.parse(one.created_at) - Date.parse(other.created_at),
     );
-    return byNeeds[0] ?? null;
+    return first ?? null;
   },
   staleTime: 60_000,
 });

@@ -28,7 +28,7 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
         about="Copy it now and keep it like a password. You will not see it again: the marketplace knows only its hash."
       >
         {/* Copying by hand counts as well. */}
-        <div className="grid gap-5" onCopy={copied}>
+        <div className="grid grid-cols-1 gap-5" onCopy={copied}>
           <div className="flex items-start justify-between gap-3 rounded-lg bg-accent-soft p-4">
             <code className="min-w-0 font-mono text-sm break-all">{apiKey}</code>
             <Copy text={apiKey} onCopied={copied} />

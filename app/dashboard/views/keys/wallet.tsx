@@ -1,5 +1,5 @@
 /** What all keys of a wallet share: its USDC, the allowance on it, and the tank that pays their network fees. */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog } from '../../parts/sign.tsx';
@@ -25,17 +25,23 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
     return (
       <div className="mb-6 grid gap-3 sm:grid-cols-3">
         {[0, 1, 2].map((index) => (
-          <Skeleton key={index} className="h-33" />
+          <Skeleton key={index} className="h-28" />
         ))}
       </div>
     );
   }
   return (
     <div className="mb-6 grid gap-3 sm:grid-cols-3">
-      <Shared label="In the wallet" value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)}>
-        <span className="text-xs text-faint">What calls are paid from</span>
-      </Shared>
-      <Shared label="Allowance of all keys" value={money.otherDelegate ? 'Taken away' : shownAmount(money.allowance)}>
+      <Shared
+        label="In the wallet"
+        value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)}
+        about="what calls are paid from"
+      />
+      <Shared
+        label="Allowance"
+        value={money.otherDelegate ? 'Taken away' : shownAmount(money.allowance)}
+        about="left for all keys together"
+      >
         <Button small onClick={onAllowance}>
           Change
         </Button>
@@ -43,13 +49,13 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
       <Shared
         label="Network fees"
         value={`${formatSol(money.gas)} SOL`}
-        about={money.gas > 0n ? `at least ${formatCount(callsPaid(money))} calls` : undefined}
+        about={`at least ${formatCount(callsPaid(money))} calls`}
       >
         <Button small onClick={() => onGas('add')}>
           Top up
         </Button>
         {money.gas > 0n && (
-          <Button small kind="quiet" onClick={() => onGas('take')}>
+          <Button small onClick={() => onGas('take')}>
             Take out
           </Button>
         )}
@@ -58,15 +64,15 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
   );
 }
 
-function Shared(props: { label: string; value: string; about?: string | undefined; children: React.ReactNode }) {
+function Shared(props: { label: string; value: string; about: string; children?: ReactNode }) {
   return (
-    <Card className="flex min-h-33 flex-col p-4">
-      <h2 className="text-sm text-faint">{props.label}</h2>
-      <p className="mt-1 text-xl font-semibold tabular-nums">{props.value}</p>
-      <div className="mt-auto flex flex-wrap items-center gap-2 pt-3">
-        {props.children}
-        {props.about && <span className="text-xs text-faint">{props.about}</span>}
+    <Card className="flex flex-wrap items-end justify-between gap-3 p-4 sm:min-h-28">
+      <div>
+        <h2 className="text-sm text-faint">{props.label}</h2>
+        <p className="mt-1 text-xl font-semibold tabular-nums">{props.value}</p>
+        <p className="mt-0.5 text-xs text-faint">{props.about}</p>
       </div>
+      {props.children && <div className="flex flex-wrap gap-2">{props.children}</div>}
     </Card>
   );
 }

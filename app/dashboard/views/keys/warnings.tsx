@@ -7,6 +7,8 @@ import { formatAmount, Id, Time } from '../../parts/values.tsx';
 import { callsPaid, isLive, leftOf, type WalletMoney } from './money.ts';
 
 const FEW_CALLS = 20;
+/** Of what one key alone may spend now. */
+const LOW_PART = 0.2;
 const SOON_MS = 7 * 86_400_000;
 
 interface WarningsProps {
@@ -35,11 +37,9 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
           {formatAmount(toUsdc(otherDelegate.allowance))}. Until you change that, every call with these keys is refused.
         </Warning>
       )}
-      {!otherDelegate && allowed < wanted && (
+      {!otherDelegate && allowed < wanted * LOW_PART && (
         <Warning
-          title={
-            allowance === 0n ? 'The keys have no allowance' : 'The allowance is lower than what the keys may spend'
-          }
+          title={allowance === 0n ? 'The keys have no allowance' : 'The allowance is running low'}
           action="Raise the allowance"
           onAct={onAllowance}
         >
@@ -49,8 +49,9 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
       )}
       {callsPaid(money) < FEW_CALLS && (
         <Warning title="Network fees are running low" action="Top up" onAct={onGas}>
-          The tank pays for {callsPaid(money)} calls at the least. Where it is empty, a call goes through only if the
-          marketplace's operator pays its fees.
+          The tank that pays them for all keys holds{' '}
+          {callsPaid(money) === 0 ? 'next to nothing' : `enough for ${callsPaid(money)} calls at the least`}. Without
+          it, a call goes through only if the marketplace's operator pays for it.
         </Warning>
       )}
       {ending.map((key) => (
