@@ -16,7 +16,8 @@ export function Pages({ page, size, total, onPage }: PagesProps) {
   return (
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-4 text-sm text-faint">
       <p className="tabular-nums" aria-live="polite">
-        {formatCount(first)}–{formatCount(last)} of {formatCount(total)}
+        {total > size && `${formatCount(first)}–${formatCount(last)} of `}
+        {formatCount(total)} {total > size ? '' : 'in all'}
       </p>
       {total > size && (
         <div className="flex gap-2">

@@ -48,7 +48,11 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-export const shorten = (id: string): string => (id.length > 13 ? `${id.slice(0, 5)}…${id.slice(-5)}` : id);
+/** The ends of an id, behind what says of which kind it is: `sha256:5d41c…1b9ab`. */
+export function shorten(id: string): string {
+  const [, kind = '', rest = id] = /^([a-z0-9]+:)(.+)$/.exec(id) ?? [];
+  return rest.length > 13 ? `${kind}${rest.slice(0, 5)}…${rest.slice(-5)}` : id;
+}
 
 /** An id that is too long to read: its ends, whole on hover, to copy, and to see on the chain. */
 export function Id({ value, kind, full }: { value: string; kind?: 'address' | 'tx'; full?: boolean }) {
@@ -129,11 +133,11 @@ export function Copy({ text, what, bare, onCopied }: CopyProps) {
 /** Text in a fixed width, to read and to copy. */
 export function Code({ text, label, onCopied }: { text: string; label: string; onCopied?(): void }) {
   return (
-    <div className="relative">
-      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg bg-sunken p-4 pr-20">
+    <div className="grid grid-cols-[minmax(0,1fr)_auto] items-start rounded-lg bg-sunken">
+      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg p-4">
         <pre className="font-mono text-[0.8125rem]">{text}</pre>
       </section>
-      <div className="absolute top-2.5 right-2.5">
+      <div className="p-2.5">
         <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
       </div>
     </div>

@@ -66,7 +66,7 @@ export function OnChain({ execution, record }: OnChainProps) {
       ) : (
         <Facts
           rows={[
-            ['Execution', <Id key="id" value={execution.execution_id} />],
+            ['Execution', <Id key="id" value={execution.execution_id} full />],
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
             record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
             ...(record ? recordRows(record) : []),
@@ -99,7 +99,7 @@ export function OnChain({ execution, record }: OnChainProps) {
 
 function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | null)[] {
   return [
-    ['Opened by', record.key_id ? <Id key="key" value={record.key_id} /> : 'the wallet itself'],
+    openedBy(record.key_id),
     ['Request hash', record.request_hash && <Id key="request" value={record.request_hash} />],
     ['Signing key', <Id key="signer" value={record.signing_key} kind="address" />],
     ['Deadline', record.deadline && <Time at={record.deadline} />],
@@ -108,6 +108,9 @@ function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | nul
       : null,
   ];
 }
+
+const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
+  keyId === null ? ['Opened by', 'the wallet itself'] : ['API key', <Id key="key" value={keyId} />];
 
 /** An archived execution: its account is gone, and this proves it as well as the account did. */
 export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
@@ -125,7 +128,7 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
           ['Record', <Id key="record" value={archive.record} kind="address" />],
           fields ? ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />] : null,
           fields ? ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />] : null,
-          fields ? ['Opened by', fields.key_id ? <Id key="key" value={fields.key_id} /> : 'the wallet itself'] : null,
+          fields ? openedBy(fields.key_id) : null,
           ['Leaf hash', <Id key="leaf" value={archive.leaf} />],
           ['Root', <Id key="root" value={archive.root} />],
           ['Tree', <Id key="tree" value={archive.tree} kind="address" />],

@@ -57,7 +57,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         onDone={() => {
           setText('');
           setFile(null);
-          notify('The dispute is open', 'The admin has been shown your evidence.');
+          notify('The dispute is open', 'The admin now sees your evidence.');
           onClose();
         }}
       >
@@ -77,7 +77,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           />
         ) : (
           <Field
-            label="File"
+            label="Evidence file"
             hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser and shown to the admin only.`}
             error={error}
           >

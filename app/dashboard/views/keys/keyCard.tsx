@@ -59,12 +59,14 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
           {formatCount(apiKey.execution_count)}
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
-        <Fact
-          label="Ends"
-          about={apiKey.allowed_ips ? `only from ${apiKey.allowed_ips.join(', ')}` : 'from any address'}
-        >
-          {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its grant'}
-        </Fact>
+        {!apiKey.revoked && (
+          <Fact
+            label="Ends"
+            about={apiKey.allowed_ips ? `only from ${apiKey.allowed_ips.join(', ')}` : 'from any address'}
+          >
+            {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its grant'}
+          </Fact>
+        )}
       </div>
     </Card>
   );

@@ -24,7 +24,9 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
   const { otherDelegate, allowance, now } = money;
   const wanted = Math.max(...live.map((key) => mostNow(money, key.key_id)));
   const allowed = toUsdc(allowance);
-  const ending = live.filter((key) => key.expires_at && Date.parse(key.expires_at) - now * 1_000 < SOON_MS);
+  const ending = live.filter(
+    (key) => key.expires_at && Date.parse(key.expires_at) - now * 1_000 < SOON_MS && !isReplaced(key, live),
+  );
   return (
     <div className="mb-6 grid gap-3">
       {otherDelegate && (
@@ -82,4 +84,9 @@ function mostNow(money: WalletMoney, keyId: string): number {
   if (!grant) return 0;
   const { period, total } = leftOf(grant, money.now);
   return Math.min(toUsdc(period), toUsdc(total));
+}
+
+/** By a later key of its name: then its end is meant. */
+function isReplaced(key: KeySummary, keys: readonly KeySummary[]): boolean {
+  return keys.some(({ name, created_at }) => name === key.name && created_at > key.created_at);
 }
