@@ -11,6 +11,7 @@ import { Layout } from './parts/layout.tsx';
 import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
+import { parseExecutionsSearch } from './views/executions/search.ts';
 
 export { queryClient } from './service.ts';
 
@@ -43,11 +44,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/executions',
-    validateSearch: (search: Record<string, unknown>): { status?: string; agent?: string; page?: number } => ({
-      ...(typeof search.status === 'string' && { status: search.status }),
-      ...(typeof search.agent === 'string' && { agent: search.agent }),
-      ...(typeof search.page === 'number' && search.page > 1 && { page: Math.floor(search.page) }),
-    }),
+    validateSearch: parseExecutionsSearch,
     component: view(() => import('./views/executions.tsx')),
   }),
   createRoute({
@@ -55,7 +52,13 @@ const routes = [
     path: '/executions/$executionId',
     component: view(() => import('./views/execution.tsx')),
   }),
-  createRoute({ getParentRoute: () => root, path: '/disputes', component: view(() => import('./views/disputes.tsx')) }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/disputes',
+    validateSearch: (search: Record<string, unknown>): { page?: number } =>
+      typeof search.page === 'number' && search.page > 1 ? { page: Math.floor(search.page) } : {},
+    component: view(() => import('./views/disputes.tsx')),
+  }),
   createRoute({ getParentRoute: () => root, path: '/creator', component: view(() => import('./views/creator.tsx')) }),
   createRoute({
     getParentRoute: () => root,

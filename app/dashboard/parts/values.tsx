@@ -48,7 +48,11 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-export const shorten = (id: string): string => (id.length > 13 ? `${id.slice(0, 5)}…${id.slice(-5)}` : id);
+/** The ends of an id, behind what says of which kind it is: `sha256:5d41c…1b9ab`. */
+export function shorten(id: string): string {
+  const [, kind = '', rest = id] = /^([a-z0-9]+:)(.+)$/.exec(id) ?? [];
+  return rest.length > 13 ? `${kind}${rest.slice(0, 5)}…${rest.slice(-5)}` : id;
+}
 
 /** An id that is too long to read: its ends, whole on hover, to copy, and to see on the chain. */
 export function Id({ value, kind, full }: { value: string; kind?: 'address' | 'tx'; full?: boolean }) {
@@ -78,12 +82,20 @@ export function Id({ value, kind, full }: { value: string; kind?: 'address' | 't
 
 const DONE_MS = 1_500;
 
+interface CopyProps {
+  text: string;
+  what?: string;
+  bare?: boolean;
+  onCopied?(): void;
+}
+
 /** Puts a text on the clipboard and says so. */
-export function Copy({ text, what, bare }: { text: string; what?: string; bare?: boolean }) {
+export function Copy({ text, what, bare, onCopied }: CopyProps) {
   const [done, setDone] = useState(false);
   async function copy() {
     await navigator.clipboard.writeText(text);
     setDone(true);
+    onCopied?.();
     setTimeout(() => setDone(false), DONE_MS);
   }
   if (!bare) {
@@ -119,14 +131,14 @@ export function Copy({ text, what, bare }: { text: string; what?: string; bare?:
 }
 
 /** Text in a fixed width, to read and to copy. */
-export function Code({ text, label }: { text: string; label: string }) {
+export function Code({ text, label, onCopied }: { text: string; label: string; onCopied?(): void }) {
   return (
-    <div className="relative">
-      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg bg-sunken p-4 pr-20">
+    <div className="grid grid-cols-[minmax(0,1fr)_auto] items-start rounded-lg bg-sunken">
+      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg p-4">
         <pre className="font-mono text-[0.8125rem]">{text}</pre>
       </section>
-      <div className="absolute top-2.5 right-2.5">
-        <Copy text={text} />
+      <div className="p-2.5">
+        <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
       </div>
     </div>
   );

@@ -1,5 +1,72 @@
-import { PageHead } from '../parts/ui.tsx';
+/** A wallet's disputes: those that it opened, and those about its own agents. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { SignedIn } from '../parts/connect.tsx';
+import { Pages } from '../parts/pages.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { call } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { DisputeCard } from './executions/dispute.tsx';
+
+const route = getRouteApi('/disputes');
+const PAGE_SIZE = 20;
+const READ_AGAIN_MS = 30_000;
 
 export default function View() {
-  return <PageHead title="disputes" />;
+  const { wallet } = useSession();
+  return (
+    <>
+      <PageHead
+        title="Disputes"
+        about="A caller who did not get what was paid for can say so; the admin answers within 72 hours, and the creator's collateral pays."
+      />
+      <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
+        {wallet && <Disputes wallet={wallet} />}
+      </SignedIn>
+    </>
+  );
+}
+
+function Disputes({ wallet }: { wallet: string }) {
+  const { page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['disputes', wallet, page],
+    queryFn: () => call('disputes.mine', { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }),
+    refetchInterval: READ_AGAIN_MS,
+    placeholderData: keepPreviousData,
+  });
+  if (!data)
+    return error ? <Trouble error={error} what="The disputes" onRetry={refetch} /> : <Skeleton className="h-64" />;
+  if (data.disputes.length === 0) {
+    return (
+      <Empty title="No disputes">
+        <p className="mb-5">
+          You can dispute an execution from its own page, for as long as its dispute window is open. Disputes about your
+          agents appear here, too.
+        </p>
+        <Link to="/executions" className={buttonStyle('primary')}>
+          To the executions
+        </Link>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <ul className="grid gap-4">
+        {data.disputes.map((dispute) => (
+          <li key={dispute.execution_id}>
+            <DisputeCard dispute={dispute} wallet={wallet} listed />
+          </li>
+        ))}
+      </ul>
+      <Pages
+        page={page}
+        size={PAGE_SIZE}
+        total={data.total}
+        onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
+      />
+    </>
+  );
 }

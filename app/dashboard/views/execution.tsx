@@ -1,5 +1,222 @@
-import { PageHead } from '../parts/ui.tsx';
+/** One execution: what was answered, what it cost, and how to check, refund or dispute it. */
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { MarketplaceError, toError } from '../../sdk/client/answer.ts';
+import { useChainClock } from '../parts/chainClock.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Result, Steps } from '../parts/result.tsx';
+import { useNotify } from '../parts/toasts.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
+import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
+import { explain, rest } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { DisputeCard } from './executions/dispute.tsx';
+import { Amounts, Archived, type Execution, OnChain } from './executions/facts.tsx';
+import { OpenDisputeDialog } from './executions/openDispute.tsx';
+import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
+import { RefundState } from './executions/refund.tsx';
+import { Timeline } from './executions/timeline.tsx';
+
+const route = getRouteApi('/executions/$executionId');
+const RUNNING_MS = 2_000;
+
+const executionQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ['execution', executionId],
+    queryFn: () => rest.getExecution(executionId),
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? RUNNING_MS : false),
+  });
+
+const isUnderWay = ({ status, refund }: Execution): boolean =>
+  status === 'pending' || status === 'running' || refund === 'pending';
 
 export default function View() {
-  return <PageHead title="execution" />;
+  const { executionId } = route.useParams();
+  const { wallet } = useSession();
+  if (wallet) return <Shown key={executionId} executionId={executionId} wallet={wallet} />;
+  return (
+    <>
+      <PageHead title="Execution" about={executionId} />
+      <SignedIn why="An execution is shown to the wallet that paid for it. Anybody can verify it without a wallet.">
+        {null}
+      </SignedIn>
+    </>
+  );
+}
+
+function Shown({ executionId, wallet }: { executionId: string; wallet: string }) {
+  const { data: execution, error, refetch } = useQuery(executionQuery(executionId));
+  const { data: record } = useQuery({
+    ...recordQuery(executionId),
+    enabled: execution !== undefined && execution.archive === null,
+    refetchInterval: execution && isUnderWay(execution) ? RUNNING_MS : false,
+  });
+  const mayBeDisputed = execution?.status === 'completed' || execution?.status === 'disputed';
+  const { data: dispute } = useQuery({ ...disputeQuery(executionId), enabled: mayBeDisputed });
+  if (!execution) {
+    if (error instanceof MarketplaceError && error.status === 404) return <Missing executionId={executionId} />;
+    return (
+      <>
+        <PageHead title="Execution" about={executionId} />
+        {error ? <Trouble error={error} what="The execution" onRetry={refetch} /> : <Skeleton className="h-128" />}
+      </>
+    );
+  }
+  const { archive, steps, error: failure } = execution;
+  return (
+    <>
+      <Head execution={execution} />
+      <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
+        <div className="grid min-w-0 gap-5">
+          {record?.status === 'open' && <RefundState execution={execution} record={record} />}
+          {failure && (
+            <Note tone="bad" title="The agent gave no result that could be paid for">
+              <p>{failure.message}</p>
+              <p className="mt-1 font-mono text-xs">{failure.code}</p>
+            </Note>
+          )}
+          {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
+          <ResultCard execution={execution} />
+          {steps !== null && steps.length > 0 && (
+            <Card>
+              <h2 className="font-semibold">Steps</h2>
+              <p className="mt-1 mb-4 text-sm text-faint">
+                As the agent describes them. They are not part of what it signed.
+              </p>
+              <Steps steps={steps} />
+            </Card>
+          )}
+          <OnChain execution={execution} record={record} />
+          {archive && <Archived archive={archive} />}
+        </div>
+        <div className="grid gap-5 max-lg:order-first">
+          <Amounts execution={execution} />
+          <Card className="pb-0">
+            <h2 className="mb-4 text-sm text-faint">What has happened</h2>
+            <Timeline execution={execution} dispute={dispute} />
+          </Card>
+          {execution.status === 'completed' && dispute === null && <Disputable execution={execution} record={record} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Missing({ executionId }: { executionId: string }) {
+  return (
+    <>
+      <PageHead title="Execution" about={executionId} />
+      <Empty title="This wallet has no such execution">
+        <p className="mb-5">It may be another wallet's. Whatever has been settled can still be verified by anybody.</p>
+        <a href={`/verify?id=${encodeURIComponent(executionId)}`} className={buttonStyle('primary')}>
+          Verify it
+        </a>
+      </Empty>
+    </>
+  );
+}
+
+function Head({ execution }: { execution: Execution }) {
+  const notify = useNotify();
+  const { execution_id: id, agent_id, agent_name, status } = execution;
+  const isSettled = execution.creator_amount_usdc > 0;
+  const receipt = useMutation({
+    mutationFn: () => readReceipt(id),
+    onSuccess: (text) => {
+      saveFile(`receipt-${id}.json`, text);
+      notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
+    },
+  });
+  return (
+    <>
+      <PageHead
+        title={agent_name ?? shorten(agent_id)}
+        about={
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+            <Status value={status} />
+            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
+              The agent
+            </Link>
+            <span aria-hidden="true">·</span>
+            <Time at={execution.initiated_at} />
+          </span>
+        }
+      >
+        {isSettled && (
+          <Button busy={receipt.isPending} onClick={() => receipt.mutate()}>
+            Download receipt
+          </Button>
+        )}
+        {/* A page of its own, which may ask any node. */}
+        <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
+          Verify it yourself
+        </a>
+      </PageHead>
+      {receipt.error && (
+        <div className="mb-5">
+          <Note tone="bad" title="There is no receipt">
+            {explain(receipt.error)}
+          </Note>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Byte for byte as the marketplace gives it. */
+async function readReceipt(executionId: string): Promise<string> {
+  const response = await fetch(`/v1/executions/${encodeURIComponent(executionId)}/receipt`);
+  if (!response.ok) throw toError(response, await response.json().catch(() => null));
+  return response.text();
+}
+
+function ResultCard({ execution }: { execution: Execution }) {
+  const { result, status, execution_id } = execution;
+  if (status === 'failed') return null;
+  return (
+    <Card className="min-w-0">
+      <h2 className="mb-3 font-semibold">Result</h2>
+      {result !== null ? (
+        <Result text={result} name={execution_id} />
+      ) : isUnderWay(execution) ? (
+        <div className="rounded-lg bg-sunken px-4 py-10 text-center text-sm">
+          <Spinner label="The agent works. Its result appears here once it is settled." />
+        </div>
+      ) : (
+        <p className="text-sm text-faint">
+          The marketplace no longer keeps the result. Its hash stays on the chain: a copy of yours can be verified
+          against it.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+interface DisputableProps {
+  execution: Execution;
+  record: ShownRecord | null | undefined;
+}
+
+/** While its window is open; afterwards only that it has closed. */
+function Disputable({ execution, record }: DisputableProps) {
+  const [isOpen, setOpen] = useState(false);
+  const until = record?.disputable_until;
+  const now = useChainClock(Boolean(until));
+  const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
+  if (record === undefined || (until && left === null)) return <Skeleton className="h-36" />;
+  if (!until || left === null || left <= 0) {
+    return <p className="px-1 text-sm text-faint">The time to dispute it is over.</p>;
+  }
+  return (
+    <Card>
+      <h2 className="font-medium">Not what you paid for?</h2>
+      <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
+        You can dispute it for another {formatSpan(left)}. The creator's collateral stands behind it.
+      </p>
+      <Button onClick={() => setOpen(true)}>Open a dispute</Button>
+      <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />
+    </Card>
+  );
 }

@@ -1,5 +1,161 @@
-import { PageHead } from '../parts/ui.tsx';
+/** What a wallet has had executed: filtered, in pages, newest first. */
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ExecutionSummary } from '../../sdk/wire/wire.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Pages } from '../parts/pages.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, buttonStyle, Empty, PageHead, Skeleton, Table } from '../parts/ui.tsx';
+import { formatAmount, formatDuration, Status, shorten, Time } from '../parts/values.tsx';
+import { rest } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { Filters } from './executions/filters.tsx';
+import { type ExecutionsSearch, filtersOf, PAGE_SIZE } from './executions/search.ts';
+
+const route = getRouteApi('/executions');
+/** While something runs, the list is read again. */
+const RUNNING_MS = 3_000;
+
+const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSearch) =>
+  queryOptions({
+    queryKey: ['executions', wallet, search],
+    queryFn: () => rest.listExecutions(filtersOf(search)),
+    refetchInterval: ({ state }) =>
+      state.data?.executions.some(({ status }) => status === 'pending' || status === 'running') ? RUNNING_MS : false,
+    placeholderData: keepPreviousData,
+  });
 
 export default function View() {
-  return <PageHead title="executions" />;
+  return (
+    <>
+      <PageHead
+        title="Executions"
+        about="What this wallet has paid for, by its keys or by itself, and what came of it."
+      />
+      <SignedIn why="Executions are shown to the wallet that paid for them.">
+        <Executions />
+      </SignedIn>
+    </>
+  );
+}
+
+function Executions() {
+  const { wallet } = useSession();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery(executionsQuery(wallet, search));
+  const { page = 1, ...filters } = search;
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <Filters search={search} found={data?.executions ?? []} onChange={(next) => navigate({ search: next })} />
+      {error && !data && <Trouble error={error} what="The executions" onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-96" />}
+      {data?.executions.length === 0 &&
+        (isFiltered || page > 1 ? (
+          <Empty title="Nothing fits these filters">
+            <Button className="mt-3" onClick={() => navigate({ search: {} })}>
+              Show all executions
+            </Button>
+          </Empty>
+        ) : (
+          <Empty title="No executions yet">
+            <p className="mb-5">
+              Choose an agent and run it from this page, or call it with an API key. The price waits in escrow until the
+              agent's signed result is there.
+            </p>
+            <Link to="/" className={buttonStyle('primary')}>
+              Find an agent
+            </Link>
+          </Empty>
+        ))}
+      {data && data.executions.length > 0 && (
+        <>
+          <Rows executions={data.executions} />
+          <Pages
+            page={page}
+            size={PAGE_SIZE}
+            total={data.total}
+            onPage={(next) => navigate({ search: { ...filters, ...(next > 1 && { page: next }) } })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+const PRICE = (
+  <span key="price" className="block text-right">
+    Price
+  </span>
+);
+const HEAD = ['Agent', 'Status', PRICE, 'Opened', 'Took', 'Execution'];
+
+/** A table where there is room for one, else cards. */
+function Rows({ executions }: { executions: ExecutionSummary[] }) {
+  return (
+    <>
+      <div className="hidden md:block">
+        <Table label="Executions" head={HEAD}>
+          {executions.map((execution) => (
+            <tr key={execution.execution_id} className="relative hover:bg-sunken">
+              <td className="font-medium">
+                <ExecutionLink execution={execution} />
+              </td>
+              <td>
+                <Status value={execution.status} />
+              </td>
+              <td className="text-right whitespace-nowrap tabular-nums">{formatAmount(execution.cost_usdc)}</td>
+              <td className="whitespace-nowrap">
+                <Time at={execution.initiated_at} />
+              </td>
+              <td className="whitespace-nowrap text-faint tabular-nums">{tookOf(execution)}</td>
+              <td className="font-mono text-[0.8125rem] text-faint" title={execution.execution_id}>
+                {execution.execution_id.slice(0, 8)}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      </div>
+      <ul className="grid gap-2 md:hidden">
+        {executions.map((execution) => (
+          <li
+            key={execution.execution_id}
+            className="relative grid gap-2 rounded-xl border border-line bg-raised p-4 text-sm"
+          >
+            <div className="flex items-start justify-between gap-3">
+              <span className="font-medium">
+                <ExecutionLink execution={execution} />
+              </span>
+              <Status value={execution.status} />
+            </div>
+            <div className="flex flex-wrap justify-between gap-x-3 text-faint">
+              <Time at={execution.initiated_at} />
+              <span className="tabular-nums">{formatAmount(execution.cost_usdc)}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Its area is the whole row or card, which is `relative`. */
+function ExecutionLink({ execution }: { execution: ExecutionSummary }) {
+  return (
+    <Link
+      to="/executions/$executionId"
+      params={{ executionId: execution.execution_id }}
+      className="after:absolute after:inset-0"
+    >
+      {execution.agent_name ?? shorten(execution.agent_id)}
+    </Link>
+  );
+}
+
+/** In the chain's seconds, as both times are. */
+function tookOf({ initiated_at, completed_at }: ExecutionSummary): string {
+  if (!completed_at) return '–';
+  const ms = Date.parse(completed_at) - Date.parse(initiated_at);
+  return ms < 1_000 ? 'under 1 s' : formatDuration(ms).replace('.0 s', ' s');
 }

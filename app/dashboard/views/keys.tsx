@@ -1,5 +1,157 @@
-import { PageHead } from '../parts/ui.tsx';
+/** A wallet's API keys: made, watched, changed and ended. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { KeySummary } from '../../sdk/wire/procedures.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { call } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { LimitsDialog, RestrictDialog } from './keys/change.tsx';
+import { CreateDialog, type MadeKey } from './keys/create.tsx';
+import { CloseDialog, RevokeDialog, RevokeOnChainDialog, RotateDialog } from './keys/end.tsx';
+import { isUsable, type KeyAction, KeyCard } from './keys/keyCard.tsx';
+import { moneyQuery, type WalletMoney } from './keys/money.ts';
+import { ShownKey } from './keys/shown.tsx';
+import { AllowanceDialog, GasDialog, WalletFigures } from './keys/wallet.tsx';
+import { Warnings } from './keys/warnings.tsx';
+
+const keysQuery = (wallet: string) =>
+  queryOptions({
+    queryKey: ['keys', wallet],
+    queryFn: async () => (await call('keys.list')).keys,
+    refetchInterval: 15_000,
+  });
+
+const TITLE = 'API keys';
+const ABOUT = "A key calls agents with this wallet's USDC, within limits that the chain enforces.";
 
 export default function View() {
-  return <PageHead title="keys" />;
+  const { wallet } = useSession();
+  return (
+    <>
+      {!wallet && <PageHead title={TITLE} about={ABOUT} />}
+      <SignedIn why="API keys belong to a wallet and spend its USDC, within limits that you sign.">
+        {wallet && <Keys key={wallet} wallet={wallet} />}
+      </SignedIn>
+    </>
+  );
+}
+
+type Shown = 'create' | 'gas' | 'takeGas' | 'allowance' | { action: KeyAction; apiKey: KeySummary } | null;
+
+function Keys({ wallet }: { wallet: string }) {
+  const [shown, setShown] = useState<Shown>(null);
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const { data: keys, error, refetch } = useQuery(keysQuery(wallet));
+  const ids = [...new Set(keys?.map(({ key_id }) => key_id))];
+  const { data: money, ...chain } = useQuery({
+    ...moneyQuery(wallet, ids),
+    enabled: keys !== undefined,
+    // The wallet's own figures stay while a key joins them.
+    placeholderData: (before) => before,
+  });
+  const close = () => setShown(null);
+  const create = (
+    <Button kind="primary" disabled={!money} onClick={() => setShown('create')}>
+      Create API key
+    </Button>
+  );
+  const usable = keys?.filter((key) => isUsable(key, money)) ?? [];
+  const ended = keys?.filter((key) => !isUsable(key, money)) ?? [];
+  const cards = (list: KeySummary[]) =>
+    list.map((apiKey) => (
+      <li key={`${apiKey.key_id} ${apiKey.created_at}`}>
+        <KeyCard
+          apiKey={apiKey}
+          money={money ?? (chain.error ? null : undefined)}
+          onAct={(action) => setShown({ action, apiKey })}
+        />
+      </li>
+    ));
+
+  return (
+    <>
+      <PageHead
+        title="API keys"
+        about="A key calls agents with this wallet's USDC, within limits that the chain enforces."
+      >
+        {keys && keys.length > 0 && create}
+      </PageHead>
+      {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}
+      {chain.error && !money && <Trouble error={chain.error} what="The chain" onRetry={chain.refetch} />}
+      {keys && money && (
+        <Warnings keys={keys} money={money} onAllowance={() => setShown('allowance')} onGas={() => setShown('gas')} />
+      )}
+      {!chain.error && keys?.length !== 0 && (
+        <WalletFigures
+          money={money}
+          onGas={(way) => setShown(way === 'add' ? 'gas' : 'takeGas')}
+          onAllowance={() => setShown('allowance')}
+        />
+      )}
+      {!keys && !error && <Skeleton className="h-60 sm:h-44" />}
+      {keys?.length === 0 && (
+        <Empty title="No API keys yet">
+          <p className="mb-5">
+            An API key lets a program call agents and pay them from this wallet. You set what it may spend per call, per
+            period and in all, and end it whenever you like.
+          </p>
+          {create}
+        </Empty>
+      )}
+      <ul className="grid gap-3">{cards(usable)}</ul>
+      {ended.length > 0 && (
+        <details className="mt-6" open={usable.length === 0}>
+          <summary className="mb-3 text-sm text-faint">
+            Ended keys <span className="tabular-nums">({ended.length})</span>
+          </summary>
+          <ul className="grid gap-3">{cards(ended)}</ul>
+        </details>
+      )}
+      {money && (
+        <>
+          <CreateDialog
+            open={shown === 'create'}
+            money={money}
+            onClose={close}
+            onMade={(key) => {
+              close();
+              setMade(key);
+            }}
+          />
+          <Dialogs shown={shown} money={money} onClose={close} onMade={setMade} />
+        </>
+      )}
+      {made && <ShownKey made={made} wallet={wallet} onClose={() => setMade(null)} />}
+    </>
+  );
+}
+
+interface DialogsProps {
+  shown: Shown;
+  money: WalletMoney;
+  onClose(): void;
+  onMade(made: MadeKey): void;
+}
+
+function Dialogs({ shown, money, onClose, onMade }: DialogsProps) {
+  if (shown === null || shown === 'create') return null;
+  if (shown === 'allowance') return <AllowanceDialog money={money} onClose={onClose} />;
+  if (shown === 'gas' || shown === 'takeGas') {
+    return <GasDialog money={money} way={shown === 'gas' ? 'add' : 'take'} onClose={onClose} />;
+  }
+  const { action, apiKey } = shown;
+  const grant = money.grants.get(apiKey.key_id);
+  if (action === 'restrict') return <RestrictDialog apiKey={apiKey} grant={grant} onClose={onClose} />;
+  if (action === 'revoke') return <RevokeDialog apiKey={apiKey} onClose={onClose} />;
+  if (action === 'revokeOnChain') return <RevokeOnChainDialog apiKey={apiKey} onClose={onClose} />;
+  if (action === 'close') return <CloseDialog apiKey={apiKey} onClose={onClose} />;
+  if (action === 'limits')
+    return grant && <LimitsDialog apiKey={apiKey} grant={grant} money={money} onClose={onClose} />;
+  const replaced = (made: MadeKey) => {
+    onClose();
+    onMade(made);
+  };
+  return <RotateDialog apiKey={apiKey} onClose={onClose} onMade={replaced} />;
 }

@@ -122,6 +122,21 @@ export async function planAllowance(
   return { allowance, instructions: [approve] };
 }
 
+/**
+ * Sets what all keys of the wallet together may spend from now on, base units. Whatever delegate its USDC account has
+ * loses its allowance by it.
+ */
+export async function changeAllowance(
+  chain: MarketplaceChain,
+  { wallet, allowance }: { wallet: Signer; allowance: bigint },
+) {
+  const owner = wallet.publicKey;
+  const { address } = await readUsdcAccount(chain, owner);
+  const instruction = approveSpender({ wallet: owner, usdcMint: chain.config.usdcMint, amount: allowance });
+  const signature = await sendTransaction(chain.connection, [instruction], wallet);
+  return { source: address.toBase58(), allowance_usdc: formatUsdc(allowance), signature };
+}
+
 function limitsOf(grant: KeyGrant): GrantLimits {
   const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports } = grant;
   return { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports };

@@ -1,0 +1,34 @@
+/** Going through a list that comes in pages. */
+import { Button } from './ui.tsx';
+import { formatCount } from './values.tsx';
+
+interface PagesProps {
+  /** From 1 on. */
+  page: number;
+  size: number;
+  total: number;
+  onPage(page: number): void;
+}
+
+export function Pages({ page, size, total, onPage }: PagesProps) {
+  const first = (page - 1) * size + 1;
+  const last = Math.min(page * size, total);
+  return (
+    <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-4 text-sm text-faint">
+      <p className="tabular-nums" aria-live="polite">
+        {total > size && `${formatCount(first)}–${formatCount(last)} of `}
+        {formatCount(total)} {total > size ? '' : 'in all'}
+      </p>
+      {total > size && (
+        <div className="flex gap-2">
+          <Button small disabled={page <= 1} onClick={() => onPage(page - 1)}>
+            Newer
+          </Button>
+          <Button small disabled={last >= total} onClick={() => onPage(page + 1)}>
+            Older
+          </Button>
+        </div>
+      )}
+    </nav>
+  );
+}

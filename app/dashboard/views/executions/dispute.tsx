@@ -1,0 +1,176 @@
+/** A dispute as it stands: its state, what is due, what came of it, and what anybody may do about it now. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import { useChainClock } from '../../parts/chainClock.ts';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Badge, Button, Card, Facts, type Tone } from '../../parts/ui.tsx';
+import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { idBytes } from './record.ts';
+
+const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
+  open: { tone: 'warn', text: 'open' },
+  rejected: { tone: 'plain', text: 'rejected' },
+  upheld: { tone: 'good', text: 'upheld' },
+  lapsed: { tone: 'plain', text: 'ended unanswered' },
+};
+
+interface DisputeCardProps {
+  dispute: DisputeSummary;
+  /** Who looks: the caller or the creator, base58. */
+  wallet: string;
+  /** In a list: with the agent's name, and the way to the execution. */
+  listed?: boolean;
+}
+
+export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProps) {
+  const isOpen = dispute.outcome === 'open';
+  const isCaller = dispute.caller === wallet;
+  const now = useChainClock(isOpen);
+  const { tone, text } = OUTCOMES[dispute.outcome];
+  const name = dispute.agent_name ?? shorten(dispute.agent_id);
+  return (
+    <Card aria-label={`Dispute of ${name}`}>
+      <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
+        <div>
+          <h2 className="flex flex-wrap items-center gap-2 font-semibold">
+            {listed ? name : 'Dispute'}
+            <Badge tone={tone}>{text}</Badge>
+          </h2>
+          <p className="mt-1 text-sm text-faint">
+            {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />.
+          </p>
+        </div>
+        <Actions dispute={dispute} now={now} />
+      </div>
+      {isOpen && <Due dispute={dispute} now={now} />}
+      {dispute.reason !== null && (
+        <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
+          <p className="mb-1 text-xs text-faint">The admin's reason</p>
+          {dispute.reason}
+        </blockquote>
+      )}
+      <Facts
+        rows={[
+          listed && ['Execution', <ExecutionOf key="execution" dispute={dispute} isCaller={isCaller} />],
+          ['Price paid', formatAmount(dispute.price_usdc)],
+          dispute.outcome === 'upheld' && ['Awarded to the caller', formatAmount(dispute.amount_to_caller_usdc)],
+          dispute.outcome === 'upheld' &&
+            dispute.amount_to_treasury_usdc > 0 && ['To the treasury', formatAmount(dispute.amount_to_treasury_usdc)],
+          dispute.owed_usdc > 0 && ['Still owed to the caller', formatAmount(dispute.owed_usdc)],
+          dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
+          dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
+          ['Evidence', <EvidenceOf key="evidence" dispute={dispute} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** By how much of the promised time is left, or past. */
+function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
+  const due = now === undefined ? null : (Date.parse(dispute.answer_due_at) - now) / 1_000;
+  return (
+    <p className="mb-4 text-sm tabular-nums">
+      {due === null && (
+        <>
+          The answer is due <Time at={dispute.answer_due_at} />.
+        </>
+      )}
+      {due !== null && due > 0 && (
+        <>
+          The answer is due in <strong className="font-semibold">{formatSpan(due)}</strong>.
+        </>
+      )}
+      {due !== null && due <= 0 && (
+        <span className="text-warn">
+          The answer has been due for {formatSpan(-due)}. From <Time at={dispute.lapses_at} /> on anybody can end the
+          dispute, and the bond comes back.
+        </span>
+      )}
+    </p>
+  );
+}
+
+function ExecutionOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
+  // Only the caller may read it.
+  if (!isCaller) return <Id value={dispute.execution_id} />;
+  return (
+    <Link
+      to="/executions/$executionId"
+      params={{ executionId: dispute.execution_id }}
+      className="font-mono text-[0.8125rem] text-accent underline"
+    >
+      {dispute.execution_id}
+    </Link>
+  );
+}
+
+function EvidenceOf({ dispute }: { dispute: DisputeSummary }) {
+  return (
+    <>
+      <Id value={dispute.evidence_hash} />
+      <span className="text-faint">
+        {dispute.has_evidence ? ' kept by the marketplace, for the admin' : ' its bytes are not with the marketplace'}
+      </span>
+    </>
+  );
+}
+
+/** What anybody may do: pay out an award that could not be received, and end a dispute that nobody answered. */
+function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
+  const notify = useNotify();
+  const [shown, setShown] = useState<'claim' | 'end' | null>(null);
+  const mayEnd = dispute.outcome === 'open' && now !== undefined && now >= Date.parse(dispute.lapses_at);
+  const executionId = dispute.execution_id;
+  const close = () => setShown(null);
+  return (
+    <>
+      {dispute.owed_usdc > 0 && (
+        <Button small kind="primary" onClick={() => setShown('claim')}>
+          Claim award
+        </Button>
+      )}
+      {mayEnd && (
+        <Button small onClick={() => setShown('end')}>
+          End unanswered dispute
+        </Button>
+      )}
+      <SignDialog
+        open={shown === 'claim'}
+        onOpenChange={close}
+        title="Claim the award"
+        about="The caller's USDC account could not receive it when the dispute was decided. It goes there now, whoever signs."
+        rows={[
+          ['Amount', formatAmount(dispute.owed_usdc)],
+          ['To the wallet', dispute.caller],
+        ]}
+        confirm="Sign the claim"
+        work={({ marketplace, wallet, claimAward }) =>
+          claimAward(marketplace, { wallet, executionId: idBytes(executionId) })
+        }
+        onDone={({ amount_usdc }) => {
+          close();
+          notify('The award is paid', `${amount_usdc} USDC went to the caller.`);
+        }}
+      />
+      <SignDialog
+        open={shown === 'end'}
+        onOpenChange={close}
+        title="End the unanswered dispute"
+        about="Nobody has answered it for 30 days. The bond goes back to who paid it, and the execution stands."
+        rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
+        confirm="Sign the end"
+        work={({ marketplace, wallet, endUnansweredDispute }) =>
+          endUnansweredDispute(marketplace, { wallet, executionId: idBytes(executionId) })
+        }
+        onDone={() => {
+          close();
+          notify('The dispute has ended', 'The bond is back.');
+        }}
+      />
+    </>
+  );
+}

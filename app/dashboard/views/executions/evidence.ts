@@ -1,0 +1,49 @@
+/** Evidence as the browser reads it: its bytes, what kind they are, and their hash. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { EVIDENCE_TYPES, type EvidenceType, MAX_EVIDENCE_BYTES } from '../../../sdk/wire/procedures.ts';
+
+export interface Evidence {
+  bytes: Uint8Array;
+  mediaType: EvidenceType;
+  hash: Uint8Array;
+  hashHex: string;
+}
+
+const KIB = 1_024;
+export const MAX_KIB = MAX_EVIDENCE_BYTES / KIB;
+/** Kinds that a file may be chosen as; others go as bytes. */
+export const ACCEPTED = EVIDENCE_TYPES.filter((type) => type !== 'application/octet-stream').join(',');
+
+/** Throws with words where it is empty or too large. */
+export function evidenceOf(bytes: Uint8Array, mediaType: string): Evidence {
+  requireSize(bytes.length);
+  const hash = sha256(bytes);
+  const known = EVIDENCE_TYPES.find((type) => type === mediaType);
+  return { bytes, mediaType: known ?? 'application/octet-stream', hash, hashHex: bytesToHex(hash) };
+}
+
+function requireSize(length: number): void {
+  if (length === 0) throw new Error('It is empty.');
+  if (length <= MAX_EVIDENCE_BYTES) return;
+  const kib = Math.ceil(length / KIB);
+  throw new Error(`It has ${kib} KiB; at most ${MAX_KIB} KiB can be kept. Shorten it, or choose a smaller file.`);
+}
+
+/** A file that is too large is not read at all. */
+export async function readEvidenceFile(file: File): Promise<Evidence> {
+  if (file.type !== '' && !EVIDENCE_TYPES.some((type) => type === file.type)) {
+    throw new Error(`A file of the type ${file.type} is not taken: choose text, PDF, PNG, JPEG or JSON.`);
+  }
+  requireSize(file.size);
+  return evidenceOf(new Uint8Array(await file.arrayBuffer()), file.type);
+}
+
+/** What a call's arguments bear at once. */
+const PIECE = 0x2000;
+
+export function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
+  return btoa(text);
+}

@@ -1,0 +1,140 @@
+/** An execution in figures: where its money went, and what of it is on the chain. */
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts/values.tsx';
+import type { rest } from '../../service.ts';
+import { archivedQuery, type ShownRecord } from './record.ts';
+
+export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
+
+/** The split that the settling transaction made. */
+export function Amounts({ execution }: { execution: Execution }) {
+  const { cost_usdc, creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
+  const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
+  const isSettled = creator_amount_usdc > 0;
+  return (
+    <Card>
+      <h2 className="text-sm text-faint">
+        {isSettled ? 'Paid' : execution.status === 'failed' ? 'Paid' : 'In escrow'}
+      </h2>
+      <p className="mt-1 text-2xl font-semibold tabular-nums">{formatAmount(cost_usdc)}</p>
+      {isSettled && (
+        <dl className="mt-4 grid gap-2 text-sm tabular-nums">
+          <Share name="To the creator" part={share(creator_amount_usdc)} amount={creator_amount_usdc} />
+          <Share name="To the marketplace" part={share(platform_amount_usdc)} amount={platform_amount_usdc} />
+        </dl>
+      )}
+      {(tokens_used !== null || execution_time_ms !== null) && (
+        <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
+          {execution_time_ms !== null && <Line name="Time" value={formatDuration(execution_time_ms)} />}
+          {tokens_used !== null && <Line name="Tokens, as the agent says" value={formatCount(tokens_used)} />}
+        </dl>
+      )}
+    </Card>
+  );
+}
+
+function Share({ name, part, amount }: { name: string; part: string; amount: number }) {
+  return <Line name={`${name}${part && `, ${part}`}`} value={formatAmount(amount)} />;
+}
+
+function Line({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="flex justify-between gap-4">
+      <dt className="text-faint">{name}</dt>
+      <dd className="text-right">{value}</dd>
+    </div>
+  );
+}
+
+interface OnChainProps {
+  execution: Execution;
+  /** Undefined while it is read, null where it is no longer there. */
+  record: ShownRecord | null | undefined;
+}
+
+/** What anybody can read on the chain, or prove by it. */
+export function OnChain({ execution, record }: OnChainProps) {
+  const { archive } = execution;
+  const isReading = record === undefined && !archive;
+  return (
+    <Card>
+      <h2 className="mb-4 font-semibold">On the chain</h2>
+      {isReading ? (
+        <Skeleton className="h-48" />
+      ) : (
+        <Facts
+          rows={[
+            ['Execution', <Id key="id" value={execution.execution_id} full />],
+            ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
+            record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
+            ...(record ? recordRows(record) : []),
+            execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
+            execution.signature ? ["Creator's signature", <Id key="signature" value={execution.signature} />] : null,
+            execution.execution_signature
+              ? ['Its signature over this execution', <Id key="own" value={execution.execution_signature} />]
+              : null,
+            [
+              'In the explorer',
+              <a
+                key="explorer"
+                href={execution.on_chain_record}
+                target="_blank"
+                rel="noreferrer"
+                className="text-accent underline"
+              >
+                {execution.on_chain_record.includes('/tx/') ? 'its latest transaction' : 'its account'}
+              </a>,
+            ],
+          ]}
+        />
+      )}
+      {record === null && !archive && (
+        <p className="mt-4 text-sm text-faint">Its account is not on the chain: not opened yet, or closed since.</p>
+      )}
+    </Card>
+  );
+}
+
+function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | null)[] {
+  return [
+    openedBy(record.key_id),
+    ['Request hash', record.request_hash && <Id key="request" value={record.request_hash} />],
+    ['Signing key', <Id key="signer" value={record.signing_key} kind="address" />],
+    ['Deadline', record.deadline && <Time at={record.deadline} />],
+    record.status === 'open' && record.refund_at
+      ? ['Refundable from', <Time key="refund" at={record.refund_at} />]
+      : null,
+  ];
+}
+
+const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
+  keyId === null ? ['Opened by', 'the wallet itself'] : ['API key', <Id key="key" value={keyId} />];
+
+/** An archived execution: its account is gone, and this proves it as well as the account did. */
+export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
+  const { data: fields } = useQuery(archivedQuery(archive));
+  return (
+    <Card>
+      <h2 className="font-semibold">Archived</h2>
+      <p className="mt-1 mb-4 text-sm text-faint">
+        Its account is closed. Its fields are a leaf of a tree whose root is on the chain, and {archive.proof.length}{' '}
+        hashes lead from one to the other.
+      </p>
+      <Facts
+        rows={[
+          ['Leaf', `${formatCount(archive.leaf_index)} of archive ${archive.archive_index}`],
+          ['Record', <Id key="record" value={archive.record} kind="address" />],
+          fields ? ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />] : null,
+          fields ? ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />] : null,
+          fields ? openedBy(fields.key_id) : null,
+          ['Leaf hash', <Id key="leaf" value={archive.leaf} />],
+          ['Root', <Id key="root" value={archive.root} />],
+          ['Tree', <Id key="tree" value={archive.tree} kind="address" />],
+          ['Archived by', <Id key="transaction" value={archive.transaction} kind="tx" />],
+        ]}
+      />
+    </Card>
+  );
+}

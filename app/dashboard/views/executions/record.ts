@@ -1,0 +1,61 @@
+/** What the chain itself says of an execution, and its dispute as the marketplace lists it. */
+import { queryOptions } from '@tanstack/react-query';
+import { parseUuid } from '../../../sdk/receipt/receipt.ts';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
+import type { ExecutionArchive } from '../../../sdk/wire/wire.ts';
+import { call } from '../../service.ts';
+import { loadChainModules, openChain } from '../../wallet/chain.ts';
+
+/** The id's 16 bytes. Throws where it is none. */
+export function idBytes(executionId: string): Uint8Array {
+  const bytes = parseUuid(executionId);
+  if (bytes) return bytes;
+  throw new Error(`${executionId} is not the id of an execution.`);
+}
+
+/** Its record's account; null where there is none, or no longer. */
+export const recordQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ['record', executionId],
+    queryFn: async () => {
+      const { marketplace, program, showExecution } = await openChain();
+      const id = idBytes(executionId);
+      const account = await marketplace.connection.getAccountInfo(program.findExecution(id));
+      return account && showExecution(marketplace, id);
+    },
+  });
+
+export type ShownRecord = NonNullable<Awaited<ReturnType<NonNullable<ReturnType<typeof recordQuery>['queryFn']>>>>;
+
+/** An archived record's fields, out of the bytes that its leaf is made of. */
+export const archivedQuery = (archive: ExecutionArchive) =>
+  queryOptions({
+    queryKey: ['archived', archive.leaf],
+    queryFn: async () => {
+      const { program, formatTime, formatBytes } = await loadChainModules();
+      const fields = program.decodeArchived(Uint8Array.from(atob(archive.fields), (letter) => letter.charCodeAt(0)));
+      return {
+        signing_key: fields.signingKey.toBase58(),
+        key_id: formatBytes(fields.keyId),
+        request_hash: formatBytes(fields.requestHash),
+        opened_at: formatTime(fields.openedAt),
+        settled_at: formatTime(fields.settledAt),
+      };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+const DISPUTES_AT_ONCE = 100;
+
+/** The dispute of an execution of the wallet's; null where there is none. */
+export const disputeQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ['dispute', executionId],
+    queryFn: async (): Promise<DisputeSummary | null> => {
+      for (let offset = 0; ; offset += DISPUTES_AT_ONCE) {
+        const { disputes, total } = await call('disputes.mine', { limit: DISPUTES_AT_ONCE, offset });
+        const found = disputes.find(({ execution_id }) => execution_id === executionId);
+        if (found || offset + disputes.length >= total || disputes.length === 0) return found ?? null;
+      }
+    },
+  });

@@ -1,0 +1,50 @@
+/** The address of the list of executions: what it is narrowed to, and the filters of the API that this stands for. */
+import type { ExecutionFilters } from '../../../sdk/client/client.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/queries.ts';
+
+export interface ExecutionsSearch {
+  status?: ExecutionStatus;
+  agent?: string;
+  /** Days of the reader's calendar, such as 2026-01-31, both of them included. */
+  from?: string;
+  to?: string;
+  page?: number;
+}
+
+export const PAGE_SIZE = 25;
+
+export function parseExecutionsSearch(search: Record<string, unknown>): ExecutionsSearch {
+  const { status, agent, from, to, page } = search;
+  return {
+    ...(isStatus(status) && { status }),
+    ...(typeof agent === 'string' && agent !== '' && { agent }),
+    ...(isDay(from) && { from }),
+    ...(isDay(to) && { to }),
+    ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
+  };
+}
+
+export function filtersOf({ status, agent, from, to, page = 1 }: ExecutionsSearch): ExecutionFilters {
+  return {
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+    ...(status && { status }),
+    ...(agent && { agent_id: agent }),
+    // The API's bounds are exclusive.
+    ...(from && { from: new Date(startOfDay(from).getTime() - 1_000).toISOString() }),
+    ...(to && { to: startOfDay(to, 1).toISOString() }),
+  };
+}
+
+function startOfDay(day: string, later = 0): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + later);
+}
+
+function isStatus(value: unknown): value is ExecutionStatus {
+  return EXECUTION_STATUSES.some((status) => status === value);
+}
+
+function isDay(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(startOfDay(value).getTime());
+}

@@ -1,0 +1,113 @@
+/** What has happened to an execution and its money, and what comes next. */
+import type { ReactNode } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
+import { cx } from '../../parts/ui.tsx';
+import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
+import type { Execution } from './facts.tsx';
+
+interface Moment {
+  title: string;
+  at?: string | null;
+  about?: ReactNode;
+  state: 'done' | 'now' | 'bad';
+}
+
+export function Timeline({ execution, dispute }: { execution: Execution; dispute: DisputeSummary | null | undefined }) {
+  return (
+    <ol className="grid">
+      {momentsOf(execution, dispute).map((moment, index, all) => (
+        <li key={moment.title} className="grid grid-cols-[1.25rem_1fr] gap-x-3 text-sm">
+          <span aria-hidden="true" className="flex flex-col items-center">
+            <span
+              className={cx(
+                'mt-1.5 size-2.5 shrink-0 rounded-full',
+                moment.state === 'done' && 'bg-good',
+                moment.state === 'bad' && 'bg-bad',
+                moment.state === 'now' && 'animate-pulse bg-accent',
+              )}
+            />
+            {index < all.length - 1 && <span className="mt-1 w-px grow bg-line" />}
+          </span>
+          <div className="pb-5">
+            <p className="font-medium">{moment.title}</p>
+            {moment.at && (
+              <p className="mt-0.5 text-faint tabular-nums">
+                <Time at={moment.at} />
+              </p>
+            )}
+            {moment.about && <p className="mt-0.5 text-faint">{moment.about}</p>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function momentsOf(execution: Execution, dispute: DisputeSummary | null | undefined): Moment[] {
+  const { status, archive } = execution;
+  if (status === 'pending') return [{ title: 'Being opened', about: 'The price goes into escrow.', state: 'now' }];
+  return [
+    {
+      title: 'Price put into escrow',
+      at: execution.initiated_at,
+      about: 'It leaves it by the signed result, or back to the caller.',
+      state: 'done',
+    },
+    answered(execution),
+    ...(status === 'running' ? [] : [paid(execution)]),
+    ...(dispute ? disputed(dispute) : []),
+    ...(archive
+      ? [
+          {
+            title: 'Archived',
+            about: `As leaf ${archive.leaf_index} of archive ${archive.archive_index}.`,
+            state: 'done',
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+function answered({ status, execution_time_ms: ms, refund }: Execution): Moment {
+  if (status === 'running') {
+    return refund === 'pending'
+      ? { title: 'The refund is on its way', state: 'now' }
+      : { title: 'The agent works', about: 'Its result is verified, then paid for.', state: 'now' };
+  }
+  if (status === 'failed') return { title: 'No result that could be paid for', state: 'bad' };
+  const took = ms === null ? null : `It took ${formatDuration(ms)}.`;
+  return { title: 'Result answered and verified', about: took, state: 'done' };
+}
+
+function paid({ status, completed_at: at, refund, creator_amount_usdc: creator }: Execution): Moment {
+  if (status !== 'failed')
+    return { title: 'Settled', at, about: `${formatAmount(creator)} to the creator.`, state: 'done' };
+  if (refund === 'done' || refund === null)
+    return { title: 'Nothing was paid', at, about: 'The price is with the caller.', state: 'done' };
+  return { title: 'The refund waits', about: REFUND_WAITS[refund], state: 'bad' };
+}
+
+/** Why money has not come back yet. */
+export const REFUND_WAITS: Record<Exclude<NonNullable<Execution['refund']>, 'done'>, string> = {
+  pending: 'The marketplace is sending it.',
+  claimable: "The caller's USDC account is missing. Once it is there again, the price can be sent back to it.",
+  blocked: "The caller's USDC account is frozen. Once it is not, the price can be sent back to it.",
+};
+
+const OUTCOMES: Record<Exclude<DisputeSummary['outcome'], 'open'>, string> = {
+  rejected: 'Dispute rejected',
+  upheld: 'Dispute upheld',
+  lapsed: 'Dispute ended unanswered',
+};
+
+function disputed(dispute: DisputeSummary): Moment[] {
+  const opened: Moment = {
+    title: 'Disputed',
+    at: dispute.opened_at,
+    state: dispute.outcome === 'open' ? 'now' : 'done',
+  };
+  if (dispute.outcome === 'open') return [opened];
+  const about =
+    dispute.outcome === 'upheld' ? `${formatAmount(dispute.amount_to_caller_usdc)} awarded to the caller.` : undefined;
+  return [opened, { title: OUTCOMES[dispute.outcome], at: dispute.resolved_at, about, state: 'done' }];
+}

@@ -1,0 +1,236 @@
+/** Making a key: limits, allowance and first gas by one signature; the marketplace then learns the key's hash. */
+import { useState } from 'react';
+import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
+import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { LeaveGuard } from '../../parts/leaving.tsx';
+import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { Checkbox, Input, Note } from '../../parts/ui.tsx';
+import { formatAmount, Id } from '../../parts/values.tsx';
+import { explain } from '../../service.ts';
+import {
+  AddressField,
+  addressesError,
+  addressesOf,
+  GasField,
+  LimitFields,
+  type LimitReadings,
+  nameError,
+  read,
+  readLimitTexts,
+  ScopeFields,
+  USUAL_LIMITS,
+} from './fields.tsx';
+import type { WalletMoney } from './money.ts';
+
+/** A key that its owner must see now: nobody can show it again. */
+export interface MadeKey {
+  apiKey: string;
+  name: string;
+  scopes: KeyScope[];
+  /** What went wrong after the chain knew it; null where nothing did. */
+  problem: string | null;
+  /** What the marketplace must still be told of it; null where it knows. */
+  unregistered: { allowedIps: string[] | null } | null;
+  /** Until when the key works that this one replaces. */
+  replacedUntil: string | null;
+}
+
+const DAY_SECONDS = 86_400;
+
+interface CreateDialogProps {
+  open: boolean;
+  money: WalletMoney;
+  onClose(): void;
+  onMade(made: MadeKey): void;
+}
+
+export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<KeyScope[]>([...KEY_SCOPES]);
+  const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
+  const [addresses, setAddresses] = useState('');
+  const [gas, setGas] = useState(money.gas > 0n ? '0' : '0.01');
+  const [mayReplace, setMayReplace] = useState(false);
+
+  const readings = readLimitTexts(limits, money.limits);
+  const lamports = read(() => readGas(gas, money));
+  const allowedIps = addressesOf(addresses);
+  const hasErrors =
+    nameError(name) !== null ||
+    scopes.length === 0 ||
+    addressesError(allowedIps) !== null ||
+    lamports.error !== null ||
+    Object.values(readings).some(({ error }) => error !== null);
+  const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
+
+  const work = (signing: Signing) =>
+    makeKey(signing, {
+      name,
+      scopes,
+      readings,
+      periodSeconds: Number(limits.periodSeconds),
+      lamports: lamports.value!,
+      allowedIps,
+      mayReplace,
+    });
+
+  return (
+    <>
+      <LeaveGuard when={open && name !== ''} title="Leave without the key?">
+        The key is not made yet. What you have filled in is lost.
+      </LeaveGuard>
+      <SignDialog
+        open={open}
+        onOpenChange={onClose}
+        title="Create an API key"
+        about="One signature sets the limits, the allowance and the first network fees. Your USDC stays in your wallet until a call is paid."
+        rows={hasErrors ? [] : signedRows(money, readings, lamports.value!)}
+        confirm="Sign and create"
+        disabled={hasErrors || isBlocked}
+        work={work}
+        onDone={(made) => {
+          setName('');
+          setAddresses('');
+          onMade(made);
+        }}
+      >
+        <Input
+          label="Name"
+          placeholder="Such as laptop or nightly-report"
+          maxLength={64}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          error={name === '' ? null : nameError(name)}
+          required
+        />
+        <ScopeFields scopes={scopes} onChange={setScopes} />
+        <LimitFields
+          texts={limits}
+          readings={readings}
+          onChange={setLimits}
+          end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
+        >
+          <Input
+            label="First fees, SOL"
+            hint="Into the wallet's tank: 0.01 is some 800 calls, 0 adds nothing"
+            inputMode="decimal"
+            value={gas}
+            onChange={(event) => setGas(event.target.value)}
+            error={lamports.error}
+          />
+        </LimitFields>
+        <details>
+          <summary className="text-sm font-medium">More restrictions</summary>
+          <div className="mt-4 grid gap-4">
+            <AddressField text={addresses} onChange={setAddresses} />
+            <GasField
+              text={limits.maxGas}
+              error={readings.maxGas.error}
+              onChange={(maxGas) => setLimits({ ...limits, maxGas })}
+            />
+          </div>
+        </details>
+        {money.balance === null && (
+          <Note tone="warn" title="This wallet has no USDC account yet">
+            Send USDC to it first: a key spends from the wallet's own USDC.
+          </Note>
+        )}
+        {money.otherDelegate && (
+          <Checkbox
+            checked={mayReplace}
+            onChange={(event) => setMayReplace(event.target.checked)}
+            label="Take the place of another program's allowance"
+            hint={
+              <>
+                A USDC account has one delegate only. <Id value={money.otherDelegate.address} kind="address" /> now has{' '}
+                {formatAmount(toUsdc(money.otherDelegate.allowance))} and loses it.
+              </>
+            }
+          />
+        )}
+      </SignDialog>
+    </>
+  );
+}
+
+function signedRows(money: WalletMoney, readings: LimitReadings, lamports: bigint) {
+  const present = formatAmount(toUsdc(money.allowance));
+  const total = readings.total.value!;
+  return [
+    [
+      'Allowance of all keys',
+      money.allowance >= total ? `stays at ${present}` : `${formatAmount(toUsdc(total))}, now ${present}`,
+    ],
+    ['Into the tank', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, yours to take out again`],
+    ['Deposit', "the grant's rent in SOL, which comes back when the grant is closed"],
+  ] as const;
+}
+
+function readGas(text: string, { gas, leastGas }: WalletMoney): bigint {
+  const lamports = parseSol(text.trim());
+  if (lamports > 0n && gas + lamports < leastGas) {
+    throw new RangeError(`A tank must hold at least ${formatSol(leastGas)} SOL.`);
+  }
+  return lamports;
+}
+
+interface KeyWishes {
+  name: string;
+  scopes: KeyScope[];
+  readings: LimitReadings;
+  periodSeconds: number;
+  lamports: bigint;
+  allowedIps: string[] | null;
+  mayReplace: boolean;
+}
+
+async function makeKey(
+  { marketplace, wallet, onProgress, createKey, readClock }: Signing,
+  { name, scopes, readings, periodSeconds, lamports, allowedIps, mayReplace }: KeyWishes,
+): Promise<MadeKey> {
+  const now = await readClock(marketplace.connection);
+  const limits = {
+    perExecutionMax: readings.perExecution.value!,
+    periodMax: readings.perPeriod.value!,
+    totalMax: readings.total.value!,
+    periodSeconds,
+    expiresAt: now + BigInt(readings.days.value! * DAY_SECONDS),
+    maxGasLamports: readings.maxGas.value!,
+  };
+  const restrictions = { scopes, ...(allowedIps && { allowed_ips: allowedIps }) };
+  return keepGranted({ name, scopes, allowedIps }, (onGranted) =>
+    createKey(
+      marketplace,
+      {
+        wallet,
+        name,
+        limits,
+        restrictions,
+        onProgress,
+        ...(lamports > 0n && { gas: lamports }),
+        ...(mayReplace && { replaceDelegate: true }),
+      },
+      onGranted,
+    ),
+  );
+}
+
+/** Whatever fails after a key can spend must not hide the key from its owner. */
+export async function keepGranted(
+  { name, scopes, allowedIps }: Pick<KeyWishes, 'name' | 'scopes' | 'allowedIps'>,
+  make: (onGranted: (apiKey: string) => void) => Promise<KeyResult & { replaced_until?: string }>,
+): Promise<MadeKey> {
+  const granted: string[] = [];
+  const made = { name, scopes };
+  try {
+    const result = await make((apiKey) => granted.push(apiKey));
+    const replacedUntil = result.replaced_until ?? null;
+    return { ...made, apiKey: result.api_key, problem: null, unregistered: null, replacedUntil };
+  } catch (error) {
+    const [apiKey] = granted;
+    if (!apiKey) throw error;
+    return { ...made, apiKey, problem: explain(error), unregistered: { allowedIps }, replacedUntil: null };
+  }
+}

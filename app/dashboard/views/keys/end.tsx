@@ -1,0 +1,131 @@
+/** The end of a key: replaced by another, revoked, and its grant removed from the chain. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Note, Select } from '../../parts/ui.tsx';
+import { formatSpan } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+import { keepGranted, type MadeKey } from './create.tsx';
+
+const DAY_SECONDS = 86_400;
+const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];
+
+interface EndProps {
+  apiKey: KeySummary;
+  onClose(): void;
+}
+
+export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(made: MadeKey): void }) {
+  const [grace, setGrace] = useState(DAY_SECONDS);
+  return (
+    <SignDialog
+      open
+      onOpenChange={onClose}
+      title={`Replace "${apiKey.name}"`}
+      about="You get a new key with the same name, limits and restrictions. The old one goes on for a while, so that you can exchange it everywhere."
+      confirm="Sign and replace"
+      work={({ marketplace, wallet, onProgress, rotateKey }) =>
+        keepGranted({ name: apiKey.name, scopes: apiKey.scopes, allowedIps: apiKey.allowed_ips }, (onGranted) =>
+          rotateKey(marketplace, { wallet, keyId: apiKey.key_id, graceSeconds: grace, onProgress }, onGranted),
+        )
+      }
+      onDone={onMade}
+    >
+      <Select label="The old key works for" value={grace} onChange={(event) => setGrace(Number(event.target.value))}>
+        {GRACES.map((seconds) => (
+          <option key={seconds} value={seconds}>
+            {seconds === 0 ? 'no longer' : formatSpan(seconds)}
+          </option>
+        ))}
+      </Select>
+    </SignDialog>
+  );
+}
+
+/** Ends a key at the marketplace by one click; the wallet is needed only where the marketplace cannot end the grant. */
+export function RevokeDialog({ apiKey, onClose }: EndProps) {
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const [isHalfDone, setHalfDone] = useState(false);
+  const revoke = useMutation({
+    mutationFn: () => call('keys.revoke', { key_id: apiKey.key_id }),
+    onSuccess: async ({ on_chain }) => {
+      await queries.invalidateQueries();
+      if (on_chain.error !== null) return setHalfDone(true);
+      notify(`"${apiKey.name}" is revoked`, 'It ended at once, here and on the chain.');
+      onClose();
+    },
+  });
+  if (isHalfDone) return <RevokeOnChainDialog apiKey={apiKey} onClose={onClose} />;
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`Revoke "${apiKey.name}"?`}
+      about="It ends with this click, for good. Calls that have begun are finished and paid; nothing new can be begun with it."
+      mayClose={!revoke.isPending}
+    >
+      <div className="grid gap-4">
+        {revoke.error && (
+          <Note tone="bad" title="It was not revoked">
+            {explain(revoke.error)} The wallet can also end it on the chain alone, from the key's menu.
+          </Note>
+        )}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose} disabled={revoke.isPending}>
+            Keep it
+          </Button>
+          <Button kind="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
+            Revoke
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Ends a grant by the wallet's own signature, whether or not the marketplace answers. */
+export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
+  const notify = useNotify();
+  return (
+    <SignDialog
+      open
+      onOpenChange={onClose}
+      title={`End "${apiKey.name}" on the chain`}
+      about={
+        apiKey.revoked
+          ? 'The marketplace no longer accepts the key. Its grant on the chain still lives: your wallet ends it by one signature.'
+          : 'Your wallet ends the grant by one signature, without the marketplace.'
+      }
+      confirm="Sign the end"
+      danger
+      work={({ marketplace, wallet, revokeOnChain }) => revokeOnChain(marketplace, { wallet, keyId: apiKey.key_id })}
+      onDone={() => {
+        notify(`"${apiKey.name}" has ended on the chain`);
+        onClose();
+      }}
+    />
+  );
+}
+
+/** Removes an ended grant, which gives its deposit back. */
+export function CloseDialog({ apiKey, onClose }: EndProps) {
+  const notify = useNotify();
+  return (
+    <SignDialog
+      open
+      onOpenChange={onClose}
+      title={`Remove the grant of "${apiKey.name}"`}
+      about="The key has ended. Its account on the chain can go, and the rent that it holds comes back to whoever paid it."
+      confirm="Sign and remove"
+      work={({ marketplace, wallet, closeKey }) => closeKey(marketplace, { wallet, keyId: apiKey.key_id })}
+      onDone={() => {
+        notify('The grant is removed', 'Its deposit is back with whoever paid it.');
+        onClose();
+      }}
+    />
+  );
+}

@@ -1,0 +1,191 @@
+/** One key: what it may do, what it has done, and what can be done with it. */
+import { DropdownMenu } from 'radix-ui';
+import type { KeyGrant } from '../../../sdk/program/program.ts';
+import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Badge, buttonStyle, Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { isLive, leftOf, type WalletMoney } from './money.ts';
+
+export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
+
+interface KeyCardProps {
+  apiKey: KeySummary;
+  /** Undefined while it is read, null where the chain does not answer. */
+  money: WalletMoney | undefined | null;
+  onAct(action: KeyAction): void;
+}
+
+/** Whether a key can still be used, as far as the marketplace and the chain tell. */
+export function isUsable({ revoked, expires_at, key_id }: KeySummary, money: WalletMoney | undefined | null): boolean {
+  const now = money ? money.now * 1_000 : Date.now();
+  if (revoked || (expires_at && Date.parse(expires_at) <= now)) return false;
+  return !money || isLive(money.grants.get(key_id), money.now);
+}
+
+export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
+  const grant = money?.grants.get(apiKey.key_id);
+  const usable = isUsable(apiKey, money);
+  return (
+    <Card className="grid gap-5" aria-label={`API key ${apiKey.name}`}>
+      <div className="flex items-start justify-between gap-4">
+        <div className="min-w-0">
+          <h3 className="flex flex-wrap items-center gap-2 font-medium">
+            {apiKey.name}
+            <State apiKey={apiKey} usable={usable} />
+          </h3>
+          <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
+            <Id value={apiKey.key_id} />
+            <span>
+              Made <Time at={apiKey.created_at} />
+            </span>
+          </p>
+        </div>
+        <Actions apiKey={apiKey} grant={grant} money={money} usable={usable} onAct={onAct} />
+      </div>
+      <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-4">
+        <Fact
+          label="Calls"
+          about={
+            apiKey.last_used_at ? (
+              <>
+                last used <Time at={apiKey.last_used_at} />
+              </>
+            ) : (
+              'never used'
+            )
+          }
+        >
+          {formatCount(apiKey.execution_count)}
+        </Fact>
+        <Spend apiKey={apiKey} grant={grant} money={money} />
+        {!apiKey.revoked && (
+          <Fact
+            label="Ends"
+            about={apiKey.allowed_ips ? `only from ${apiKey.allowed_ips.join(', ')}` : 'from any address'}
+          >
+            {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its grant'}
+          </Fact>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
+  if (apiKey.revoked) return <Badge tone="bad">revoked</Badge>;
+  if (!usable) return <Badge>ended</Badge>;
+  return apiKey.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>);
+}
+
+function Fact(props: { label: string; about?: React.ReactNode; children: React.ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <p className="text-xs text-faint">{props.label}</p>
+      <p className="mt-1 tabular-nums">{props.children}</p>
+      {props.about && <p className="mt-1 text-xs text-faint">{props.about}</p>}
+    </div>
+  );
+}
+
+/** Against both caps: that of the present period, and that of the key's whole life. */
+function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: KeyGrant | undefined }) {
+  if (money === undefined) {
+    return (
+      <>
+        <Skeleton className="h-13" />
+        <Skeleton className="h-13" />
+      </>
+    );
+  }
+  if (!grant || !money) {
+    return (
+      <Fact label="Spent in all" about={money ? 'its grant is no longer on the chain' : 'the chain does not answer'}>
+        {formatAmount(apiKey.total_spent_usdc)}
+      </Fact>
+    );
+  }
+  const left = leftOf(grant, money.now);
+  return (
+    <>
+      <Meter
+        label={`Spent in this period of ${formatSpan(grant.periodSeconds)}`}
+        spent={grant.periodMax - left.period}
+        most={grant.periodMax}
+        about={`at most ${formatAmount(toUsdc(grant.perExecutionMax))} a call`}
+      />
+      <Meter label="Spent in all" spent={grant.totalSpent} most={grant.totalMax} />
+    </>
+  );
+}
+
+const NEARLY_ALL = 0.9;
+
+function Meter(props: { label: string; spent: bigint; most: bigint; about?: string }) {
+  const { label, spent, most, about } = props;
+  const part = Math.min(1, Number(spent) / Number(most));
+  const text = `${formatAmount(toUsdc(spent)).replace(' USDC', '')} of ${formatAmount(toUsdc(most))}`;
+  return (
+    <div className="min-w-0">
+      <p className="text-xs text-faint">{label}</p>
+      <p className="mt-1 tabular-nums">{text}</p>
+      {/* The text above says the same. */}
+      <div aria-hidden="true" className="mt-2 h-1.5 overflow-hidden rounded-full bg-sunken">
+        <div
+          className={cx('h-full rounded-full', part >= NEARLY_ALL ? 'bg-warn' : 'bg-accent')}
+          style={{ width: `${part * 100}%` }}
+        />
+      </div>
+      {about && <p className="mt-1.5 text-xs text-faint">{about}</p>}
+    </div>
+  );
+}
+
+interface ActionsProps extends KeyCardProps {
+  grant: KeyGrant | undefined;
+  usable: boolean;
+}
+
+function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
+  const live = !!money && isLive(grant, money.now);
+  const actions: [KeyAction, string][] = usable
+    ? [
+        ['rotate', 'Replace …'],
+        ['restrict', 'What it may do …'],
+        ['limits', 'Limits on the chain …'],
+        ['revoke', 'Revoke …'],
+        ['revokeOnChain', 'End on the chain only …'],
+      ]
+    : live
+      ? [['revokeOnChain', 'End on the chain …']]
+      : [['close', 'Get the deposit back …']];
+  const shown = actions.filter(([action]) => grant !== undefined || action === 'restrict' || action === 'revoke');
+  if (shown.length === 0) return null;
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger className={buttonStyle('plain', true)} aria-label={`Actions of ${apiKey.name}`}>
+        <span aria-hidden="true">•••</span>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          align="end"
+          sideOffset={6}
+          className="z-40 min-w-52 rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg"
+        >
+          {shown.map(([action, label]) => (
+            <DropdownMenu.Item
+              key={action}
+              onSelect={() => onAct(action)}
+              className={cx(
+                'cursor-pointer rounded-lg px-3 py-2 outline-none data-highlighted:bg-sunken',
+                action === 'revoke' && 'text-bad',
+              )}
+            >
+              {label}
+            </DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}

@@ -1,0 +1,182 @@
+/** What all keys of a wallet share: its USDC, the allowance on it, and the tank that pays their network fees. */
+import { type ReactNode, useState } from 'react';
+import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
+import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
+import { read } from './fields.tsx';
+import { callsPaid, type WalletMoney } from './money.ts';
+
+/** Beyond this nobody counts: some programs approve all there could ever be. */
+const UNLIMITED = 2n ** 62n;
+
+const shownAmount = (amount: bigint): string => (amount >= UNLIMITED ? 'Unlimited' : formatAmount(toUsdc(amount)));
+
+interface WalletFiguresProps {
+  money: WalletMoney | undefined;
+  onGas(way: 'add' | 'take'): void;
+  onAllowance(): void;
+}
+
+export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps) {
+  if (!money) {
+    return (
+      <div className="mb-6 grid gap-3 sm:grid-cols-3">
+        {[0, 1, 2].map((index) => (
+          <Skeleton key={index} className="h-28" />
+        ))}
+      </div>
+    );
+  }
+  return (
+    <div className="mb-6 grid gap-3 sm:grid-cols-3">
+      <Shared
+        label="In the wallet"
+        value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)}
+        about="what calls are paid from"
+      />
+      <Shared
+        label="Allowance"
+        value={money.otherDelegate ? 'Taken away' : shownAmount(money.allowance)}
+        about="left for all keys together"
+      >
+        <Button small onClick={onAllowance}>
+          Change
+        </Button>
+      </Shared>
+      <Shared
+        label="Network fees"
+        value={`${formatSol(money.gas)} SOL`}
+        about={`at least ${formatCount(callsPaid(money))} calls`}
+      >
+        <Button small onClick={() => onGas('add')}>
+          Top up
+        </Button>
+        {money.gas > 0n && (
+          <Button small onClick={() => onGas('take')}>
+            Take out
+          </Button>
+        )}
+      </Shared>
+    </div>
+  );
+}
+
+function Shared(props: { label: string; value: string; about: string; children?: ReactNode }) {
+  return (
+    <Card className="flex flex-wrap items-end justify-between gap-3 p-4 sm:min-h-28">
+      <div>
+        <h2 className="text-sm text-faint">{props.label}</h2>
+        <p className="mt-1 text-xl font-semibold tabular-nums">{props.value}</p>
+        <p className="mt-0.5 text-xs text-faint">{props.about}</p>
+      </div>
+      {props.children && <div className="flex flex-wrap gap-2">{props.children}</div>}
+    </Card>
+  );
+}
+
+interface WalletDialogProps {
+  money: WalletMoney;
+  onClose(): void;
+}
+
+export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
+  const notify = useNotify();
+  const { otherDelegate, allowance: present } = money;
+  const [text, setText] = useState(present >= UNLIMITED || present === 0n ? '100' : formatUsdc(present));
+  const [mayReplace, setMayReplace] = useState(false);
+  const allowance = read(() => parseUsdc(text.trim()));
+  return (
+    <SignDialog
+      open
+      onOpenChange={onClose}
+      title="Change the allowance"
+      about="The most that all keys of this wallet may still spend together. Every call lowers it; each key's own limits hold beside it."
+      rows={[
+        ['Now', otherDelegate ? 'taken by another program' : shownAmount(present)],
+        ['Afterwards', allowance.value === undefined ? '' : shownAmount(allowance.value)],
+      ]}
+      confirm="Sign the allowance"
+      disabled={allowance.value === undefined || (otherDelegate !== null && !mayReplace)}
+      work={({ marketplace, wallet, changeAllowance }) =>
+        changeAllowance(marketplace, { wallet, allowance: allowance.value! })
+      }
+      onDone={({ allowance_usdc }) => {
+        notify('The allowance is changed', `All keys together may now spend ${allowance_usdc} USDC.`);
+        onClose();
+      }}
+    >
+      <Input
+        label="Allowance, USDC"
+        inputMode="decimal"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        error={allowance.error}
+        hint="0 stops every key at once, without ending any."
+      />
+      {otherDelegate && (
+        <Checkbox
+          checked={mayReplace}
+          onChange={(event) => setMayReplace(event.target.checked)}
+          label="Take the place of the present delegate"
+          hint={
+            <>
+              <Id value={otherDelegate.address} kind="address" /> loses its {shownAmount(otherDelegate.allowance)}.
+            </>
+          }
+        />
+      )}
+    </SignDialog>
+  );
+}
+
+export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'add' | 'take' }) {
+  const notify = useNotify();
+  const [text, setText] = useState(way === 'add' ? '0.01' : formatSol(money.gas));
+  const lamports = read(() => parseSol(text.trim()));
+  const amount = lamports.value;
+  const after = amount === undefined ? null : way === 'add' ? money.gas + amount : money.gas - amount;
+  return (
+    <SignDialog
+      open
+      onOpenChange={onClose}
+      title={way === 'add' ? 'Top up network fees' : 'Take network fees out'}
+      about="A call is two transactions on Solana. Their fees come from this wallet's tank, for all of its keys; only this wallet can take them out again."
+      rows={[
+        ['In the tank now', `${formatSol(money.gas)} SOL`],
+        ['Afterwards', after === null || after < 0n ? '' : `${formatSol(after)} SOL`],
+      ]}
+      confirm={way === 'add' ? 'Sign the top-up' : 'Sign the withdrawal'}
+      disabled={amount === undefined || amount === 0n || (after !== null && after < 0n)}
+      work={async ({ marketplace, wallet, addGas, takeGas }) => {
+        const done =
+          way === 'add'
+            ? await addGas(marketplace, { wallet, lamports: amount! })
+            : await takeGas(marketplace, { wallet, lamports: amount === money.gas ? null : amount! });
+        return done.gas_sol;
+      }}
+      onDone={(left) => {
+        notify(way === 'add' ? 'Topped up' : 'Taken out', `The tank holds ${left} SOL.`);
+        onClose();
+      }}
+    >
+      <Input
+        label="Amount, SOL"
+        inputMode="decimal"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        error={lamports.error ?? (after !== null && after < 0n ? 'The tank does not hold so much.' : null)}
+        hint={
+          way === 'add'
+            ? '0.01 SOL pays for some 800 calls at usual fees.'
+            : `What stays must be nothing, or at least ${formatSol(money.leastGas)} SOL.`
+        }
+      />
+      {way === 'add' && money.gas + (amount ?? 0n) < money.leastGas && (
+        <Note tone="warn">A tank must hold at least {formatSol(money.leastGas)} SOL.</Note>
+      )}
+    </SignDialog>
+  );
+}

@@ -1,0 +1,92 @@
+/** What stands in the way of a wallet's keys, or soon will, and what to do about it. */
+import type { ReactNode } from 'react';
+import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Button, Note } from '../../parts/ui.tsx';
+import { formatAmount, Id, Time } from '../../parts/values.tsx';
+import { callsPaid, isLive, leftOf, type WalletMoney } from './money.ts';
+
+const FEW_CALLS = 20;
+/** Of what one key alone may spend now. */
+const LOW_PART = 0.2;
+const SOON_MS = 7 * 86_400_000;
+
+interface WarningsProps {
+  keys: readonly KeySummary[];
+  money: WalletMoney;
+  onAllowance(): void;
+  onGas(): void;
+}
+
+export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
+  const live = keys.filter((key) => !key.revoked && isLive(money.grants.get(key.key_id), money.now));
+  if (live.length === 0) return null;
+  const { otherDelegate, allowance, now } = money;
+  const wanted = Math.max(...live.map((key) => mostNow(money, key.key_id)));
+  const allowed = toUsdc(allowance);
+  const ending = live.filter(
+    (key) => key.expires_at && Date.parse(key.expires_at) - now * 1_000 < SOON_MS && !isReplaced(key, live),
+  );
+  return (
+    <div className="mb-6 grid gap-3">
+      {otherDelegate && (
+        <Warning
+          title="Another program has taken your keys' allowance"
+          action="Give it back to the keys"
+          onAct={onAllowance}
+        >
+          A USDC account has one delegate only, and it is now <Id value={otherDelegate.address} kind="address" /> with{' '}
+          {formatAmount(toUsdc(otherDelegate.allowance))}. Until you change that, every call with these keys is refused.
+        </Warning>
+      )}
+      {!otherDelegate && allowed < wanted * LOW_PART && (
+        <Warning
+          title={allowance === 0n ? 'The keys have no allowance' : 'The allowance is running low'}
+          action="Raise the allowance"
+          onAct={onAllowance}
+        >
+          {formatAmount(allowed)} are left for all keys together; one of them alone may spend {formatAmount(wanted)}{' '}
+          now. Calls beyond the allowance are refused.
+        </Warning>
+      )}
+      {callsPaid(money) < FEW_CALLS && (
+        <Warning title="Network fees are running low" action="Top up" onAct={onGas}>
+          The tank that pays them for all keys holds{' '}
+          {callsPaid(money) === 0 ? 'next to nothing' : `enough for ${callsPaid(money)} calls at the least`}. Without
+          it, a call goes through only if the marketplace's operator pays for it.
+        </Warning>
+      )}
+      {ending.map((key) => (
+        <Note key={key.key_id} tone="warn" title={`The key "${key.name}" ends soon`}>
+          It works until <Time at={key.expires_at!} />. Replace it before then, or let it live longer.
+        </Note>
+      ))}
+    </div>
+  );
+}
+
+function Warning(props: { title: string; action: string; onAct(): void; children: ReactNode }) {
+  return (
+    <Note tone="warn" title={props.title}>
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <p className="max-w-2xl">{props.children}</p>
+        <Button small onClick={props.onAct} className="text-ink">
+          {props.action}
+        </Button>
+      </div>
+    </Note>
+  );
+}
+
+/** USDC that a key could spend now if the allowance did not count. */
+function mostNow(money: WalletMoney, keyId: string): number {
+  const grant = money.grants.get(keyId);
+  if (!grant) return 0;
+  const { period, total } = leftOf(grant, money.now);
+  return Math.min(toUsdc(period), toUsdc(total));
+}
+
+/** By a later key of its name: then its end is meant. */
+function isReplaced(key: KeySummary, keys: readonly KeySummary[]): boolean {
+  return keys.some(({ name, created_at }) => name === key.name && created_at > key.created_at);
+}
