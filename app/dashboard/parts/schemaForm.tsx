@@ -1,5 +1,5 @@
 /** A form made from a creator's JSON Schema, or the same value as JSON. Heavy, so that views load it when they show it. */
-import Form from '@rjsf/core';
+import Form from '@rjsf/core/lib/components/Form.js';
 import type { RJSFSchema, UiSchema } from '@rjsf/utils';
 import { Component, type ReactNode, useMemo, useState } from 'react';
 import JsonEditor from './jsonEditor.tsx';

@@ -6,6 +6,7 @@ import { configQuery } from '../../service.ts';
 import { useChainFacts } from './chainFacts.ts';
 import type { FieldsProps } from './detailsFields.tsx';
 import { tierOf } from './draft.ts';
+import { lessUsdc } from './own.ts';
 
 const BPS = 10_000;
 
@@ -56,7 +57,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
   const { data: facts } = useChainFacts();
   if (!config) return <Skeleton className="h-56" />;
   const tier = tierOf(price, config);
-  const missing = tier ? Math.max(0, tier.deposit_usdc - held) : 0;
+  const missing = tier ? lessUsdc(tier.deposit_usdc, held) : 0;
   const balance = facts?.usdc === undefined ? null : Number(facts.usdc ?? 0);
   return (
     <section className="grid gap-4" aria-label="Collateral">
@@ -107,7 +108,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
         <Note tone={balance < missing ? 'warn' : 'plain'}>
           {facts?.usdc === null
             ? `Your wallet has no USDC account yet. Send at least ${formatAmount(missing)} to it before you sign.`
-            : `Your wallet holds ${formatAmount(balance)}.${balance < missing ? ` It needs ${formatAmount(missing - balance)} more before you can sign.` : ''}`}
+            : `Your wallet holds ${formatAmount(balance)}.${balance < missing ? ` It needs ${formatAmount(lessUsdc(missing, balance))} more before you can sign.` : ''}`}
         </Note>
       )}
     </section>

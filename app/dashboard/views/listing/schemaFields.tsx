@@ -1,38 +1,13 @@
 /** Input and output schema, each with the rules that it breaks, and the form that callers will fill in. */
 import { lazy, Suspense, useState } from 'react';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
-import { findInputSchemaFaults, findSchemaFaults, type SchemaFault } from '../../../sdk/wire/schemas/faults.ts';
-import type { Schema } from '../../../sdk/wire/schemas/rules.ts';
-import type { JsonFault } from '../../parts/jsonEditor.tsx';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import type { FieldsProps } from './detailsFields.tsx';
 import { readSchema } from './draft.ts';
+import { checkInput, checkOutput } from './schemaCheck.ts';
 
 const JsonEditor = lazy(() => import('../../parts/jsonEditor.tsx'));
 const SchemaForm = lazy(() => import('../../parts/schemaForm.tsx'));
-
-type Find = (schema: Schema, where: string) => SchemaFault[];
-
-const checkBy = (find: Find) => (value: unknown) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return [{ path: '', message: 'must be a JSON Schema object' }];
-  }
-  // The root has no name here; its own faults are of the whole.
-  return find(value as Schema, '').map(
-    ({ path, expected }): JsonFault => ({ path: path.replace(/^\./, ''), message: expected }),
-  );
-};
-
-const checkInput = checkBy(findInputSchemaFaults);
-const checkOutput = checkBy(findSchemaFaults);
-
-/** What keeps the two from being listed, in words; null where nothing does. */
-export function findSchemaFault(text: string, kind: 'input' | 'output'): string | null {
-  const schema = readSchema(text);
-  if (!schema) return 'must be a JSON Schema object';
-  const [fault] = (kind === 'input' ? checkInput : checkOutput)(schema);
-  return fault ? `${fault.path} ${fault.message}`.trim() : null;
-}
 
 export default function SchemaFields({ draft, onChange }: FieldsProps) {
   const input = readSchema(draft.input_schema);
