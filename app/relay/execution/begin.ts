@@ -12,7 +12,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine, type Ticket } from './openLine.ts';
-import { gasShortage, heldFor, lendsRent, obstacleOf, takenFromTank, waysToPay } from './protection.ts';
+import { gasShortage, heldFor, isBearable, lendsRent, obstacleOf, takenFromTank, waysToPay } from './protection.ts';
 import type { Reservations } from './reservations.ts';
 import { type ReservedFunds, reserveFunds } from './reserve.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
@@ -101,8 +101,8 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
         continue;
       }
       starting.add(executionId);
+      const ways = waysToPay(means, budgets, mayOwnRent);
       try {
-        const ways = waysToPay(means, budgets, mayOwnRent);
         const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: now });
         const row = await journal.claim(claimed, Date.now(), { ways, budgets, rivals });
         reserved.keepTank(takenFromTank(row, means.rents));
@@ -114,7 +114,8 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
         if (!(error instanceof NotFunded)) throw error;
         const obstacle = obstacleOf(error.sums, budgets, paidByTank(means.fees));
         if (obstacle instanceof ApiError) throw obstacle;
-        if (obstacle === 'wait') {
+        // What stood in the way may have ended since.
+        if (obstacle === 'wait' || ways.some((way) => isBearable(way, means.rents, error.sums, budgets.lent))) {
           await ticket.again();
           continue;
         }

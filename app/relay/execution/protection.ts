@@ -128,6 +128,11 @@ export function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): bool
   return lent_wallet + rent <= lent.wallet && lent_listing + rent <= lent.listing && lent_total + rent <= lent.total;
 }
 
+/** Whether nothing but calls before it can stand in the way of a call that pays so: its tank gives all that is not lent. */
+export function isBearable(way: Way, rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
+  return way.house === 0n && (way.recordRent === 0n || lendsRent(rents, sums, lent));
+}
+
 /** 402 for a wallet whose tank does not bear what the budgets leave to it. */
 export function gasShortage(wallet: string, means: Means, sums: Sums, { lent }: Budgets): ApiError {
   const tank = findSpender(parseAddress(wallet)).toBase58();

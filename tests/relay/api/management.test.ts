@@ -257,7 +257,10 @@ describe('/trpc', () => {
         expect((await revokeOne(Keypair.generate())).error).to.equal(refused.error);
         expect(world.state.revoked).to.have.length(sent + 1);
         const dayBefore = BigInt(world.state.nowMs - 24 * 3_600_000);
-        await world.ledger.updateTable('revocations').set({ sent_ms: dayBefore + 1n }).execute();
+        await world.ledger
+          .updateTable('revocations')
+          .set({ sent_ms: dayBefore + 1n })
+          .execute();
         expect((await revokeOne(one)).error).to.equal(refused.error);
         await world.ledger.updateTable('revocations').set({ sent_ms: dayBefore }).execute();
         expect(await revokeOne(one)).to.deep.equal(paid);
