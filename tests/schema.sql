@@ -289,7 +289,8 @@ CREATE TABLE executions (
   trials INTEGER NOT NULL DEFAULT 0,
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
-  open_fee INTEGER NOT NULL DEFAULT 0
+  open_fee INTEGER NOT NULL DEFAULT 0,
+  may_burn_lamports INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
@@ -311,10 +312,11 @@ CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, los
 CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
 CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
-CREATE INDEX executions_at_risk ON executions (wallet, listing, state, gas_lamports, house_lamports)
-  WHERE state IN ('accepted', 'open_signed')
-    OR (state = 'refunding' AND refund_state IN ('claimable', 'blocked'));
-CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms)
+CREATE INDEX executions_at_risk
+  ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
+  WHERE state NOT IN ('settled', 'refunded', 'void')
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
+CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 
 CREATE TABLE results (
@@ -425,6 +427,13 @@ CREATE TABLE sweeper (
   signature          TEXT,
   last_valid_height  INTEGER
 ) STRICT;
+
+CREATE TABLE revocations (
+  wallet   TEXT NOT NULL,
+  sent_ms  INTEGER NOT NULL,
+  fee      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX revocations_by_time ON revocations (sent_ms, wallet, fee);
 
 CREATE TABLE evidence (
   execution_id   TEXT NOT NULL,

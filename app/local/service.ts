@@ -66,6 +66,7 @@ export async function startService(
       trustProxy: 0,
       publicRate: { perSecond: 50, burst: 200 },
       budgets: SPONSOR_ALL,
+      revocations: { wallet: SPONSOR_ALL.burnt.wallet, total: SPONSOR_ALL.burnt.total },
       rentReturn: null,
       logLevel: 'info',
     },

@@ -8,6 +8,7 @@ import { parseAddress } from '../sdk/program/program.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import type { PublicRate } from './access/publicLimit.ts';
 import type { Budgets } from './ledger/funding.ts';
+import type { RevocationBudget } from './ledger/revocations.ts';
 import type { SweepSettings } from './sweeper/sweeper.ts';
 
 function isAddress(text: string): boolean {
@@ -94,6 +95,10 @@ const settings = z.object({
     'the same of one agent’s calls, lamports; half is kept for wallets that have paid for calls',
   ),
   BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe('the same in all, lamports; half is kept likewise'),
+  REVOKE_LAMPORTS_PER_WALLET_DAY: lamports(100_000n).describe(
+    'network fees of revoking keys on-chain for a session, in 24 hours: of one wallet, lamports; beyond it the wallet revokes by itself',
+  ),
+  REVOKE_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('the same of all wallets, lamports'),
   MAX_OPEN_EXECUTIONS: z.coerce
     .number()
     .int()
@@ -192,6 +197,8 @@ export interface RelayConfig {
   degraded: { refuseAfter: number; probeSeconds: number };
   egressIps: string[];
   budgets: Budgets;
+  /** What the relay pays to revoke keys. */
+  revocations: RevocationBudget;
   /** Null: the relay authority. */
   rentReturn: PublicKey | null;
   /** Proxies in front whose X-Forwarded-For is believed. */
@@ -262,6 +269,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
       trial: { calls: env.TRIAL_CALLS_PER_WALLET, lamportsPerDay: env.TRIAL_LAMPORTS_PER_DAY },
       openExecutions: env.MAX_OPEN_EXECUTIONS,
     },
+    revocations: { wallet: env.REVOKE_LAMPORTS_PER_WALLET_DAY, total: env.REVOKE_LAMPORTS_PER_DAY },
     rentReturn: env.RENT_RETURN_ADDRESS ? parseAddress(env.RENT_RETURN_ADDRESS) : null,
     trustProxy: env.TRUST_PROXY,
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },

@@ -9,6 +9,7 @@ import { keyIdOfHash } from '../../sdk/receipt/apiKey.ts';
 import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { ApiError } from '../errors.ts';
 import {
   dropKeys,
@@ -19,10 +20,15 @@ import {
   readUnusedHashes,
   restrictKey,
 } from '../ledger/apiKeys.ts';
+import { countRevocation, type RevocationBudget } from '../ledger/revocations.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
 export interface KeysDeps {
+  config: {
+    /** What is paid at most for revoking on-chain. */
+    revocations: RevocationBudget;
+  };
   accounts: GrantReader & {
     /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
     revokeGrant(wallet: string, keyId: string): Promise<string>;
@@ -42,6 +48,10 @@ export interface KeysDeps {
  * many are kept for one grant; those that were never used make room.
  */
 const MAX_HASHES_PER_GRANT = 8;
+
+/** What the wallet is told where the marketplace pays for no more revocations. */
+const NOT_PAID_FOR =
+  'The marketplace pays for no more revocations on-chain today; the key is refused here, and the wallet can revoke the grant';
 
 /** What a key without restrictions may do. */
 const ALL_SCOPES = KEY_SCOPES.join(' ');
@@ -139,8 +149,9 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
 }
 
 /**
- * Ends a key of this wallet at once, then revokes its grant on-chain as well. That second step may fail, which is
- * reported: the wallet can revoke without us. Throws ApiError 404 where the wallet has neither key nor grant.
+ * Ends a key of this wallet at once, then revokes its grant on-chain as well, as far as there is a budget for its fee: keys
+ * cost whoever makes them about as much. That second step may fail, which is reported: the wallet can revoke without us.
+ * Throws ApiError 404 where the wallet has neither key nor grant.
  */
 export async function revokeKey(
   deps: KeysDeps,
@@ -152,6 +163,10 @@ export async function revokeKey(
     const { grant } = await deps.accounts.readGrant(wallet, keyId);
     if (!grant && !isKnown) throw new ApiError('not_found', 'This wallet has no such key');
     if (!grant || grant.revoked) return { key_id: keyId, on_chain: { signature: null, error: null } };
+    const taken = { wallet, fee: LAMPORTS_PER_SIGNATURE, nowMs: deps.now() };
+    if (!(await countRevocation(deps.ledger, taken, deps.config.revocations))) {
+      return { key_id: keyId, on_chain: { signature: null, error: NOT_PAID_FOR } };
+    }
     const signature = await deps.accounts.revokeGrant(wallet, keyId);
     return { key_id: keyId, on_chain: { signature, error: null } };
   } catch (error) {

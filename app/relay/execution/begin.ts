@@ -12,7 +12,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine, type Ticket } from './openLine.ts';
-import { gasShortage, lendsRent, obstacleOf, takenFromTank, waysToPay } from './protection.ts';
+import { gasShortage, heldFor, isBearable, lendsRent, obstacleOf, takenFromTank, waysToPay } from './protection.ts';
 import type { Reservations } from './reservations.ts';
 import { type ReservedFunds, reserveFunds } from './reserve.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
@@ -45,7 +45,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   let notLentUntil = 0;
   const line = createOpenLine(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
-    const obstacle = obstacleOf(sums, budgets, feesOfCall(), BigInt(passing));
+    const obstacle = obstacleOf(sums, budgets, paidByTank(feesOfCall()), BigInt(passing));
     if (obstacle instanceof ApiError) throw obstacle;
     return obstacle === null;
   });
@@ -55,6 +55,9 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     const { open, settle } = chain.quote();
     return 2n * LAMPORTS_PER_SIGNATURE + open + settle;
   }
+
+  /** The way to pay of which the most is held against a wallet. */
+  const paidByTank = (fees: bigint) => heldFor({ gas: fees, house: 0n }, budgets.sponsorsAll);
 
   /** A call that may be a repeated one is refused for money only if the first has not just taken it. */
   async function reserveOnce(
@@ -98,8 +101,8 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
         continue;
       }
       starting.add(executionId);
+      const ways = waysToPay(means, budgets, mayOwnRent);
       try {
-        const ways = waysToPay(means, budgets, mayOwnRent);
         const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: now });
         const row = await journal.claim(claimed, Date.now(), { ways, budgets, rivals });
         reserved.keepTank(takenFromTank(row, means.rents));
@@ -109,9 +112,10 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
         reserved.release();
         if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(identity));
         if (!(error instanceof NotFunded)) throw error;
-        const obstacle = obstacleOf(error.sums, budgets, means.fees);
+        const obstacle = obstacleOf(error.sums, budgets, paidByTank(means.fees));
         if (obstacle instanceof ApiError) throw obstacle;
-        if (obstacle === 'wait') {
+        // What stood in the way may have ended since.
+        if (obstacle === 'wait' || ways.some((way) => isBearable(way, means.rents, error.sums, budgets.lent))) {
           await ticket.again();
           continue;
         }
@@ -188,13 +192,14 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     const gas = BigInt(record.gasLamports);
     const need = LAMPORTS_PER_SIGNATURE + chain.quote().settle;
     const house = gas < need ? need - gas : 0n;
-    const ways = [{ gas, house, recordRent: 0n, escrowRent: 0n }];
+    // Two ends may fail, as of any call; its open was the wallet's own.
+    const way = { gas, house, recordRent: 0n, escrowRent: 0n, mayBurn: budgets.sponsorsAll ? 0n : 2n * (gas + house) };
     try {
-      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), { ways, budgets });
+      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), { ways: [way], budgets });
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
       if (!(error instanceof NotFunded)) throw error;
-      const obstacle = obstacleOf(error.sums, budgets, gas + house);
+      const obstacle = obstacleOf(error.sums, budgets, way);
       if (obstacle instanceof ApiError) throw obstacle;
       if (house > 0n) throw tooLittleGas(executionId, gas, need);
       const message = 'Too much of what the wallet has started is undecided';

@@ -5,6 +5,7 @@
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
+import { burnableBy } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
@@ -56,11 +57,18 @@ export function createEnding(
     return isOurs ? 0n : row.open_fee - row.house_lamports;
   }
 
-  /** Whether the day's budgets still bear that a transaction of this row fails once more. */
+  /**
+   * Whether the day's budgets bear that one more transaction of this row fails, as one has. What it had at risk it still
+   * has, beside what it has burnt.
+   */
   async function mayBurn(row: JournalRow): Promise<boolean> {
     const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
-    const { wallet, listing, total } = budgets.burnt;
-    return sums.burnt_wallet < wallet && sums.burnt_listing < listing && sums.burnt_total < total;
+    const { wallet, listing, total } = burnableBy(budgets, row.may_burn_lamports === 0n);
+    return (
+      sums.burnt_wallet + sums.risk_wallet <= wallet &&
+      sums.burnt_listing + sums.risk_listing <= listing &&
+      sums.burnt_total + sums.risk_total <= total
+    );
   }
 
   /**
@@ -94,5 +102,5 @@ export function createEnding(
     return left === 'next' && !isPast ? 'wait' : left;
   }
 
-  return { submit, followRecord, followFate, isDead };
+  return { submit, followRecord, followFate, isDead, mayBurn };
 }

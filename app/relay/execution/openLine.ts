@@ -1,6 +1,7 @@
 /**
- * Calls of a wallet that has as many opens in flight as it may: they wait in a line, and go on in the order in which they
- * came. What may go on is decided by the ledger, which several relays share; the line only keeps the order of this one.
+ * Calls of a wallet that has as many opens in flight as it may, or for which the burnt budgets have no room just now: they
+ * wait in a line, and go on in the order in which they came. What may go on is decided by the ledger, which several relays
+ * share; the line only keeps the order of this one.
  */
 import { ApiError } from '../errors.ts';
 
@@ -83,9 +84,13 @@ export function createOpenLine(
     const line = lines.get(wallet) ?? { waiting: [], passing: 0, isLooking: false, looksAgain: false };
     lines.set(wallet, line);
     const tooLong = () =>
-      new ApiError('service_unavailable', 'The wallet has as many calls being opened as it may have at once', {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
+      new ApiError(
+        'service_unavailable',
+        'As many calls are under way as may be at once, of this wallet or of all that have not paid yet',
+        {
+          retryAfterSeconds: RETRY_SECONDS,
+        },
+      );
     if (line.waiting.length >= MAX_WAITING) throw tooLong();
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

@@ -26,6 +26,22 @@ export interface Means {
 /** The two signatures that every call pays. */
 const LEAST_FEES = 2n * LAMPORTS_PER_SIGNATURE;
 
+/**
+ * The most that a call burns before its refund is signed, by what there is for its fees. A settle may fail, because the
+ * creator's account is turned off under it, and so may the refund that follows, by the caller's: each is an end, which
+ * has all but the signature of the open. And where neither lands before strangers may refund, these give away the gas
+ * that was to pay for the open; what the operator gives for that is given already.
+ */
+function mostBurnt({ gas, house }: Pick<Way, 'gas' | 'house'>): bigint {
+  const end = gas + house - LAMPORTS_PER_SIGNATURE;
+  return 2n * end + (house > 0n ? 0n : LAMPORTS_PER_SIGNATURE);
+}
+
+/** What pays for a call, with what is held against its wallet for it. Who sponsors everybody has no strangers. */
+export function heldFor(paid: Pick<Way, 'gas' | 'house'>, sponsorsAll: boolean) {
+  return { ...paid, mayBurn: sponsorsAll ? 0n : mostBurnt(paid) };
+}
+
 /** Whether the tank can give so much and is left empty or rent-exempt, whichever of its opens land. */
 function tankHas({ tank, rents }: Means, lamports: bigint): boolean {
   const left = tank.lamports - tank.reserved - lamports;
@@ -49,14 +65,15 @@ export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsors
   const gas = gasOf(means);
   const lent = { recordRent: rents.record, escrowRent: rents.escrow };
   const own = { recordRent: 0n, escrowRent: 0n };
-  const onHouse = { gas: 0n, house: means.fees };
+  const onHouse = heldFor({ gas: 0n, house: means.fees }, sponsorsAll);
+  const byTank = heldFor({ gas, house: 0n }, sponsorsAll);
   const ways: Way[] = [];
   const ownRent = rents.record + rents.escrow;
   const house: Way[] = [{ ...onHouse, ...lent }];
   if (mayOwnRent && tankHas(means, ownRent)) house.push({ ...onHouse, ...own });
   if (gas >= LEAST_FEES) {
-    if (tankHas(means, gas)) ways.push({ gas, house: 0n, ...lent });
-    if (mayOwnRent && tankHas(means, gas + ownRent)) ways.push({ gas, house: 0n, ...own });
+    if (tankHas(means, gas)) ways.push({ ...byTank, ...lent });
+    if (mayOwnRent && tankHas(means, gas + ownRent)) ways.push({ ...byTank, ...own });
   }
   // Who sponsors everybody still takes what is there; else the first calls of a wallet are a present.
   return sponsorsAll ? [...ways, ...house] : [...house, ...ways];
@@ -67,12 +84,22 @@ export function takenFromTank(row: { gas_lamports: bigint; record_lent: bigint }
   return row.gas_lamports + (row.record_lent === 0n ? rents.record + rents.escrow : 0n);
 }
 
-/** What `lamports` more at risk, of `passing` calls beside it, find in their way: nothing, the opens before, or a refusal. */
-export function obstacleOf(sums: Sums, budgets: Budgets, lamports: bigint, passing = 0n): 'wait' | ApiError | null {
+/**
+ * What a call that is paid for by `paid`, with `passing` others like it beside it, finds in its way: nothing, calls before
+ * it, or a refusal.
+ */
+export function obstacleOf(
+  sums: Sums,
+  budgets: Budgets,
+  { gas, house, mayBurn }: Pick<Way, 'gas' | 'house' | 'mayBurn'>,
+  passing = 0n,
+): 'wait' | ApiError | null {
   if (budgets.openExecutions > 0 && sums.open_now >= BigInt(budgets.openExecutions)) {
     return tooManyOpen(budgets.openExecutions);
   }
-  const burnable = burnableBy(budgets, sums.paid);
+  const isProven = sums.is_proven === 1n;
+  const burnable = burnableBy(budgets, isProven);
+  const lamports = isProven || mayBurn < gas + house ? gas + house : mayBurn;
   const burntBy: [who: string, burnt: bigint, atRisk: bigint, most: bigint][] = [
     ["The wallet's calls", sums.burnt_wallet, sums.risk_wallet, burnable.wallet],
     ["The agent's calls", sums.burnt_listing, sums.risk_listing, burnable.listing],
@@ -99,6 +126,11 @@ export function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): bool
   const rent = rents.record + rents.escrow;
   const { lent_wallet, lent_listing, lent_total } = sums;
   return lent_wallet + rent <= lent.wallet && lent_listing + rent <= lent.listing && lent_total + rent <= lent.total;
+}
+
+/** Whether nothing but calls before it can stand in the way of a call that pays so: its tank gives all that is not lent. */
+export function isBearable(way: Way, rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
+  return way.house === 0n && (way.recordRent === 0n || lendsRent(rents, sums, lent));
 }
 
 /** 402 for a wallet whose tank does not bear what the budgets leave to it. */

@@ -19,7 +19,7 @@ const CODES: Partial<Record<RefundReason, string>> = {
 };
 
 /** The steps that refund. */
-export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }: Ending) {
+export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, mayBurn }: Ending) {
   const { chain, journal, usdcMint } = deps;
 
   /** Sign and store a refund; from there on nothing settles. `message` is for the caller. */
@@ -77,6 +77,8 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
    * back, they stay what they were shown as.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
+    // An account that is turned on and off again burns a fee each time. The wallet can still take its money itself.
+    if (isWaiting(row) && row.lost_fees > 0n && !(await mayBurn(row))) return 'rest';
     if (isWaiting(row) || row.rebuilds > 0n) {
       const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);

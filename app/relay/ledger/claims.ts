@@ -62,7 +62,7 @@ export class NotFunded extends Error {
   }
 }
 
-const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n };
+const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n, mayBurn: 0n };
 
 /**
  * A new row, in the place of one that never paid where there is one: of that only what it cost stays. How it is paid for,
@@ -94,9 +94,10 @@ async function take(
     before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(given_lamports), 0) AS given_before,
       coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${id})
     INSERT OR REPLACE INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees,
-      given_lamports, trials, gas_lamports, house_lamports, record_lent, escrow_lent)
+      given_lamports, trials, gas_lamports, house_lamports, record_lent, escrow_lent, may_burn_lamports)
     SELECT ${sql.join(columns.map((column) => sql`${row[column]}`))}, lost,
-      given_before + house, trials_before + (house > 0), gas, house, record_rent, escrow_rent
+      given_before + house, trials_before + (house > 0), gas, house, record_rent, escrow_rent,
+      CASE WHEN is_proven THEN 0 ELSE may_burn END
     FROM sums, before, ${sql.raw(WAYS_SOURCE)}${json})) AS way
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void'
       AND execution_id IN (SELECT value FROM json_each(${taking})))

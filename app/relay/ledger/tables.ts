@@ -100,6 +100,8 @@ export interface ExecutionsTable {
   escrow_lent: Generated<bigint>;
   /** What the present open costs where it lands, lamports. */
   open_fee: Generated<bigint>;
+  /** The most that a call of an unproven wallet may burn before its refund is signed, lamports; 0 for any other. */
+  may_burn_lamports: Generated<bigint>;
 }
 
 export interface ResultsTable {
@@ -166,6 +168,13 @@ export interface LateAnswersTable {
   received_ms: bigint;
 }
 
+/** Revocations of keys that the relay has paid for; `fee` is in lamports. */
+export interface RevocationsTable {
+  wallet: string;
+  sent_ms: bigint;
+  fee: bigint;
+}
+
 /** The last probe of each listing that was refused; `passed_ms` is that of the last one that passed. */
 export interface ProbesTable {
   listing: string;
@@ -217,6 +226,7 @@ export interface LedgerTables {
   answers: AnswersTable;
   late_answers: LateAnswersTable;
   probes: ProbesTable;
+  revocations: RevocationsTable;
   metadata: MetadataTable;
   pending_metadata: PendingMetadataTable;
 }

@@ -134,7 +134,11 @@ export const accessProcedures = {
     input: z.strictObject({ key_id: KeyId, ...restrictions }),
     output: KeySummary,
   },
-  /** The key ends with this call; the grant on-chain is revoked too, and `on_chain` says whether that was possible. */
+  /**
+   * The key ends with this call; the grant on-chain is revoked too, and `on_chain` says whether that was possible. Its
+   * `error` is for people: the chain did not answer, or the operator pays for no more revocations today. The wallet can
+   * then revoke by a transaction of its own.
+   */
   'keys.revoke': {
     kind: 'mutation',
     access: 'session',

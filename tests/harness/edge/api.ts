@@ -56,6 +56,7 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   egressIps: ['203.0.113.7'],
   trustProxy: 0,
   publicRate: { perSecond: 0, burst: 0 },
+  revocations: { wallet: 100_000n, total: 1_000_000n },
 };
 
 /** Starts the server on a free port. `settings` replaces parts of what it depends on. */

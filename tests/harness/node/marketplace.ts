@@ -196,8 +196,13 @@ export async function startMarketplace(
 
   const relay = await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
-  /** Lists an agent of the creator's; its endpoint must answer well by now. Returns the agent_id. */
-  async function list(agent: { name: string; endpoint: string; signingKey: Uint8Array }): Promise<string> {
+  /** Lists an agent, of the creator's unless it says another; its endpoint must answer well by now. Returns the agent_id. */
+  async function list(agent: {
+    name: string;
+    endpoint: string;
+    signingKey: Uint8Array;
+    creator?: Keypair;
+  }): Promise<string> {
     const description: ListingDraftInput = {
       name: agent.name,
       tagline: 'Answers tests',
@@ -212,7 +217,7 @@ export async function startMarketplace(
       min_timeout_seconds: 1,
     };
     const listed = await createListing(marketplace, {
-      wallet: keypairSigner(creator),
+      wallet: keypairSigner(agent.creator ?? creator),
       signingKey: agent.signingKey,
       draft: parseListingDraft(description, agent.name),
     });

@@ -238,6 +238,42 @@ describe('/trpc', () => {
       expect(status).to.equal(401);
     });
 
+    it('end here also when no more is paid for revoking on-chain, by this wallet or by all, within a day', async () => {
+      const usual = world.deps.config;
+      const fee = 5_000n;
+      await world.ledger.deleteFrom('revocations').execute();
+      world.deps.config = { ...usual, revocations: { wallet: 2n * fee, total: 3n * fee } };
+      try {
+        const revokeOne = async (wallet: Keypair) => {
+          const key = await grantedKey(wallet.publicKey.toBase58());
+          await register(key);
+          const { on_chain } = await (await signIn(wallet)).call('keys.revoke', { key_id: key.keyId });
+          expect((await world.get('/v1/executions', key.apiKey)).status).to.equal(401);
+          return on_chain;
+        };
+        const paid = { signature: 'revokeSignature', error: null };
+        const [one, other] = [Keypair.generate(), Keypair.generate()];
+        for (let times = 0; times < 2; times += 1) expect(await revokeOne(one)).to.deep.equal(paid);
+        const sent = world.state.revoked.length;
+        const refused = await revokeOne(one);
+        expect(refused.signature).to.equal(null);
+        expect(refused.error).to.match(/pays for no more revocations on-chain today.*the wallet can revoke the grant/);
+        expect(await revokeOne(other)).to.deep.equal(paid);
+        expect((await revokeOne(Keypair.generate())).error).to.equal(refused.error);
+        expect(world.state.revoked).to.have.length(sent + 1);
+        const dayBefore = BigInt(world.state.nowMs - 24 * 3_600_000);
+        await world.ledger
+          .updateTable('revocations')
+          .set({ sent_ms: dayBefore + 1n })
+          .execute();
+        expect((await revokeOne(one)).error).to.equal(refused.error);
+        await world.ledger.updateTable('revocations').set({ sent_ms: dayBefore }).execute();
+        expect(await revokeOne(one)).to.deep.equal(paid);
+      } finally {
+        world.deps.config = usual;
+      }
+    });
+
     it("rejects: revoking what this wallet does not have, another wallet's key included", async () => {
       const key = await grantedKey();
       await register(key);

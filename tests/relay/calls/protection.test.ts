@@ -35,7 +35,8 @@ import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** What each transaction costs. */
 const FEE = 5_000;
-const GAS = 2 * FEE;
+/** What a call of a wallet that has paid for none may burn: its open, and two ends that fail. */
+const RISK = 3 * FEE;
 const SOL = 1e9;
 const MAX_OPEN = 3;
 
@@ -168,7 +169,7 @@ describe('protection of the fee payer', function () {
   });
 
   it('refuses a wallet whose calls have burnt the limit within a day, for start too, and no other wallet', async () => {
-    const own = await startAnew({ BURNT_LAMPORTS_PER_WALLET_DAY: String(2 * FEE + GAS) });
+    const own = await startAnew({ BURNT_LAMPORTS_PER_WALLET_DAY: String(2 * FEE + RISK) });
     expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
     for (let times = 0; times < 3; times += 1) expect((await burn(own))[0]!.status).to.equal(402);
     const [before, balances] = [await lamports(), await market.balances()];
@@ -199,7 +200,7 @@ describe('protection of the fee payer', function () {
     const signingKey = generateSigningKey();
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
     const elsewhere = await market.list({ name: 'another', endpoint: market.endpoint, signingKey });
-    const own = await startAnew({ BURNT_LAMPORTS_PER_LISTING_DAY: String(2 * (FEE + GAS)) });
+    const own = await startAnew({ BURNT_LAMPORTS_PER_LISTING_DAY: String(2 * (FEE + RISK)) });
     for (let times = 0; times < 2; times += 1) await burn(own);
     const before = await lamports();
     for (const caller of [0, 1]) await refused(await execute(caller, { task: 'x' }, own), /The agent's calls/, '900');
@@ -208,7 +209,7 @@ describe('protection of the fee payer', function () {
   });
 
   it('half of what may be burnt in all is kept for wallets that have paid for calls', async () => {
-    const own = await startAnew({ BURNT_LAMPORTS_PER_DAY: String(2 * (FEE + GAS)) });
+    const own = await startAnew({ BURNT_LAMPORTS_PER_DAY: String(2 * (FEE + RISK)) });
     for (let times = 0; times < 4; times += 1) expect((await execute(1, { task: 'x' }, own)).status).to.equal(200);
     for (let times = 0; times < 2; times += 1) expect((await burn(own))[0]!.status).to.equal(402);
     const before = await lamports();

@@ -2,173 +2,166 @@
  * Attacks on the operator's SOL by a hundred wallets, on the real node: after each, what the operator holds is no less than
  * before minus the budgets that it chose, and an honest caller is served all along.
  */
-import { Keypair, PublicKey, sendAndConfirmTransaction, Transaction, VersionedTransaction } from '@solana/web3.js';
+import {
+  AuthorityType,
+  createCloseAccountInstruction,
+  createRevokeInstruction,
+  createSetAuthorityInstruction,
+  createTransferInstruction,
+} from '@solana/spl-token';
+import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { RunningRelay } from '../../../app/relay/start.ts';
-import { findSpender, findTokenAccount, refundExecution } from '../../../app/sdk/program/program.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
+import { findSpender, refundExecution } from '../../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
-import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { revokeKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
+import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
+import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  failedAnswer,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestCaller,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
-import { readRents } from '../../harness/node/purses.ts';
-import { startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
-
-const WALLETS = 100;
-/** As many set up at once. */
-const BATCH = 20;
-const SOL = 1e9;
-/** The operator's budgets, lamports. */
-const BURNT = 2_400_000;
-const LENT_CALLS = 20;
+import { failedAnswer, goodAnswer, request, type TestCaller } from '../../harness/node/marketplace.ts';
+import { BURNT, FEE, type Siege, SOL, startSiege, WALLETS } from './siege.ts';
 
 describe("the operator's SOL under attack by a hundred wallets", function () {
   this.timeout(240_000);
-  let market: TestMarketplace;
-  let proxy: RpcProxy;
-  let relay: RunningRelay;
-  let lent: number;
+  let siege: Siege;
+  let market: Siege['market'];
   let attackers: TestCaller[];
-  const cold = Keypair.generate().publicKey;
-  /** Opens of attackers stand before the node; null while they pass. */
-  let held: (() => void)[] | null = null;
-  /** What others pay for priority, micro-lamports for a unit. */
-  let price = 0;
 
   before(async () => {
-    market = await startMarketplace({ environment: { LOG_LEVEL: 'silent' } });
-    proxy = await startRpcProxy(market.node);
-    const honest = findSpender(market.callers[1]!.wallet.publicKey);
-    proxy.onCall(async ({ method, kind, params }) => {
-      if (method === 'getRecentPrioritizationFees') {
-        return { json: { jsonrpc: '2.0', id: 1, result: [{ slot: 1, prioritizationFee: price }] } };
-      }
-      const holding = held;
-      if (kind !== 'open' || !holding) return null;
-      const { message } = VersionedTransaction.deserialize(Buffer.from(params[0] as string, 'base64'));
-      if (message.staticAccountKeys.some((key) => key.equals(honest))) return null;
-      await new Promise<void>((resolve) => holding.push(resolve));
-      return null;
-    });
-    const rents = await readRents(market);
-    lent = LENT_CALLS * Number(rents.record + rents.escrow);
-    attackers = [];
-    for (let begun = 0; begun < WALLETS; begun += BATCH) {
-      attackers.push(...(await Promise.all(Array.from({ length: BATCH }, makeAttacker))));
-    }
-    await market.node.fundSol(findSpender(market.callers[1]!.wallet.publicKey), SOL);
+    siege = await startSiege();
+    ({ market, attackers } = siege);
   });
-  after(async () => {
-    await proxy.close();
-    await market.stop();
-  });
+  after(() => siege.stop());
 
-  async function makeAttacker(): Promise<TestCaller> {
-    const wallet = Keypair.generate();
-    const { publicKey } = wallet;
-    await Promise.all([market.node.fundSol(publicKey, SOL), market.node.fundSol(findSpender(publicKey), SOL)]);
-    await market.mintTo(publicKey, 10_000_000n);
-    const { limits } = market;
-    const key = await createKey(market.marketplace, { wallet: keypairSigner(wallet), name: 'attacker', limits });
-    return { wallet, apiKey: key.api_key, usdc: findTokenAccount(publicKey, market.usdcMint) };
-  }
-
-  const serve = () =>
-    market.setBehaviour((body, _response, reply) => reply(goodAnswer(market.signingKey, body.execution_id, 'x')));
-  /** Fails the attackers' calls and serves the honest one's. */
-  const failAttackers = () =>
-    market.setBehaviour(({ execution_id, task }, _response, reply) =>
-      reply(task === 'honest' ? goodAnswer(market.signingKey, execution_id, 'x') : failedAnswer(execution_id)),
-    );
-  const call = (caller: TestCaller, task = 'x'): Promise<Answer> =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: caller.apiKey, body: { task } });
-  const operatorHas = async () =>
-    (await market.node.connection.getBalance(market.authority.publicKey, 'confirmed')) +
-    (await market.node.connection.getBalance(cold, 'confirmed'));
-
-  /**
-   * What the operator has lost by an attack on a fresh ledger, while an honest caller calls again and again. `later` is what
-   * follows when much time has passed, which would pass for the honest calls under way too.
-   */
-  async function lossBy(attack: () => Promise<void>, later = async () => {}): Promise<number> {
-    market.forgetExecutions();
-    relay = await startRelayHere(market, {
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
-      SPONSOR: 'budgets',
-      TRIAL_CALLS_PER_WALLET: '0',
-      RENT_RETURN_ADDRESS: cold.toBase58(),
-      SPONSOR_LAMPORTS_TOTAL: String(lent),
-      LOG_LEVEL: 'silent',
-      BURNT_LAMPORTS_PER_WALLET_DAY: '100000',
-      BURNT_LAMPORTS_PER_LISTING_DAY: String(BURNT),
-      BURNT_LAMPORTS_PER_DAY: String(BURNT),
-    });
-    try {
-      serve();
-      const before = await operatorHas();
-      const honest = market.callers[1]!;
-      for (let paid = 0; paid < 4; paid += 1) expect((await call(honest, 'honest')).status).to.equal(200);
-      let isOver = false;
-      const statuses: number[] = [];
-      const calling = (async () => {
-        while (!isOver) statuses.push((await call(honest, 'honest')).status);
-      })();
-      await attack().finally(() => {
-        isOver = true;
-      });
-      await calling;
-      await later();
-      expect((await call(honest, 'honest')).status).to.equal(200);
-      expect(statuses.filter((status) => status !== 200)).to.deep.equal([]);
-      return before - (await operatorHas());
-    } finally {
-      held = null;
-      await relay.stop();
-    }
-  }
+  const send = (wallet: Keypair, ...instructions: TransactionInstruction[]) =>
+    sendTransaction(market.node.connection, instructions, keypairSigner(wallet));
+  const keyIdHex = ({ apiKey }: TestCaller) => Buffer.from(keyIdOf(apiKey)).toString('hex');
 
   it('calls of their own agent lock no more rent than is lent, and burn nothing', async () => {
-    const loss = await lossBy(async () => {
-      const answers = await Promise.all(attackers.flatMap((attacker) => [call(attacker), call(attacker)]));
+    const { lost, burnt, out } = await siege.lossBy(async () => {
+      const answers = await Promise.all(attackers.flatMap((one) => [siege.call(one), siege.call(one)]));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(2 * WALLETS).fill(200));
     });
-    expect(loss).to.be.at.most(lent);
+    expect([lost, burnt]).to.deep.equal([out, 0]);
+    expect(lost).to.be.at.most(siege.lent);
   });
 
-  it('tanks that are emptied under opens in flight burn their budget at most', async () => {
-    const loss = await lossBy(async () => {
-      const holding: (() => void)[] = [];
-      held = holding;
-      const calls = attackers.flatMap((attacker) => Array.from({ length: 6 }, () => call(attacker)));
-      await until('opens are in flight', async () => holding.length >= 20);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      const tanks = attackers.map(({ wallet }) => findSpender(wallet.publicKey));
-      await Promise.all(tanks.map((tank) => market.node.fundSol(tank, 0)));
-      held = null;
-      for (const pass of holding) pass();
-      const answers = await Promise.all(calls);
-      expect(answers.filter(({ status }) => status === 200)).to.deep.equal([]);
-      await Promise.all(tanks.map((tank) => market.node.fundSol(tank, SOL)));
+  /** Each wallet kills its opens before the node, by something that it signs itself. */
+  const kills: [title: string, kill: (caller: TestCaller) => Promise<unknown>, mend: () => Promise<unknown>][] = [
+    [
+      'tanks that are emptied',
+      ({ wallet }) => market.node.fundSol(findSpender(wallet.publicKey), 0),
+      () => Promise.all(attackers.map(({ wallet }) => market.node.fundSol(findSpender(wallet.publicKey), SOL))),
+    ],
+    [
+      'grants that are revoked',
+      (one) => revokeOnChain(market.marketplace, { wallet: keypairSigner(one.wallet), keyId: keyIdHex(one) }),
+      () => siege.renewKeys(),
+    ],
+    [
+      'approvals that are revoked',
+      ({ wallet, usdc }) => send(wallet, createRevokeInstruction(usdc, wallet.publicKey)),
+      () => siege.renewKeys(),
+    ],
+  ];
+  for (const [title, kill, mend] of kills) {
+    it(`${title} under opens in flight burn their half of the budget at most`, async () => {
+      const { lost, burnt, out } = await siege.lossBy(async () => {
+        const held = siege.hold((kind, accounts) => kind === 'open' && !siege.isHonest(accounts));
+        const calls = attackers.flatMap((one) => Array.from({ length: 6 }, () => siege.call(one)));
+        await until('opens are in flight', async () => held.count() >= 15);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await siege.inBatches(attackers, kill);
+        held.pass();
+        const answers = await Promise.all(calls);
+        expect(answers.filter(({ status }) => status === 200)).to.deep.equal([]);
+        await mend();
+      });
+      expect(lost).to.equal(burnt + out);
+      // On a busy machine most of them may expire where they stand, which costs nothing.
+      expect(burnt)
+        .to.be.at.least(FEE)
+        .and.at.most(BURNT / 2);
+      expect(out).to.be.at.most(siege.lent);
     });
-    expect(loss)
-      .to.be.greaterThan(0)
-      .and.at.most(lent + BURNT / 2);
+  }
+
+  it('payouts that are closed, frozen or given away under settles burn their half of the budget at most', async () => {
+    const villains: { creator: Keypair; signingKey: Uint8Array; agentId: string; payout: PublicKey }[] = [];
+    for (const name of ['closes', 'freezes', 'gives away']) {
+      const creator = Keypair.generate();
+      await market.node.fundSol(creator.publicKey, SOL);
+      const payout = await market.mintTo(creator.publicKey, 1_000_000_000n);
+      const signingKey = generateSigningKey();
+      market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
+      const agentId = await market.list({ name, endpoint: market.endpoint, signingKey, creator });
+      villains.push({ creator, signingKey, agentId, payout });
+    }
+    const [closing, freezing, giving] = [villains[0]!, villains[1]!, villains[2]!];
+    async function flip(): Promise<void> {
+      const owner = closing.creator.publicKey;
+      const amount = await market.amountOf(closing.payout);
+      await Promise.all([
+        send(
+          closing.creator,
+          createTransferInstruction(closing.payout, freezing.payout, owner, amount),
+          createCloseAccountInstruction(closing.payout, owner, owner),
+        ),
+        send(
+          giving.creator,
+          createSetAuthorityInstruction(giving.payout, giving.creator.publicKey, AuthorityType.AccountOwner, owner),
+        ),
+      ]);
+      await market.setFrozen(freezing.payout, true);
+    }
+    let calls: ReturnType<Siege['call']>[] = [];
+    async function attack(): Promise<void> {
+      market.setBehaviour(({ execution_id, task }, _response, reply) => {
+        const key = villains.find(({ agentId }) => agentId === task)?.signingKey ?? market.signingKey;
+        reply(goodAnswer(key, execution_id, 'x'));
+      });
+      const theirs = villains.map(({ agentId }) => agentId);
+      const held = siege.hold(
+        (kind, accounts) => kind === 'settle' && accounts.some((key) => theirs.includes(key.toBase58())),
+      );
+      calls = attackers.map((one, n) => {
+        const agent = theirs[n % theirs.length]!;
+        return siege.call(one, agent, { async: true }, agent);
+      });
+      await until('settles are on their way', async () => held.count() >= 15);
+      await flip();
+      held.pass();
+      const sent =
+        "SELECT count(*) FROM executions WHERE state = 'verified' AND rest_until_ms = 0 AND task <> 'honest'";
+      await until('none of them is on its way', async () => siege.inLedger<bigint>(sent) === 0n);
+    }
+    async function later(): Promise<void> {
+      const last = siege.inLedger<bigint>('SELECT max(refund_at) FROM executions');
+      await market.node.timeTravel(Number(last) + 60);
+      // Who found no room before finds it when these have ended, and is paid back at once: its settle would not land.
+      const answers = await Promise.all(calls);
+      expect(answers.filter(({ status }) => status !== 200 && status !== 503)).to.deep.equal([]);
+      await siege.untilEnded();
+    }
+    const before = await Promise.all(attackers.map(({ usdc }) => market.amountOf(usdc)));
+    const { lost, burnt, out } = await siege.lossBy(attack, later);
+    expect(lost).to.equal(burnt + out);
+    expect(burnt)
+      .to.be.at.least(FEE)
+      .and.at.most(BURNT / 2);
+    expect(out).to.be.at.most(siege.lent);
+    // Every caller has its money back.
+    const after = await Promise.all(attackers.map(({ usdc }) => market.amountOf(usdc)));
+    expect(after).to.deep.equal(before);
   });
 
   it('executions that their wallets open and start pay for their own end', async () => {
-    const loss = await lossBy(async () => {
-      failAttackers();
+    const { lost, burnt, out } = await siege.lossBy(async () => {
+      siege.failAttackers();
       const starting = attackers.map(async ({ wallet, apiKey }) => {
         const opened = await openByWallet(market.marketplace, {
           wallet: keypairSigner(wallet),
@@ -177,14 +170,15 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
           gasLamports: 5_000,
         });
         const path = `/v1/executions/${opened.execution_id}/start`;
-        return request(relay.url, path, { apiKey, body: { task: 'x' } });
+        return request(siege.relayUrl(), path, { apiKey, body: { task: 'x' } });
       });
       expect((await Promise.all(starting)).map(({ status }) => status)).to.deep.equal(Array(WALLETS).fill(500));
     });
-    expect(loss).to.be.at.most(lent);
+    expect([lost, burnt]).to.deep.equal([out, 0]);
+    expect(lost).to.be.at.most(siege.lent);
   });
 
-  it('refunds that cannot land, and are taken by their callers at last, burn their budget at most', async () => {
+  it('refunds that cannot land, and are taken by their callers at last, burn their half of the budget at most', async () => {
     const ids: [string, TestCaller][] = [];
     async function attack(): Promise<void> {
       market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
@@ -194,7 +188,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
         await market.setFrozen(attacker.usdc, true);
         reply(failedAnswer(execution_id));
       });
-      await Promise.all(attackers.map((attacker, n) => call(attacker, String(n))));
+      await Promise.all(attackers.map((attacker, n) => siege.call(attacker, String(n))));
     }
     async function takeBack(): Promise<void> {
       const { refundAt } = (await market.record(ids.at(-1)![0]))!;
@@ -212,25 +206,51 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
           reason: 'expired',
         });
         // The relay may have been first.
-        await sendAndConfirmTransaction(market.node.connection, new Transaction().add(refund), [wallet]).catch(
-          () => null,
-        );
+        await send(wallet, refund).catch(() => null);
       }
     }
-    const loss = await lossBy(attack, takeBack);
+    const { lost, burnt, out } = await siege.lossBy(attack, takeBack);
     expect(ids.length).to.be.greaterThan(0);
-    expect(loss).to.be.at.most(lent + BURNT);
+    // Where the rent was the operator's, it got the gas as well.
+    expect(lost).to.be.at.most(burnt + out);
+    expect(burnt).to.be.at.most(BURNT / 2);
+    expect(out).to.be.at.most(siege.lent);
   });
 
   it('high priority fees are paid by who is served, and never beyond what is collected', async () => {
     for (const present of [20_000, 2_000_000]) {
-      price = present;
-      const loss = await lossBy(async () => {
-        const answers = await Promise.all(attackers.map((attacker) => call(attacker)));
+      siege.setPrice(present);
+      const { lost } = await siege.lossBy(async () => {
+        const answers = await Promise.all(attackers.map((attacker) => siege.call(attacker)));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(WALLETS).fill(200));
       });
-      expect(loss, String(present)).to.be.at.most(lent);
+      expect(lost, String(present)).to.be.at.most(siege.lent);
     }
-    price = 0;
+    siege.setPrice(0);
+  });
+
+  it('keys that are made and revoked again and again cost what is given for that, and are dead all the same', async () => {
+    const paidFor = 20;
+    const budget = { REVOKE_LAMPORTS_PER_DAY: String(paidFor * FEE), REVOKE_LAMPORTS_PER_WALLET_DAY: String(FEE) };
+    const { lost, out } = await siege.lossBy(
+      async () => {
+        const here = await openMarketplace({ baseUrl: siege.relayUrl(), rpcUrl: market.node.rpcUrl });
+        for (const round of [1, 2]) {
+          await siege.inBatches(attackers, (one) =>
+            revokeKey(here, { wallet: keypairSigner(one.wallet), keyId: keyIdHex(one) }),
+          );
+          const refused = await Promise.all(attackers.map((one) => siege.call(one)));
+          expect(
+            refused.map(({ status }) => status),
+            `round ${round}`,
+          ).to.deep.equal(Array(WALLETS).fill(401));
+          await siege.renewKeys();
+        }
+      },
+      undefined,
+      budget,
+    );
+    expect(lost).to.equal(paidFor * FEE + out);
+    expect(out).to.be.at.most(siege.lent);
   });
 });

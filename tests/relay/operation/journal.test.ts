@@ -143,6 +143,66 @@ describe('the journal', () => {
     expect(await burntOf(0)).to.equal(5_000n);
   });
 
+  it('holds all that an unproven wallet has under way at what it may burn, and of a proven one what is on its way', async () => {
+    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, mayBurn: 15_000n };
+    const risks: Record<string, bigint[]> = {};
+    for (const kind of ['unproven', 'proven']) {
+      const seen: bigint[] = [];
+      const look = async () => void seen.push((await mine.sumsOf('wallet', 'listing', 1)).risk_total);
+      const row = await mine.claim(execution(kind), 1, { ...free(), ways: [byTank] });
+      await look();
+      await mine.openSigned(row, SIGNED, 60n);
+      await mine.openConfirmed(row, TIMES);
+      await look();
+      await mine.dispatched(row, 1);
+      await look();
+      await mine.verified(row, SIGNED, 1n, 0n);
+      await look();
+      await mine.parked(row);
+      await look();
+      await mine.refunding(row, SIGNED, { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n });
+      await look();
+      await mine.refunded(row, 2n);
+      await look();
+      risks[kind] = seen;
+      // Calls that are open only have not paid yet: these four have ended.
+      for (const n of [1, 2, 3, 4]) {
+        const paying = await mine.claim(execution(`${kind} ${n}`), 1, { ...free(), ways: [byTank] });
+        await mine.openSigned(paying, SIGNED, 60n);
+        await mine.openConfirmed(paying, TIMES);
+        await mine.dispatched(paying, 1);
+        await mine.verified(paying, SIGNED, 1n, 0n);
+        await mine.settled(paying, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
+      }
+    }
+    expect(risks).to.deep.equal({
+      unproven: [15_000n, 15_000n, 15_000n, 15_000n, 10_000n, 10_000n, 0n],
+      proven: [10_000n, 0n, 0n, 10_000n, 0n, 10_000n, 0n],
+    });
+  });
+
+  it('a wallet is proven by calls that have ended with their gas, not by those under way, and by none before a loss', async () => {
+    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, mayBurn: 15_000n };
+    const isProven = async () => (await mine.sumsOf('wallet', 'listing', 9)).is_proven === 1n;
+    const rows = [];
+    for (const n of [1, 2, 3, 4, 5]) {
+      const row = await mine.claim(execution(`call ${n}`), 1, { ...free(), ways: [byTank] });
+      await mine.openSigned(row, SIGNED, 60n);
+      await mine.openConfirmed(row, TIMES);
+      await mine.dispatched(row, 1);
+      rows.push(row);
+    }
+    const seen: boolean[] = [];
+    for (const row of rows) {
+      seen.push(await isProven());
+      await mine.verified(row, SIGNED, 1n, 0n);
+      await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
+    }
+    expect(seen).to.deep.equal([false, false, false, false, true]);
+    await refuse('lost', 'insufficient_balance', 2);
+    expect(await isProven()).to.equal(false);
+  });
+
   it('what was answered in vain never answers the call that takes its place', async () => {
     const row = await dispatch('one');
     await mine.storeResult(resultOf('one', 'in vain'));

@@ -1,0 +1,30 @@
+/** The table of revocations: what the relay has paid within a day to end grants on-chain. */
+import { type Kysely, sql } from 'kysely';
+import type { LedgerTables } from './tables.ts';
+
+const DAY_MS = 24n * 60n * 60n * 1_000n;
+
+/** Lamports within 24 hours. */
+export interface RevocationBudget {
+  wallet: bigint;
+  total: bigint;
+}
+
+/**
+ * Counts one more revocation of this wallet's, which will be sent at `nowMs` and costs `fee`, where the budget has room
+ * for it. One statement decides, for all relays of the ledger. Returns whether it was counted.
+ */
+export async function countRevocation(
+  ledger: Kysely<LedgerTables>,
+  { wallet, fee, nowMs }: { wallet: string; fee: bigint; nowMs: number },
+  budget: RevocationBudget,
+): Promise<boolean> {
+  const since = BigInt(nowMs) - DAY_MS;
+  await ledger.deleteFrom('revocations').where('sent_ms', '<=', since).execute();
+  const spent = sql`SELECT coalesce(sum(fee), 0) FROM revocations WHERE sent_ms > ${since}`;
+  const { numAffectedRows } = await sql`INSERT INTO revocations (wallet, sent_ms, fee)
+    SELECT ${wallet}, ${BigInt(nowMs)}, ${fee}
+    WHERE (${spent} AND wallet = ${wallet}) + ${fee} <= ${budget.wallet}
+      AND (${spent}) + ${fee} <= ${budget.total}`.execute(ledger);
+  return numAffectedRows === 1n;
+}
