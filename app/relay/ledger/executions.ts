@@ -88,10 +88,11 @@ export async function readFailures(
   return rows;
 }
 
-/** Network fees of executions taken since then that nobody has paid for, lamports. */
+/** Network fees since then that nobody has paid for, lamports: of executions, and of revoked keys. */
 export async function readBurnt(views: Kysely<LedgerDatabase>, sinceMs: number): Promise<bigint> {
-  const { rows } = await sql<{ burnt: bigint }>`SELECT coalesce(sum(lost_fees), 0) AS burnt FROM executions
-    WHERE lost_fees > 0 AND created_ms > ${BigInt(sinceMs)}`.execute(views);
+  const { rows } = await sql<{ burnt: bigint }>`SELECT
+    (SELECT coalesce(sum(lost_fees), 0) FROM executions WHERE lost_fees > 0 AND created_ms > ${BigInt(sinceMs)})
+    + (SELECT coalesce(sum(fee), 0) FROM revocations WHERE sent_ms > ${BigInt(sinceMs)}) AS burnt`.execute(views);
   return rows[0]!.burnt;
 }
 
