@@ -12,13 +12,16 @@ import { type Execution, FEE, GAS_LAMPORTS, PRICE, type World, world } from '../
 import {
   BOND,
   DISPUTE_BYTES,
+  delist,
   dispute,
   ENDED,
+  giveBack,
   LAPSE,
   lapse,
   RECORD_BYTES,
   REFUND_AFTER,
   reject,
+  SPAN,
   TOKEN_BYTES,
   UNARCHIVED,
   uphold,
@@ -206,18 +209,45 @@ describe('rents', () => {
     ['settles', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],
     ['refunds', () => w.refundInstruction(run), { caller: { usdc: PRICE } }],
   ] as const) {
-    it(`${what} after a rise where the sponsor has become a program: the escrow stays, and the money goes`, async () => {
+    it(`${what} after a rise where the sponsor has become a program: who ends it gets the escrow’s rent`, async () => {
       w.vm.setRent(696n);
       await open();
       w.vm.setRent(6_960n);
       w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
-      await w.moves([end()], [w.relay], { ...moved, escrow: { usdc: -PRICE } });
-      expect(await w.vm.tokens(run.escrow)).to.equal(0n);
+      const lamports = await held(run.escrow);
+      await w.moves([end()], [w.relay], {
+        ...moved,
+        relay: { lamports },
+        escrow: { usdc: -PRICE, lamports: -lamports },
+      });
+      expect(await w.vm.getAccount(run.escrow)).to.equal(null);
       const stranger = w.refundInstruction(run, { authority: w.stranger.publicKey });
       await w.vm.setClock(START + REFUND_AFTER);
       await w.rejects([stranger], [w.stranger], 'ExecutionNotOpen');
     });
   }
+
+  it('closes a vault that a rise of the rent had left over, once somebody can take its rent', async () => {
+    await w.must([delist(w)], [w.creator]);
+    await w.vm.setClock(START + SPAN);
+    const collateral = program.findCollateral(w.listing);
+    const vault = program.findCollateralVault(w.listing);
+    w.watch('collateral', collateral);
+    const lamports = await held(vault);
+    // Its sponsor, the creator, is a program now, and the collateral falls short of its own rent.
+    w.vm.setAccount(w.creator.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
+    w.vm.setRent(69_600n);
+    const usdc = (await w.vm.tokens(vault))!;
+    const first = await w.moves([giveBack(w)], [], { creator: { usdc }, vault: { usdc: -usdc } });
+    expect(first.events[0]?.data).to.include({ amount: usdc, vaultClosed: false });
+    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
+
+    w.vm.setRent(6_960n);
+    const closed = await w.moves([giveBack(w)], [], { collateral: { lamports }, vault: { lamports: -lamports } });
+    expect(closed.events[0]?.data).to.include({ amount: 0n, owed: 0n, vaultClosed: true });
+    expect(await w.vm.getAccount(vault)).to.equal(null);
+    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
+  });
 });
 
 function pairs(values: bigint[]): [bigint, bigint][] {
