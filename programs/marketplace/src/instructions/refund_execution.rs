@@ -129,10 +129,11 @@ pub fn refund_execution_handler(
         token_program: &accounts.token_program,
     };
     transfer.send(&accounts.escrow, &accounts.destination, amount)?;
-    // A rise of the rent can leave neither able to take it; then who signs has it, so that no escrow is left over.
+    // A rise of the rent can leave neither able to take it; then the empty escrow stays.
     let takers = [accounts.rent_sponsor.as_ref(), &transfer.authority];
-    let rent_to = first_taker(&accounts.escrow, takers)?.unwrap_or(&accounts.authority);
-    transfer.close(&accounts.escrow, rent_to)?;
+    if let Some(rent_to) = first_taker(&accounts.escrow, takers)? {
+        transfer.close(&accounts.escrow, rent_to)?;
+    }
 
     let record = &accounts.record;
     record.invariant(0)?;

@@ -117,10 +117,11 @@ pub fn settle_execution_handler(
     };
     transfer.send(&accounts.escrow, &accounts.payout, to_creator)?;
     transfer.send(&accounts.escrow, &accounts.treasury, to_treasury)?;
-    // A rise of the rent can leave neither able to take it; then who signs has it, so that no escrow is left over.
+    // A rise of the rent can leave neither able to take it; then the empty escrow stays.
     let takers = [accounts.rent_sponsor.as_ref(), &transfer.authority];
-    let rent_to = first_taker(&accounts.escrow, takers)?.unwrap_or(&accounts.relay_authority);
-    transfer.close(&accounts.escrow, rent_to)?;
+    if let Some(rent_to) = first_taker(&accounts.escrow, takers)? {
+        transfer.close(&accounts.escrow, rent_to)?;
+    }
 
     let record = &accounts.record;
     record.invariant(0)?;

@@ -184,7 +184,7 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const toCreator = frozenOrGone(ledger, TREASURY) ? held : record.price - fee;
   if (toCreator > 0n) ledger.transfer(escrow, payout, toCreator, address);
   if (held > toCreator) ledger.transfer(escrow, TREASURY, held - toCreator, address);
-  ledger.closeOurs(escrow, record.rentSponsor, address, relay);
+  ledger.closeOurs(escrow, record.rentSponsor, address);
   const { executionTimeMs } = input;
   const resultHash = hex(input.resultHash);
   const changed = { status: 'completed', feeBps, resultHash, executionTimeMs, settledAt: ledger.now } as const;
@@ -208,7 +208,7 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
   ledger.transfer(escrow, destination, ledger.token(escrow).amount, address);
-  ledger.closeOurs(escrow, record.rentSponsor, address, authority);
+  ledger.closeOurs(escrow, record.rentSponsor, address);
   ledger.change('ExecutionRecord', address, { status: 'refunded', settledAt: ledger.now });
   const grant = record.keyId === NO_KEY ? null : ledger.find('KeyGrant', grantAddress);
   const restored = grant && restore(grant, record.price, record.openedAt);
