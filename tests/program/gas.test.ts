@@ -146,4 +146,19 @@ describe('the gas in a record', () => {
     }
     await w.must([relayed(settle(second))], [second]);
   });
+
+  it('rejects: an account of ours that an open, a settle or a refund changes and may not write', async () => {
+    const own = program.openExecution(w.openInput());
+    const granted = program.openExecutionWithGrant(w.openGrantInput());
+    for (const [instruction, name, signer] of [
+      [own, 'collateral', w.caller],
+      [granted, 'collateral', w.relay],
+      [granted, 'grant', w.relay],
+      [settle(second), 'record', second],
+      [refund(second), 'record', second],
+    ] as const) {
+      await w.rejects([readOnly(instruction, name)], [signer], 'ConstraintMut');
+    }
+    await w.must([own, granted], [w.caller, w.relay]);
+  });
 });

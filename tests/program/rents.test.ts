@@ -12,13 +12,16 @@ import { type Execution, FEE, GAS_LAMPORTS, PRICE, type World, world } from '../
 import {
   BOND,
   DISPUTE_BYTES,
+  delist,
   dispute,
   ENDED,
+  giveBack,
   LAPSE,
   lapse,
   RECORD_BYTES,
   REFUND_AFTER,
   reject,
+  SPAN,
   TOKEN_BYTES,
   UNARCHIVED,
   uphold,
@@ -218,6 +221,28 @@ describe('rents', () => {
       await w.rejects([stranger], [w.stranger], 'ExecutionNotOpen');
     });
   }
+
+  it('closes a vault that a rise of the rent had left over, once somebody can take its rent', async () => {
+    await w.must([delist(w)], [w.creator]);
+    await w.vm.setClock(START + SPAN);
+    const collateral = program.findCollateral(w.listing);
+    const vault = program.findCollateralVault(w.listing);
+    w.watch('collateral', collateral);
+    const lamports = await held(vault);
+    // Its sponsor, the creator, is a program now, and the collateral falls short of its own rent.
+    w.vm.setAccount(w.creator.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
+    w.vm.setRent(69_600n);
+    const usdc = (await w.vm.tokens(vault))!;
+    const first = await w.moves([giveBack(w)], [], { creator: { usdc }, vault: { usdc: -usdc } });
+    expect(first.events[0]?.data).to.include({ amount: usdc, vaultClosed: false });
+    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
+
+    w.vm.setRent(6_960n);
+    const closed = await w.moves([giveBack(w)], [], { collateral: { lamports }, vault: { lamports: -lamports } });
+    expect(closed.events[0]?.data).to.include({ amount: 0n, owed: 0n, vaultClosed: true });
+    expect(await w.vm.getAccount(vault)).to.equal(null);
+    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
+  });
 });
 
 function pairs(values: bigint[]): [bigint, bigint][] {

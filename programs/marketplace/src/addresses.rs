@@ -3,6 +3,7 @@
 //! of Anchor's `seeds`, which all other instructions use; the seeds in the `idl-build` attributes of the four are
 //! for clients, who find the same addresses by them.
 
+use anchor_lang::error::ErrorCode;
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
 
@@ -85,6 +86,18 @@ pub fn require_escrow_of(
     let seeds = [ESCROW_SEED, key.as_ref(), &[]];
     let address = address_of(seeds, record.escrow_bump, &crate::ID);
     require_address(escrow.key, &address)
+}
+
+/// The transaction lets the account be written: what Anchor asks of one that is declared `mut`, with its error.
+pub fn require_writable<'info, T>(account: &Account<'info, T>) -> Result<()>
+where
+    T: AccountSerialize + AccountDeserialize + Clone,
+{
+    if AsRef::<AccountInfo>::as_ref(account).is_writable {
+        Ok(())
+    } else {
+        Err(ErrorCode::ConstraintMut.into())
+    }
 }
 
 /// Two addresses are the same.

@@ -1,24 +1,23 @@
 //! Makes program and token accounts at program addresses. A stranger can send lamports to an
 //! address before it is used, and the system program's plain creation then refuses; this way of
 //! making them does not.
-//!
-//! The system program's instructions are packed by hand: their usual encoder brings a serialisation
-//! library along that would be a twentieth of this program.
 
 use anchor_lang::prelude::*;
-use anchor_lang::solana_program::instruction::Instruction;
-use anchor_lang::solana_program::program::invoke_signed;
-use anchor_spl::token::{self, InitializeAccount3, Token, TokenAccount};
+use anchor_spl::token::{Token, TokenAccount};
 use solana_sdk_ids::system_program;
 
+use crate::calls::{call, Role};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
+use crate::packing::{pack, Packer};
 
 /// Numbers of the system program's instructions.
 const CREATE_ACCOUNT: u32 = 0;
 const ASSIGN: u32 = 1;
 const TRANSFER: u32 = 2;
 const ALLOCATE: u32 = 8;
+/// Number of the token program's.
+const INITIALIZE_ACCOUNT_3: u8 = 18;
 
 /// Bytes that the runtime adds to every account when it counts rent.
 const ACCOUNT_STORAGE_OVERHEAD: u64 = 128;
@@ -44,8 +43,9 @@ impl<'a, 'info> Funder<'a, 'info> {
         if lamports == 0 {
             return Ok(());
         }
-        let data = [&TRANSFER.to_le_bytes()[..], &lamports.to_le_bytes()].concat();
-        call_system(&data, &[self.account.clone(), to.clone()], 1, &[self.seeds])
+        let data = pack::<12>(&[&TRANSFER.to_le_bytes(), &lamports.to_le_bytes()])?;
+        let accounts = [(self.account, Role::Gives), (to, Role::Writes)];
+        call(&system_program::ID, &data, accounts, [self.seeds, &[]])
     }
 }
 
@@ -67,51 +67,23 @@ pub fn create_account<'info>(
         .checked_add(extra)
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
     let space = u64::try_from(space).map_err(|_| fail(MarketplaceError::ArithmeticOverflow))?;
+    let (system, space) = (&system_program::ID, space.to_le_bytes());
+    let made = (account, Role::Gives);
     if account.lamports() == 0 {
-        let data = [
-            &CREATE_ACCOUNT.to_le_bytes()[..],
+        let data = pack::<52>(&[
+            &CREATE_ACCOUNT.to_le_bytes(),
             &lamports.to_le_bytes(),
-            &space.to_le_bytes(),
+            &space,
             owner.as_ref(),
-        ];
-        let infos = [funder.account.clone(), account.clone()];
-        return call_system(&data.concat(), &infos, 2, &[funder.seeds, seeds]);
+        ])?;
+        let accounts = [(funder.account, Role::Gives), made];
+        return call(system, &data, accounts, [funder.seeds, seeds]);
     }
     funder.send(account, lamports.saturating_sub(account.lamports()))?;
-    let made = std::slice::from_ref(account);
-    let allocate = [&ALLOCATE.to_le_bytes()[..], &space.to_le_bytes()];
-    call_system(&allocate.concat(), made, 1, &[seeds])?;
-    let assign = [&ASSIGN.to_le_bytes()[..], owner.as_ref()];
-    call_system(&assign.concat(), made, 1, &[seeds])
-}
-
-/// Call the system program: every account is writable, the first `signing` of them sign, those that are addresses
-/// of ours by their seeds.
-fn call_system(
-    data: &[u8],
-    accounts: &[AccountInfo],
-    signing: usize,
-    seeds: &[&[&[u8]]],
-) -> Result<()> {
-    let metas = accounts
-        .iter()
-        .enumerate()
-        .map(|(index, account)| AccountMeta {
-            pubkey: *account.key,
-            is_signer: index < signing,
-            is_writable: true,
-        });
-    let instruction = Instruction {
-        program_id: system_program::ID,
-        accounts: metas.collect(),
-        data: data.to_vec(),
-    };
-    // A wallet's empty seeds come first and make no address of ours: the runtime is given those that do.
-    let seeds = match seeds {
-        [[], rest @ ..] => rest,
-        all => all,
-    };
-    invoke_signed(&instruction, accounts, seeds).map_err(Into::into)
+    let allocate = pack::<12>(&[&ALLOCATE.to_le_bytes(), &space])?;
+    call(system, &allocate, [made], [&[], seeds])?;
+    let assign = pack::<36>(&[&ASSIGN.to_le_bytes(), owner.as_ref()])?;
+    call(system, &assign, [made], [&[], seeds])
 }
 
 /// Lamports that keep an account of `space` bytes alive, as the Rent sysvar has it now. The sysvar's factor is a
@@ -132,6 +104,14 @@ pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
 
 /// bytes x lamports x a positive float given by its bits.
 fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
+    /// What the sysvar has had since the beginning, and what it is to have: no need for long arithmetic.
+    const TWO: u64 = 0x4000_0000_0000_0000;
+    const ONE: u64 = 0x3ff0_0000_0000_0000;
+    match factor {
+        TWO => return bytes.checked_mul(lamports)?.checked_mul(2),
+        ONE => return bytes.checked_mul(lamports),
+        _ => (),
+    }
     /// Bits of a float's fraction, and the bias of its exponent with them taken in.
     const FRACTION: u32 = 52;
     const BIAS: u64 = 1_075;
@@ -164,6 +144,21 @@ pub fn can_take(account: &AccountInfo, lamports: u64) -> Result<bool> {
         && after >= rent_exempt_minimum(account.data_len())?)
 }
 
+/// The first of these that can be given the rent of a token account that is to be closed. One that cannot be given
+/// lamports any more must not hold up the money of others.
+pub fn first_taker<'a, 'info>(
+    closing: &AccountInfo<'info>,
+    takers: [&'a AccountInfo<'info>; 2],
+) -> Result<Option<&'a AccountInfo<'info>>> {
+    let lamports = closing.lamports();
+    for taker in takers {
+        if can_take(taker, lamports)? {
+            return Ok(Some(taker));
+        }
+    }
+    Ok(None)
+}
+
 /// Make a token account of `mint` at the address of `seeds`, with `authority` as its owner.
 pub fn create_token_account<'info>(
     funder: &Funder<'_, 'info>,
@@ -175,12 +170,9 @@ pub fn create_token_account<'info>(
 ) -> Result<()> {
     let space = TokenAccount::LEN;
     create_account(funder, account, seeds, space, token_program.key, 0)?;
-    let accounts = InitializeAccount3 {
-        account: account.clone(),
-        mint: mint.clone(),
-        authority: authority.clone(),
-    };
-    token::initialize_account3(CpiContext::new(token_program.to_account_info(), accounts))
+    let data = pack::<33>(&[&[INITIALIZE_ACCOUNT_3], authority.key.as_ref()])?;
+    let accounts = [(account, Role::Writes), (mint, Role::Reads)];
+    call(token_program.key, &data, accounts, [&[], &[]])
 }
 
 /// Bytes of an account of ours of this kind.
@@ -203,8 +195,13 @@ pub fn create_state<'info, T: AccountSerialize + Space + Discriminator>(
 /// Write `value` over an account of ours.
 pub fn write_state<T: AccountSerialize>(account: &AccountInfo, value: &T) -> Result<()> {
     let mut data = account.try_borrow_mut_data()?;
-    let mut writer: &mut [u8] = &mut data;
-    value.try_serialize(&mut writer)
+    value.try_serialize(&mut Packer(&mut data))
+}
+
+/// Write an account that is not declared `mut`, as Anchor does with those that are when an instruction ends, at a third
+/// of the cost.
+pub fn save<T: AccountSerialize + AccountDeserialize + Clone>(account: &Account<T>) -> Result<()> {
+    write_state(account.as_ref(), &**account)
 }
 
 /// An account of ours of this kind, or nothing where it is none.

@@ -24,11 +24,13 @@ use anchor_lang::prelude::*;
 pub mod guard;
 
 pub mod addresses;
+pub mod calls;
 pub mod constants;
 pub mod creation;
 pub mod errors;
 pub mod events;
 pub mod instructions;
+pub mod packing;
 pub mod self_call;
 pub mod signature;
 pub mod state;
@@ -188,7 +190,8 @@ pub mod marketplace {
     }
 
     /// Send what is left of a delisted listing's collateral to its creator's associated token account. Awards
-    /// that are still owed stay in the vault; without any it is closed.
+    /// that are still owed stay in the vault; without any it is closed, or, where a rise of the rent has left nobody able
+    /// to take its rent, by the same instruction later.
     ///
     /// Authority: anyone. Emits `CollateralReturned`.
     /// Errors: CollateralNotReturnable, DisputesOpen, WrongDestination, DestinationUnusable, WrongRentSponsor.

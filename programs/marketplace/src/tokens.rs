@@ -4,10 +4,14 @@
 use anchor_lang::prelude::*;
 use anchor_spl::associated_token::get_associated_token_address;
 use anchor_spl::token::spl_token::state::AccountState;
-use anchor_spl::token::{self, CloseAccount, Token, TokenAccount, Transfer};
+use anchor_spl::token::{self, Token, TokenAccount};
 
-use crate::creation::can_take;
+use crate::calls::{call, Role};
 use crate::errors::MarketplaceError;
+
+/// Numbers of the token program's instructions.
+const TRANSFER: u8 = 3;
+const CLOSE_ACCOUNT: u8 = 9;
 
 /// A token account of the classic Token program, or nothing where the account is not one.
 pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
@@ -81,55 +85,25 @@ impl<'info> TokenTransfer<'_, 'info> {
         if amount == 0 {
             return Ok(());
         }
-        let accounts = Transfer {
-            from: from.clone(),
-            to: to.clone(),
-            authority: self.authority.clone(),
-        };
-        let signer = [self.seeds];
-        let program = self.token_program.to_account_info();
-        token::transfer(
-            CpiContext::new_with_signer(program, accounts, self.signers(&signer)),
-            amount,
-        )
+        let [a, b, c, d, e, f, g, h] = amount.to_le_bytes();
+        self.ask(&[TRANSFER, a, b, c, d, e, f, g, h], from, to)
     }
 
-    /// Close an empty account; its rent goes to `rent_sponsor`. One that cannot be given lamports any more must not
-    /// hold up the money of others: then `fallback_destination`, an account of ours, has the rent, and where a rise
-    /// of the rent has left that one unable to take it too, the account stays.
+    /// Close an empty account; its rent goes to `destination`.
     pub fn close(
         &self,
         account: &AccountInfo<'info>,
-        rent_sponsor: &AccountInfo<'info>,
-        fallback_destination: &AccountInfo<'info>,
+        destination: &AccountInfo<'info>,
     ) -> Result<()> {
-        let lamports = account.lamports();
-        let destination = if can_take(rent_sponsor, lamports)? {
-            rent_sponsor
-        } else if can_take(fallback_destination, lamports)? {
-            fallback_destination
-        } else {
-            return Ok(());
-        };
-        let accounts = CloseAccount {
-            account: account.clone(),
-            destination: destination.clone(),
-            authority: self.authority.clone(),
-        };
-        let signer = [self.seeds];
-        let program = self.token_program.to_account_info();
-        token::close_account(CpiContext::new_with_signer(
-            program,
-            accounts,
-            self.signers(&signer),
-        ))
+        self.ask(&[CLOSE_ACCOUNT], account, destination)
     }
 
-    fn signers<'b>(&self, signer: &'b [&'b [&'b [u8]]; 1]) -> &'b [&'b [&'b [u8]]] {
-        if self.seeds.is_empty() {
-            &[]
-        } else {
-            signer
-        }
+    fn ask(&self, data: &[u8], from: &AccountInfo<'info>, to: &AccountInfo<'info>) -> Result<()> {
+        let accounts = [
+            (from, Role::Writes),
+            (to, Role::Writes),
+            (&self.authority, Role::Asks),
+        ];
+        call(self.token_program.key, data, accounts, [self.seeds, &[]])
     }
 }

@@ -256,11 +256,12 @@ export class Ledger {
     this.close(address, to);
   }
 
-  /** Close a token account of the program's; where its sponsor cannot take the rent, `fallback` has it, or it stays. */
-  closeOurs(address: Address, sponsor: Address, fallback: Address): void {
+  /** Close a token account of the program's to the first that can take its rent; without any it stays: says so. */
+  closeOurs(address: Address, ...takers: Address[]): boolean {
     const { lamports } = this.get(address);
-    const receiver = [sponsor, fallback].find((candidate) => this.canTake(candidate, lamports));
+    const receiver = takers.find((candidate) => this.canTake(candidate, lamports));
     if (receiver !== undefined) this.closeToken(address, receiver);
+    return receiver !== undefined;
   }
 
   /** Whether an account is rent-exempt once it is given so much. */

@@ -2318,7 +2318,8 @@ export type Marketplace = {
       "name": "returnCollateral",
       "docs": [
         "Send what is left of a delisted listing's collateral to its creator's associated token account. Awards",
-        "that are still owed stay in the vault; without any it is closed.",
+        "that are still owed stay in the vault; without any it is closed, or, where a rise of the rent has left nobody able",
+        "to take its rent, by the same instruction later.",
         "",
         "Authority: anyone. Emits `CollateralReturned`.",
         "Errors: CollateralNotReturnable, DisputesOpen, WrongDestination, DestinationUnusable, WrongRentSponsor."

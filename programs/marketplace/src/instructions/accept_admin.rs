@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::AdminChanged;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::Config;
 
 /// Accounts of `accept_admin`.
@@ -28,9 +29,8 @@ impl AcceptAdmin<'_> {
 pub fn accept_admin_handler(ctx: Context<AcceptAdmin>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.admin = std::mem::take(&mut config.pending_admin);
-    emit!(AdminChanged {
+    emit(&AdminChanged {
         config: config.key(),
         admin: config.admin,
-    });
-    Ok(())
+    })
 }

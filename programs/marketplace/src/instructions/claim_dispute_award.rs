@@ -7,6 +7,8 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeAwardClaimed;
 use crate::guard::fail;
+use crate::instructions::return_collateral::close_spent_vault;
+use crate::packing::emit;
 use crate::state::{Config, CreatorCollateral, Dispute};
 use crate::tokens::{self, TokenTransfer};
 
@@ -84,30 +86,21 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
         token_program: &accounts.token_program,
     };
     // A vault that outlived its return holds awards and, at the last of them, whatever strangers sent to it.
-    let vault_closed = collateral.returned && collateral.owed == 0;
-    let paid = if vault_closed {
+    let paid = if collateral.is_spent() {
         tokens::balance(&accounts.collateral_vault)
     } else {
         amount
     };
     transfer.send(&accounts.collateral_vault, &accounts.destination, paid)?;
-    if vault_closed {
-        let fallback_destination = collateral.to_account_info();
-        transfer.close(
-            &accounts.collateral_vault,
-            &accounts.rent_sponsor,
-            &fallback_destination,
-        )?;
-    }
+    let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     let dispute = &accounts.dispute;
-    emit!(DisputeAwardClaimed {
+    emit(&DisputeAwardClaimed {
         dispute: dispute.key(),
         record: dispute.record,
         listing: dispute.listing,
         caller: dispute.caller,
         amount: paid,
         vault_closed,
-    });
-    Ok(())
+    })
 }

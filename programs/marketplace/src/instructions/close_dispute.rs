@@ -7,6 +7,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeClosed;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::Dispute;
 
 /// Accounts of `close_dispute`.
@@ -35,9 +36,8 @@ impl CloseDispute<'_> {
 /// Say so; the account is closed on the way out.
 pub fn close_dispute_handler(ctx: Context<CloseDispute>) -> Result<()> {
     let dispute = &ctx.accounts.dispute;
-    emit!(DisputeClosed {
+    emit(&DisputeClosed {
         dispute: dispute.key(),
         record: dispute.record,
-    });
-    Ok(())
+    })
 }

@@ -7,6 +7,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionClosed;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::ExecutionRecord;
 
 /// Accounts of `close_execution`.
@@ -35,11 +36,10 @@ impl CloseExecution<'_> {
 /// Say so; the account is closed on the way out.
 pub fn close_execution_handler(ctx: Context<CloseExecution>) -> Result<()> {
     let record = &ctx.accounts.record;
-    emit!(ExecutionClosed {
+    emit(&ExecutionClosed {
         record: record.key(),
         execution_id: record.execution_id,
         listing: record.listing,
         caller: record.caller,
-    });
-    Ok(())
+    })
 }

@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantClosed;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::KeyGrant;
 
 /// Accounts of `close_grant`.
@@ -37,10 +38,9 @@ impl CloseGrant<'_> {
 /// Say so; the account is closed on the way out.
 pub fn close_grant_handler(ctx: Context<CloseGrant>) -> Result<()> {
     let grant = &ctx.accounts.grant;
-    emit!(GrantClosed {
+    emit(&GrantClosed {
         grant: grant.key(),
         wallet: grant.wallet,
         key_id: grant.key_id,
-    });
-    Ok(())
+    })
 }

@@ -7,6 +7,7 @@ use crate::constants::*;
 use crate::creation::create_state;
 use crate::errors::MarketplaceError;
 use crate::events::ArchiveCreated;
+use crate::packing::emit;
 use crate::state::{initialize_tree, require_new_tree, Archive};
 
 /// Arguments of `create_archive`.
@@ -70,11 +71,10 @@ pub fn create_archive_handler(ctx: Context<CreateArchive>, args: CreateArchiveAr
     create_state(&accounts.payer, &accounts.archive, seeds, &archive)?;
     let mut data = accounts.tree.try_borrow_mut_data()?;
     initialize_tree(&mut data, accounts.archive.key, clock.slot)?;
-    emit!(ArchiveCreated {
+    emit(&ArchiveCreated {
         archive: accounts.archive.key(),
         index: args.index,
         tree: archive.tree,
         created_at: archive.created_at,
-    });
-    Ok(())
+    })
 }

@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::creation::create_state;
 use crate::errors::MarketplaceError;
 use crate::events::GrantCreated;
+use crate::packing::emit;
 use crate::state::{Config, GrantLimits, KeyGrant};
 use crate::tokens;
 
@@ -85,7 +86,7 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         &[grant.bump],
     ];
     create_state(&accounts.payer, &accounts.grant, seeds, &grant)?;
-    emit!(GrantCreated {
+    emit(&GrantCreated {
         grant: accounts.grant.key(),
         wallet,
         key_id: args.key_id,
@@ -97,6 +98,5 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         expires_at: limits.expires_at,
         created_at: now,
         rent_sponsor: grant.rent_sponsor,
-    });
-    Ok(())
+    })
 }

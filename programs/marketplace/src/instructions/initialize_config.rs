@@ -9,6 +9,7 @@ use crate::creation::{create_state, create_token_account, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::{ConfigInitialized, ConfigSettings};
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{CollateralTier, Config};
 
 /// First settings; each within the bounds of `constants.rs`.
@@ -152,13 +153,12 @@ pub fn initialize_config_handler(
         &accounts.treasury,
         &accounts.token_program,
     )?;
-    emit!(ConfigInitialized {
+    emit(&ConfigInitialized {
         config: CONFIG_ADDRESS,
         admin: args.admin,
         relay_authorities: args.relay_authorities,
         usdc_mint: config.usdc_mint,
         treasury: TREASURY_ADDRESS,
         settings: ConfigSettings::of(&config),
-    });
-    Ok(())
+    })
 }

@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeLapsed;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{pay_bond, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord};
 
 /// Accounts of `lapse_dispute`.
@@ -54,7 +55,7 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     let bond = pay_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;
     accounts.dispute.invariant()?;
     let dispute = &accounts.dispute;
-    emit!(DisputeLapsed {
+    emit(&DisputeLapsed {
         dispute: dispute.key(),
         record: dispute.record,
         execution_id: accounts.record.execution_id,
@@ -62,6 +63,5 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
         bond,
         bond_to: dispute.rent_sponsor,
         resolved_at: now,
-    });
-    Ok(())
+    })
 }

@@ -9,6 +9,7 @@ use crate::errors::MarketplaceError;
 use crate::events::AgentListed;
 use crate::guard::fail;
 use crate::instructions::bind_signing_key;
+use crate::packing::emit;
 use crate::signature::require_possession;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
 use crate::tokens::{self, TokenTransfer};
@@ -143,7 +144,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
     )?;
     fund_collateral(accounts, &bumps, deposit)?;
 
-    emit!(AgentListed {
+    emit(&AgentListed {
         listing: listing_key,
         creator: listing.creator,
         listing_id: listing.listing_id,
@@ -159,8 +160,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         metadata_hash: listing.metadata_hash,
         metadata_uri: listing.metadata_uri,
         listed_at: listing.listed_at,
-    });
-    Ok(())
+    })
 }
 
 /// Open the collateral's book and vault and move the deposit in.

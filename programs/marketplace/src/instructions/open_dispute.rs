@@ -7,6 +7,7 @@ use crate::creation::{create_state, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::DisputeOpened;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord};
 
 /// Arguments of `open_dispute`.
@@ -94,7 +95,7 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
     let seeds: &[&[u8]] = &[DISPUTE_SEED, dispute.record.as_ref(), &[dispute.bump]];
     create_state(&accounts.payer, &accounts.dispute, seeds, &dispute)?;
     Funder::wallet(&accounts.payer).send(&accounts.dispute, dispute.bond)?;
-    emit!(DisputeOpened {
+    emit(&DisputeOpened {
         dispute: accounts.dispute.key(),
         record: dispute.record,
         execution_id: accounts.record.execution_id,
@@ -106,6 +107,5 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
         rent_sponsor: dispute.rent_sponsor,
         bond: dispute.bond,
         opened_at: now,
-    });
-    Ok(())
+    })
 }

@@ -3,14 +3,15 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_canonical_address, require_collateral_of};
+use crate::addresses::{require_canonical_address, require_collateral_of, require_writable};
 use crate::constants::*;
-use crate::creation::{create_account, create_token_account, space_of, write_state, Funder};
+use crate::creation::{create_account, create_token_account, save, space_of, write_state, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionOpened;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{
-    AgentListing, Config, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
+    AgentListing, CallSettings, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
     ListingStatus,
 };
 use crate::tokens::{self, TokenTransfer};
@@ -50,13 +51,12 @@ pub struct OpenExecution<'info> {
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
-    pub config: Box<Account<'info, Config>>,
+    pub config: Box<Account<'info, CallSettings>>,
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(
         feature = "idl-build",
-        account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+        account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
     )]
-    #[account(mut)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: at its address by its seeds; made here.
     #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
@@ -86,6 +86,7 @@ impl OpenExecution<'_> {
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
         require_canonical_address(&self.listing)?;
         require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_writable(&self.collateral)?;
         validate_open(args, &self.config, &self.listing, self.caller.key)?;
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
         let source = tokens::require_owned(
@@ -105,7 +106,7 @@ impl OpenExecution<'_> {
 /// What both opens require of the listing, the clock and the id.
 pub fn validate_open(
     args: &OpenExecutionArgs,
-    config: &Config,
+    config: &CallSettings,
     listing: &AgentListing,
     caller: &Pubkey,
 ) -> Result<()> {
@@ -185,9 +186,9 @@ impl<'info> Opening<'_, 'info> {
     /// Make record and escrow, move the price, and say so.
     pub fn fund(
         &self,
-        config: &Config,
+        config: &CallSettings,
         listing: &Account<'info, AgentListing>,
-        collateral: &mut CreatorCollateral,
+        collateral: &mut Account<'info, CreatorCollateral>,
         transfer: &TokenTransfer<'_, 'info>,
     ) -> Result<()> {
         collateral.add_exposure(
@@ -196,6 +197,7 @@ impl<'info> Opening<'_, 'info> {
             config.dispute_window_seconds,
             self.now,
         )?;
+        save(collateral)?;
         let record = self.new_record(config, listing);
         let record_key = self.record.key;
         self.create_record(&record)?;
@@ -209,7 +211,7 @@ impl<'info> Opening<'_, 'info> {
         )?;
         transfer.send(self.source, self.escrow, record.price)?;
         record.invariant(tokens::balance(self.escrow))?;
-        emit!(ExecutionOpened {
+        emit(&ExecutionOpened {
             record: *record_key,
             execution_id: record.execution_id,
             listing: record.listing,
@@ -232,8 +234,7 @@ impl<'info> Opening<'_, 'info> {
             grant_period_spent: self.grant.map_or(0, |grant| grant.period_spent),
             exposure_window_start: collateral.exposure_window_start,
             exposure_opened: collateral.exposure_opened,
-        });
-        Ok(())
+        })
     }
 
     /// Make the record with its rent and its gas, in one call where one account gives both.
@@ -257,7 +258,7 @@ impl<'info> Opening<'_, 'info> {
 
     fn new_record(
         &self,
-        config: &Config,
+        config: &CallSettings,
         listing: &Account<'info, AgentListing>,
     ) -> Box<ExecutionRecord> {
         let args = self.args;

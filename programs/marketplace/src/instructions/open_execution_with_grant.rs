@@ -5,14 +5,14 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::{Token, TokenAccount};
 
 use crate::addresses::{
-    address_of, require_address, require_canonical_address, require_collateral_of,
+    address_of, require_address, require_canonical_address, require_collateral_of, require_writable,
 };
 use crate::constants::*;
-use crate::creation::{rent_exempt_minimum, space_of, Funder};
+use crate::creation::{rent_exempt_minimum, save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::instructions::open_execution::*;
-use crate::state::{AgentListing, Config, CreatorCollateral, ExecutionRecord, KeyGrant};
+use crate::state::{AgentListing, CallSettings, CreatorCollateral, ExecutionRecord, KeyGrant};
 use crate::tokens::{self, TokenTransfer};
 
 /// Accounts of `open_execution_with_grant`.
@@ -28,15 +28,14 @@ pub struct OpenExecutionWithGrant<'info> {
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
-    pub config: Box<Account<'info, Config>>,
+    pub config: Box<Account<'info, CallSettings>>,
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(
         feature = "idl-build",
-        account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+        account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
     )]
-    #[account(mut)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[account(mut)]
+    #[cfg_attr(feature = "idl-build", account(mut))]
     pub grant: Box<Account<'info, KeyGrant>>,
     /// CHECK: an address without data, by its seeds; it signs as the wallet's SPL delegate, and as its tank gives the
     /// gas.
@@ -74,7 +73,9 @@ impl OpenExecutionWithGrant<'_> {
             .require_relay_authority(self.relay_authority.key)?;
         require_canonical_address(&self.listing)?;
         require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_writable(&self.collateral)?;
         require_canonical_address(&self.grant)?;
+        require_writable(&self.grant)?;
         let spender = [SPENDER_SEED, self.grant.wallet.as_ref(), &[]];
         let spender = address_of(spender, self.grant.spender_bump, &crate::ID);
         require_address(self.spender.key, &spender)?;
@@ -146,6 +147,7 @@ pub fn open_execution_with_grant_handler(
     let now = Clock::get()?.unix_timestamp;
     accounts.grant.debit(accounts.listing.price, now)?;
     accounts.grant.invariant()?;
+    save(&accounts.grant)?;
     let grant = &accounts.grant;
     let transfer = TokenTransfer {
         authority: accounts.spender.to_account_info(),

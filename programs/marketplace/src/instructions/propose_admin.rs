@@ -7,6 +7,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::AdminProposed;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::Config;
 
 /// Arguments of `propose_admin`.
@@ -36,10 +37,9 @@ impl ProposeAdmin<'_> {
 pub fn propose_admin_handler(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.pending_admin = args.pending_admin;
-    emit!(AdminProposed {
+    emit(&AdminProposed {
         config: config.key(),
         admin: config.admin,
         pending_admin: config.pending_admin,
-    });
-    Ok(())
+    })
 }

@@ -7,6 +7,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeResolved;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{
     pay_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord,
 };
@@ -172,7 +173,7 @@ pub fn resolve_dispute_handler(
     accounts.dispute.invariant()?;
 
     let (dispute, collateral) = (&accounts.dispute, &accounts.collateral);
-    emit!(DisputeResolved {
+    emit(&DisputeResolved {
         dispute: dispute.key(),
         record: dispute.record,
         execution_id: accounts.record.execution_id,
@@ -188,6 +189,5 @@ pub fn resolve_dispute_handler(
         deposited: collateral.deposited,
         slashed: collateral.slashed,
         listing_status: accounts.listing.status as u8,
-    });
-    Ok(())
+    })
 }

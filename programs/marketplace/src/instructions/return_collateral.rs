@@ -4,9 +4,11 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
+use crate::creation::first_taker;
 use crate::errors::MarketplaceError;
 use crate::events::CollateralReturned;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{AgentListing, Config, CreatorCollateral};
 use crate::tokens::{self, TokenTransfer};
 
@@ -67,13 +69,15 @@ impl ReturnCollateral<'_> {
     }
 }
 
-/// Send everything but awards still owed; close the vault if none is.
+/// Send everything but awards still owed; close the vault if none is, now or, where its rent could not be taken, later.
 pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let accounts = ctx.accounts;
     let collateral = &mut accounts.collateral;
-    let held = tokens::balance(&accounts.collateral_vault);
+    let vault = tokens::read(&accounts.collateral_vault);
+    let held = vault.as_ref().map_or(0, |vault| vault.amount);
     collateral.invariant(held)?;
-    collateral.mark_returned(Clock::get()?.unix_timestamp)?;
+    let again = collateral.returned;
+    collateral.mark_returned(Clock::get()?.unix_timestamp, vault.is_some())?;
     // Whatever a stranger sent to the vault goes along: nobody else could ever claim it.
     let amount = held.saturating_sub(collateral.owed);
     let transfer = TokenTransfer {
@@ -82,22 +86,32 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
         token_program: &accounts.token_program,
     };
     transfer.send(&accounts.collateral_vault, &accounts.destination, amount)?;
-    let vault_closed = collateral.owed == 0;
-    if vault_closed {
-        let fallback_destination = collateral.to_account_info();
-        transfer.close(
-            &accounts.collateral_vault,
-            &accounts.rent_sponsor,
-            &fallback_destination,
-        )?;
-    }
+    let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
+    ensure!(
+        vault_closed || !again,
+        MarketplaceError::CollateralNotReturnable
+    );
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
-    emit!(CollateralReturned {
+    emit(&CollateralReturned {
         listing: collateral.listing,
         destination: accounts.destination.key(),
         amount,
         owed: collateral.owed,
         vault_closed,
-    });
-    Ok(())
+    })
+}
+
+/// Close a vault that nothing is owed from any more; its rent goes to who paid it, else to the collateral. Where a rise of
+/// the rent has left neither able to take it, the vault stays until it is tried again; says whether it is closed.
+pub fn close_spent_vault<'info>(
+    collateral: &Account<'info, CreatorCollateral>,
+    rent_sponsor: &AccountInfo<'info>,
+    transfer: &TokenTransfer<'_, 'info>,
+) -> Result<bool> {
+    let vault = &transfer.authority;
+    let takers = [rent_sponsor, collateral.as_ref()];
+    match first_taker(vault, takers)? {
+        Some(rent_to) if collateral.is_spent() => transfer.close(vault, rent_to).map(|()| true),
+        _ => Ok(false),
+    }
 }

@@ -5,6 +5,7 @@ use anchor_lang::prelude::*;
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantRevoked;
+use crate::packing::emit;
 use crate::state::{Config, KeyGrant};
 
 /// Accounts of `revoke_grant`.
@@ -38,10 +39,9 @@ impl RevokeGrant<'_> {
 pub fn revoke_grant_handler(ctx: Context<RevokeGrant>) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.revoke()?;
-    emit!(GrantRevoked {
+    emit(&GrantRevoked {
         grant: grant.key(),
         wallet: grant.wallet,
-        key_id: grant.key_id
-    });
-    Ok(())
+        key_id: grant.key_id,
+    })
 }

@@ -7,6 +7,7 @@ use crate::creation::{create_state, read_state};
 use crate::errors::MarketplaceError;
 use crate::events::SigningKeyRotated;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::signature::require_possession;
 use crate::state::{AgentListing, ListingStatus, SigningKey};
 
@@ -93,9 +94,8 @@ pub fn rotate_signing_key_handler(
         listing,
     )?;
     accounts.listing.signing_key = args.signing_key;
-    emit!(SigningKeyRotated {
+    emit(&SigningKeyRotated {
         listing,
         signing_key: args.signing_key,
-    });
-    Ok(())
+    })
 }

@@ -7,6 +7,7 @@ use crate::creation::{create_state, read_state, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::CreatorVerificationChanged;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{Config, CreatorProfile};
 
 /// Arguments of `set_creator_verified`.
@@ -69,10 +70,9 @@ pub fn set_creator_verified_handler(
         let seeds: &[&[u8]] = &[CREATOR_SEED, profile.creator.as_ref(), &[profile.bump]];
         create_state(&accounts.payer, &account, seeds, &profile)?;
     }
-    emit!(CreatorVerificationChanged {
+    emit(&CreatorVerificationChanged {
         creator: args.creator,
         verified: profile.verified,
         verified_at: profile.verified_at,
-    });
-    Ok(())
+    })
 }

@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::RelayAuthoritiesChanged;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::Config;
 
 /// Arguments of `set_relay_authorities`.
@@ -38,9 +39,8 @@ pub fn set_relay_authorities_handler(
 ) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.set_relay_authorities(&args.relay_authorities)?;
-    emit!(RelayAuthoritiesChanged {
+    emit(&RelayAuthoritiesChanged {
         config: config.key(),
         relay_authorities: args.relay_authorities,
-    });
-    Ok(())
+    })
 }

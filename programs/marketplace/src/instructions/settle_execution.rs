@@ -3,13 +3,15 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_canonical_address, require_escrow_of};
+use crate::addresses::{require_canonical_address, require_escrow_of, require_writable};
 use crate::constants::*;
+use crate::creation::{first_taker, save};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionSettled;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::signature::{require_signature, result_message};
-use crate::state::{pay_gas, AgentListing, Config, ExecutionRecord, ExecutionStatus};
+use crate::state::{pay_gas, AgentListing, CallSettings, ExecutionRecord, ExecutionStatus};
 use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `settle_execution`.
@@ -30,9 +32,9 @@ pub struct SettleExecution<'info> {
     #[account(mut)]
     pub relay_authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
-    pub config: Box<Account<'info, Config>>,
+    pub config: Box<Account<'info, CallSettings>>,
+    #[cfg_attr(feature = "idl-build", account(mut))]
     #[account(
-        mut,
         has_one = listing @ fail(MarketplaceError::WrongListing),
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
@@ -61,6 +63,7 @@ impl SettleExecution<'_> {
     /// dearest, last; all else by the constraints.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
         require_canonical_address(&self.record)?;
+        require_writable(&self.record)?;
         require_escrow_of(&self.escrow, &self.record)?;
         self.config
             .require_relay_authority(self.relay_authority.key)?;
@@ -114,20 +117,21 @@ pub fn settle_execution_handler(
     };
     transfer.send(&accounts.escrow, &accounts.payout, to_creator)?;
     transfer.send(&accounts.escrow, &accounts.treasury, to_treasury)?;
-    transfer.close(
-        &accounts.escrow,
-        &accounts.rent_sponsor,
-        &transfer.authority,
-    )?;
+    // A rise of the rent can leave neither able to take it; then the empty escrow stays.
+    let takers = [accounts.rent_sponsor.as_ref(), &transfer.authority];
+    if let Some(rent_to) = first_taker(&accounts.escrow, takers)? {
+        transfer.close(&accounts.escrow, rent_to)?;
+    }
 
     let record = &accounts.record;
     record.invariant(0)?;
+    save(record)?;
     let (gas_to, gas_lamports) = pay_gas(
         record,
         Some(&accounts.relay_authority),
         &accounts.rent_sponsor,
     )?;
-    emit!(ExecutionSettled {
+    emit(&ExecutionSettled {
         record: record.key(),
         execution_id,
         listing: record.listing,
@@ -141,6 +145,5 @@ pub fn settle_execution_handler(
         payout: accounts.payout.key(),
         gas_to,
         gas_lamports,
-    });
-    Ok(())
+    })
 }

@@ -7,6 +7,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::CollateralToppedUp;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{AgentListing, CreatorCollateral, ListingStatus};
 use crate::tokens::{self, TokenTransfer};
 
@@ -85,11 +86,10 @@ pub fn top_up_collateral_handler(
     let collateral = &mut accounts.collateral;
     collateral.top_up(args.amount)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
-    emit!(CollateralToppedUp {
+    emit(&CollateralToppedUp {
         listing: collateral.listing,
         amount: args.amount,
         deposited: collateral.deposited,
         slashed: collateral.slashed,
-    });
-    Ok(())
+    })
 }

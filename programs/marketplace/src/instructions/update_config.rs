@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::{ConfigSettings, ConfigUpdated};
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{CollateralTier, Config};
 
 /// Arguments of `update_config`: what is absent stays as it is.
@@ -69,11 +70,10 @@ pub fn update_config_handler(ctx: Context<UpdateConfig>, args: UpdateConfigArgs)
     }
     config.lengthen_span();
     config.invariant()?;
-    emit!(ConfigUpdated {
+    emit(&ConfigUpdated {
         config: config.key(),
         settings: ConfigSettings::of(config),
-    });
-    Ok(())
+    })
 }
 
 fn set<T>(field: &mut T, value: Option<T>) {

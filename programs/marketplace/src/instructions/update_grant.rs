@@ -6,6 +6,7 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantUpdated;
 use crate::guard::fail;
+use crate::packing::emit;
 use crate::state::{GrantLimits, KeyGrant};
 
 /// Arguments of `update_grant`: all limits, those that stay too.
@@ -40,7 +41,7 @@ impl UpdateGrant<'_> {
 pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.set_limits(&args.limits, Clock::get()?.unix_timestamp)?;
-    emit!(GrantUpdated {
+    emit(&GrantUpdated {
         grant: grant.key(),
         wallet: grant.wallet,
         key_id: grant.key_id,
@@ -52,6 +53,5 @@ pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) ->
         expires_at: grant.expires_at,
         period_start: grant.period_start,
         period_spent: grant.period_spent,
-    });
-    Ok(())
+    })
 }

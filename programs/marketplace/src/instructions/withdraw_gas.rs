@@ -7,6 +7,7 @@ use crate::creation::Funder;
 use crate::errors::MarketplaceError;
 use crate::events::GasWithdrawn;
 use crate::instructions::require_sound_tank;
+use crate::packing::emit;
 
 /// Arguments of `withdraw_gas`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -48,11 +49,10 @@ pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) ->
     };
     tank.send(&accounts.wallet, args.lamports)?;
     require_sound_tank(&accounts.spender)?;
-    emit!(GasWithdrawn {
+    emit(&GasWithdrawn {
         wallet,
         spender: accounts.spender.key(),
         lamports: args.lamports,
         remaining: accounts.spender.lamports(),
-    });
-    Ok(())
+    })
 }

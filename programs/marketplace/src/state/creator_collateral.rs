@@ -103,15 +103,22 @@ impl CreatorCollateral {
         self.returnable_at = now.saturating_add(i64::from(longest_span_seconds));
     }
 
-    /// Everything that is not slashed goes back; awards that are owed stay.
-    pub fn mark_returned(&mut self, now: i64) -> Result<()> {
+    /// Everything that is not slashed goes back; awards that are owed stay. A second time only for a vault that has no
+    /// purpose any more and is still there.
+    pub fn mark_returned(&mut self, now: i64, has_vault: bool) -> Result<()> {
+        let again = has_vault && self.is_spent();
         ensure!(
-            !self.returned && self.returnable_at != 0 && now >= self.returnable_at,
+            (!self.returned || again) && self.returnable_at != 0 && now >= self.returnable_at,
             MarketplaceError::CollateralNotReturnable
         );
         ensure!(self.open_disputes == 0, MarketplaceError::DisputesOpen);
         self.returned = true;
         Ok(())
+    }
+
+    /// Whether the vault has no purpose any more.
+    pub fn is_spent(&self) -> bool {
+        self.returned && self.owed == 0
     }
 
     /// Count a dispute that was opened over a price.
@@ -308,16 +315,26 @@ mod tests {
         let mut book = collateral();
         (book.returned, book.open_disputes, book.returnable_at) = (false, 0, 0);
         assert_eq!(
-            book.mark_returned(i64::MAX),
+            book.mark_returned(i64::MAX, true),
             Err(fail(CollateralNotReturnable))
         );
         book.delist(100, 50);
-        assert_eq!(book.mark_returned(149), Err(fail(CollateralNotReturnable)));
+        assert_eq!(
+            book.mark_returned(149, true),
+            Err(fail(CollateralNotReturnable))
+        );
         book.open_disputes = 1;
-        assert_eq!(book.mark_returned(150), Err(fail(DisputesOpen)));
+        assert_eq!(book.mark_returned(150, true), Err(fail(DisputesOpen)));
         book.open_disputes = 0;
-        assert!(book.mark_returned(150).is_ok() && book.returned);
-        assert_eq!(book.mark_returned(150), Err(fail(CollateralNotReturnable)));
+        assert!(book.mark_returned(150, true).is_ok() && book.returned);
+        for (owed, has_vault) in [(7, true), (7, false), (0, false)] {
+            book.owed = owed;
+            assert_eq!(
+                book.mark_returned(150, has_vault),
+                Err(fail(CollateralNotReturnable))
+            );
+        }
+        assert!(book.mark_returned(150, true).is_ok(), "a vault left over");
     }
 
     #[test]

@@ -155,11 +155,15 @@ export function returnCollateral(ledger: Ledger, input: program.ReturnCollateral
   demand(listing.creator === text(input.creator), 'WrongDestination');
   demand(receivesFor(ledger, destination, listing.creator), 'DestinationUnusable');
   const { returned, returnableAt, owed } = collateral;
-  demand(!returned && returnableAt !== 0n && ledger.now >= returnableAt, 'CollateralNotReturnable');
+  // Again only for a vault that is left over.
+  const again = returned && owed === 0n && ledger.get(vaultOf(address)).token !== undefined;
+  const mayReturn = (!returned || again) && returnableAt !== 0n && ledger.now >= returnableAt;
+  demand(mayReturn, 'CollateralNotReturnable');
   demand(collateral.openDisputes === 0, 'DisputesOpen');
   const vault = vaultOf(address);
   const amount = ledger.token(vault).amount - owed;
   if (amount > 0n) ledger.transfer(vault, destination, amount, vault);
-  if (owed === 0n) ledger.closeOurs(vault, collateral.rentSponsor, collateralOf(address));
+  const closed = owed === 0n && ledger.closeOurs(vault, collateral.rentSponsor, collateralOf(address));
+  demand(closed || !again, 'CollateralNotReturnable');
   ledger.change('CreatorCollateral', collateralOf(address), { returned: true });
 }
