@@ -40,6 +40,8 @@ export type AgentFilters = Partial<{
   min_success_rate: number;
   min_executions: number;
   verified_only: boolean;
+  q: string;
+  creator: string;
   sort: AgentsQuery['sort'];
 }>;
 
