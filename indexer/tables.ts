@@ -158,6 +158,18 @@ export interface AgentStatisticsRow {
   success_rate: number;
   avg_execution_time_ms: bigint;
   dispute_count: bigint;
+  earned: bigint;
+}
+
+/** A view of executions that have ended; `failed` is the creator's fault, `refunded` is not. */
+export interface EndedExecutionRow {
+  execution_id: string;
+  listing: string;
+  outcome: 'completed' | 'failed' | 'refunded' | 'disputed' | 'dispute_upheld';
+  execution_time_ms: bigint | null;
+  creator_amount: bigint;
+  dispute_count: bigint;
+  settled_at: bigint | null;
 }
 
 /** The tables of index.db as Kysely sees them; comments on the columns are in the migration. */
@@ -177,6 +189,7 @@ export interface IndexDatabase {
   unread_accounts: UnreadRow;
   eventless_transactions: { signature: string; slot: bigint };
   agent_statistics: AgentStatisticsRow;
+  ended_executions: EndedExecutionRow;
 }
 
 /** index.db as seen by a connection that attached it as `chain`: `chain.listings` and so on. */

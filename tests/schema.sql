@@ -74,6 +74,7 @@ CREATE TABLE listings (
 ) STRICT;
 CREATE INDEX listings_by_status ON listings (status, listing);
 CREATE INDEX listings_by_metadata ON listings (metadata_hash);
+CREATE INDEX listings_by_creator ON listings (creator, listed_at DESC);
 
 CREATE TABLE grants (
   grant_address TEXT PRIMARY KEY,
@@ -130,10 +131,12 @@ CREATE INDEX executions_by_caller_status ON executions (caller, status, opened_a
 CREATE INDEX executions_by_caller_listing ON executions (caller, listing, opened_at DESC, execution_id DESC);
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
-CREATE INDEX executions_by_listing ON executions (
-  listing, status, reason, execution_time_ms, dispute_count, opened_at, deadline, listing_timeout_seconds
-);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
+CREATE INDEX executions_by_listing ON executions (
+  listing, status, reason, execution_time_ms, dispute_count, opened_at, deadline, listing_timeout_seconds,
+  creator_amount
+);
+CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -155,6 +158,9 @@ CREATE TABLE disputes (
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   rent_sponsor TEXT NOT NULL DEFAULT ''
 ) STRICT;
+CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC);
+CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC);
+CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at);
 
 CREATE TABLE unread_accounts (
   address TEXT PRIMARY KEY,
@@ -190,26 +196,35 @@ CREATE TABLE archive_leaves (
   PRIMARY KEY (tree, leaf_index)
 ) STRICT;
 
+CREATE VIEW ended_executions AS
+SELECT
+  execution_id,
+  listing,
+  CASE
+    WHEN status <> 'refunded' THEN status
+    WHEN coalesce(reason, 4) <= 3
+      AND NOT (reason = 1 AND deadline - opened_at < coalesce(listing_timeout_seconds, 0)) THEN 'failed'
+    ELSE 'refunded'
+  END AS outcome,
+  execution_time_ms,
+  creator_amount,
+  dispute_count,
+  settled_at
+FROM executions
+WHERE status <> 'open';
+
 CREATE VIEW agent_statistics AS
-WITH judged AS (
-  SELECT
-    listing,
-    status IN ('completed', 'disputed', 'dispute_upheld') AS settled,
-    status IN ('completed', 'disputed') AS successful,
-    status = 'refunded' AND coalesce(reason, 4) <= 3
-      AND NOT (reason = 1 AND deadline - opened_at < coalesce(listing_timeout_seconds, 0)) AS failed,
-    execution_time_ms,
-    dispute_count
-  FROM executions
-)
 SELECT
   listing,
-  sum(settled + failed) AS total_executions,
-  sum(successful) AS successful_executions,
-  coalesce(1.0 * sum(successful) / nullif(sum(settled + failed), 0), 0.0) AS success_rate,
-  CAST(coalesce(round(avg(CASE WHEN settled THEN execution_time_ms END)), 0) AS INTEGER) AS avg_execution_time_ms,
-  sum(dispute_count) AS dispute_count
-FROM judged
+  sum(outcome <> 'refunded') AS total_executions,
+  sum(outcome IN ('completed', 'disputed')) AS successful_executions,
+  coalesce(1.0 * sum(outcome IN ('completed', 'disputed')) / nullif(sum(outcome <> 'refunded'), 0), 0.0)
+    AS success_rate,
+  CAST(coalesce(round(avg(CASE WHEN outcome NOT IN ('failed', 'refunded') THEN execution_time_ms END)), 0) AS INTEGER)
+    AS avg_execution_time_ms,
+  sum(dispute_count) AS dispute_count,
+  sum(creator_amount) AS earned
+FROM ended_executions
 GROUP BY listing;
 
 
@@ -335,6 +350,19 @@ CREATE TABLE metadata (
   received_ms    INTEGER NOT NULL
 ) STRICT;
 
+CREATE TRIGGER metadata_words_added AFTER INSERT ON metadata BEGIN
+  INSERT INTO metadata_words (metadata_hash, name, tagline, tags, display_name) VALUES (
+    new.metadata_hash,
+    new.document ->> '$.name',
+    new.document ->> '$.tagline',
+    (SELECT group_concat(value, ' ') FROM json_each(new.document, '$.custom_tags')),
+    new.document ->> '$.display_name');
+END;
+
+CREATE TRIGGER metadata_words_dropped AFTER DELETE ON metadata BEGIN
+  DELETE FROM metadata_words WHERE metadata_words MATCH 'metadata_hash : "' || old.metadata_hash || '"';
+END;
+
 CREATE TABLE answers (
   execution_id  TEXT PRIMARY KEY,
   status        INTEGER NOT NULL,
@@ -397,3 +425,38 @@ CREATE TABLE sweeper (
   signature          TEXT,
   last_valid_height  INTEGER
 ) STRICT;
+
+CREATE TABLE evidence (
+  execution_id   TEXT NOT NULL,
+  evidence_hash  TEXT NOT NULL,
+  wallet         TEXT NOT NULL,
+  media_type     TEXT NOT NULL,
+  content        BLOB NOT NULL,
+  received_ms    INTEGER NOT NULL,
+  PRIMARY KEY (execution_id, evidence_hash)
+) STRICT;
+CREATE INDEX evidence_by_wallet ON evidence (wallet, received_ms);
+CREATE INDEX evidence_by_age ON evidence (received_ms);
+
+CREATE TABLE dispute_reasons (
+  execution_id  TEXT NOT NULL,
+  reason_hash   TEXT NOT NULL,
+  reason        TEXT NOT NULL,
+  received_ms   INTEGER NOT NULL,
+  PRIMARY KEY (execution_id, reason_hash)
+) STRICT;
+
+CREATE VIRTUAL TABLE metadata_words USING fts5 (
+  metadata_hash, name, tagline, tags, display_name,
+  tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE 'metadata_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'metadata_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'metadata_words_content'(id INTEGER PRIMARY KEY, c0, c1, c2, c3, c4);
+
+CREATE TABLE 'metadata_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'metadata_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;

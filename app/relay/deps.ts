@@ -2,6 +2,7 @@
 import type { Keypair } from '@solana/web3.js';
 import type { KeyDirectory } from '../sdk/wire/wire.ts';
 import type { ReaderDeps } from './access/auth.ts';
+import type { CookieDeps } from './access/cookie.ts';
 import type { KeysDeps } from './access/keys.ts';
 import type { PublicLimitDeps } from './access/publicLimit.ts';
 import type { Sessions, SessionsDeps } from './access/sessions.ts';
@@ -11,8 +12,10 @@ import type { ProberDeps } from './agents/prober.ts';
 import type { TrialDeps } from './agents/trial.ts';
 import type { ExecuteDeps } from './calls/execute.ts';
 import type { RecordsDeps } from './calls/records.ts';
+import type { ResolvingDeps } from './disputes/resolving.ts';
 import type { ReadyDeps } from './operation/health.ts';
 import type { Metrics } from './operation/metrics.ts';
+import type { Operator } from './operation/state.ts';
 
 /** What http/ needs beside what it passes on. */
 interface HttpDeps {
@@ -26,16 +29,16 @@ interface HttpDeps {
     /** Addresses that creators' servers are called from; empty where that is not fixed. */
     egressIps: string[];
   };
-  /** Public address of the service, without a trailing slash. */
-  baseUrl(): string;
   sessions: Sessions;
   metrics: Pick<Metrics, 'render'>;
+  /** What the admin is shown of this process. */
+  operator: Operator;
   /** Public keys that calls to creators are signed with. */
   keyDirectory: KeyDirectory;
 }
 
-type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps;
+type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
-type CallsDeps = ExecuteDeps & RecordsDeps;
+type CallsDeps = ExecuteDeps & RecordsDeps & ResolvingDeps;
 
 export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & ReadyDeps;

@@ -81,11 +81,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
   const files = openFiles(config.dataDir);
   let sweeper: Sweeper | null = null;
+  const money = { runway: () => runway.status(), swept: async () => (await sweeper?.figures()) ?? null };
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: () => engine.inFlight(),
-    runway: () => runway.status(),
-    swept: async () => (await sweeper?.figures()) ?? null,
+    ...money,
     now: () => Date.now(),
   });
   const observe: Observe = (stage, ms) => {
@@ -114,6 +114,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const stopping = new AbortController();
   const keyUse = createKeyUse(files.ledger.db, log);
 
+  const accounts = createChainAccounts(chain, stopping.signal);
+
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
@@ -126,10 +128,16 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     keyUse,
     genesisHash: marketplace.genesis,
     sessions: createSessions({ genesisHash: marketplace.genesis, now: () => Date.now() }),
-    accounts: createChainAccounts(chain, stopping.signal),
+    accounts,
     engine: gate.guard(engine),
     gate,
     metrics,
+    operator: {
+      ...money,
+      authority: chain.authority.toBase58(),
+      readBalances: accounts.readBalances,
+      lamportsPerCall: metrics.lamportsPerCall,
+    },
     keyDirectory: callKeys.directory,
     agentHealth,
     callCreator: (call) => callCreator(creators, { ...call, once: true }),

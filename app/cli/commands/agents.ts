@@ -4,18 +4,28 @@ import type { CommonOptions } from '../config.ts';
 import { printResult, printTable } from '../output.ts';
 import { type Address, serviceOf, toAddress, toCount, withMarketplace } from './options.ts';
 
+interface ListOptions {
+  tags?: string;
+  search?: string;
+  creator?: Address;
+  limit: number;
+}
+
 export function agentsCommands(): Command {
   const group = new Command('agents').description('look at the agents on offer');
 
   withMarketplace(group.command('list'))
     .description('show active agents')
     .option('--tags <tags>', 'only those with all of these tags, separated by commas')
+    .option('--search <words>', "only those with all of these words in name, tagline, tags or creator's name")
+    .option('--creator <wallet>', "only this wallet's", toAddress)
     .option('--limit <n>', 'how many', toCount(100), 20)
-    .action(async (options: CommonOptions & { tags?: string; limit: number }) => {
+    .action(async (options: CommonOptions & ListOptions) => {
       const { ask, restClient } = await import('../../sdk/wallet/service.ts');
       const service = serviceOf(options);
-      const { tags, limit } = options;
-      const page = await ask(service, () => restClient(service).listAgents({ limit, ...(tags && { tags }) }));
+      const { tags, limit, search, creator } = options;
+      const filters = { limit, ...(tags && { tags }), ...(search && { q: search }), ...(creator && { creator }) };
+      const page = await ask(service, () => restClient(service).listAgents(filters));
       const columns = ['agent_id', 'name', 'price_per_call_usdc', 'total_executions', 'tags'] as const;
       printTable(page.agents, [...columns], options.json);
     });

@@ -15,8 +15,9 @@ import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
 import { type KeyRow, writeKeyUse } from '../ledger/apiKeys.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
+import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
-import type { Sessions } from './sessions.ts';
+import { type CookieDeps, useSession } from './cookie.ts';
 
 /** What tells whether a token is a good key by our own files alone. */
 export interface KeyLookup {
@@ -41,10 +42,7 @@ export interface AuthDeps extends KeyLookup {
   keyUse: Pick<KeyUse, 'touch'>;
 }
 
-export interface ReaderDeps extends AuthDeps {
-  /** Wallets that have proved themselves by a signature. */
-  sessions: Pick<Sessions, 'walletOf'>;
-}
+export type ReaderDeps = AuthDeps & CookieDeps;
 
 /** How often uses are written down: a page that lists keys may be this much behind after a crash. */
 const FLUSH_MS = 1_000;
@@ -98,11 +96,12 @@ function isGrantLiveByIndex(deps: KeyLookup, row: KeyRow): boolean | null {
 
 /**
  * The wallet whose executions a request may read: by a key with the scope `read`, or by the session that the wallet's
- * signature opened, because who opens escrows itself need have no key. Throws ApiError as `authenticate` does.
+ * signature opened, as token or cookie, because who opens escrows itself need have no key. Throws ApiError as
+ * `authenticate` does.
  */
 export async function authenticateReader(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
-  const wallet = deps.sessions.walletOf(readBearer(request.headers.authorization));
-  return wallet === null ? authenticate(deps, request, 'read') : { wallet };
+  const session = useSession(deps, request);
+  return session ? { wallet: session.wallet } : authenticate(deps, request, 'read');
 }
 
 /** Its owner is told the address that we see: that is what the list must hold. */
@@ -113,11 +112,6 @@ function requireAddress(deps: AuthDeps, request: IncomingMessage, row: KeyRow): 
   throw new ApiError('address_not_allowed', `This API key may not be used from the address ${address}`, {
     details: { address },
   });
-}
-
-/** The token of `Authorization: Bearer <token>`; null for anything else. */
-export function readBearer(authorization: string | undefined): string | null {
-  return /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
 /** Whether the grant account itself is live now. Throws ApiError 503 where the node does not answer. */

@@ -6,9 +6,10 @@
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
-import { isRegistered, type KeyLookup, readBearer } from './auth.ts';
+import { isRegistered, type KeyLookup } from './auth.ts';
+import { readBearer } from './bearer.ts';
 import { clientAddress, networkOf } from './clientAddress.ts';
-import type { Sessions } from './sessions.ts';
+import { type CookieDeps, peekSession } from './cookie.ts';
 
 /** A burst can be had once in so many seconds; the rate goes on beside it. */
 const BURST_SECONDS = 10;
@@ -29,13 +30,12 @@ export interface PublicLimit {
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
 }
 
-export interface PublicLimitDeps extends KeyLookup {
+export interface PublicLimitDeps extends KeyLookup, CookieDeps {
   config: {
     publicRate: PublicRate;
     /** Proxies in front whose X-Forwarded-For is believed. */
     trustProxy: number;
   };
-  sessions: Pick<Sessions, 'walletOf'>;
 }
 
 /** Counts in memory, each process for itself. */
@@ -56,11 +56,11 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   return {
     async admit(request) {
       const token = readBearer(request.headers.authorization);
-      const isKnown = token !== null && (deps.sessions.walletOf(token) !== null || isRegistered(deps, token));
+      const isKnown = peekSession(deps, request) !== null || (token !== null && isRegistered(deps, token));
       if (!isKnown) await take(request);
     },
     async admitBare(request) {
-      if (request.headers.authorization === undefined) await take(request);
+      if (request.headers.authorization === undefined && !peekSession(deps, request)) await take(request);
     },
     async admitRefused(request, error) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);

@@ -42,8 +42,8 @@ export interface Sessions {
   verify(answer: SignedChallenge): { token: string; expires_at: string };
   /** The same for a cookie, whose session lasts longer while it is used. */
   signIn(answer: SignedChallenge): { cookie: string; expires_at: string };
-  /** The wallet of a token; null where there is none or it has expired. */
-  walletOf(token: string | null): string | null;
+  /** The session of a token; null where there is none or it has expired. */
+  ofToken(token: string | null): Session | null;
   /** The session of a cookie, without using it. */
   peek(cookie: string | null): Session | null;
   /** The session of a cookie, which this prolongs. */
@@ -132,9 +132,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
       cookies.set(digest(cookie), { wallet: answer.wallet, expiresMs, endsMs: deps.now() + LONGEST_SESSION_MS });
       return { cookie, expires_at: new Date(expiresMs).toISOString() };
     },
-    walletOf(token) {
+    ofToken(token) {
       const session = token === null ? undefined : tokens.get(digest(token));
-      return session && session.expiresMs > deps.now() ? session.wallet : null;
+      return session && session.expiresMs > deps.now() ? session : null;
     },
     peek,
     use(cookie) {

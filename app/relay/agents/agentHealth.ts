@@ -20,9 +20,11 @@ const MIN_RECENT = 5;
 const DEGRADED_BELOW = 0.8;
 /** So many different wallets must have seen failures before anything follows from them. */
 const MIN_WALLETS = 3;
-/** Refund reasons from here on are not the creator's fault. */
-const FIRST_REASON_OF_OURS = REFUND_REASONS.indexOf('unserved');
-const TIMEOUT = REFUND_REASONS.indexOf('creatorTimeout');
+/** Which refunds are the creator's fault, by the numbers of their reasons. */
+export const CREATOR_REASONS = {
+  firstOther: REFUND_REASONS.indexOf('unserved'),
+  timeout: REFUND_REASONS.indexOf('creatorTimeout'),
+};
 
 /** How one ended execution went. */
 interface Outcome {
@@ -39,7 +41,7 @@ export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
  * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
  */
 export function createAgentHealth(ledger: Database, refuseAfter: number, retryAfterSeconds: number) {
-  const readLast = createOutcomeReader(ledger, { firstOther: FIRST_REASON_OF_OURS, timeout: TIMEOUT });
+  const readLast = createOutcomeReader(ledger, CREATOR_REASONS);
   const readPassedMs = createPassedReader(ledger);
   const refused = new Set<string>();
 

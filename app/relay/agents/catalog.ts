@@ -14,6 +14,7 @@ import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterFault } from './parameters.ts';
 import { type PendingDeps, promotePending } from './pendingMetadata.ts';
+import { matchesWords } from './search.ts';
 
 /** What executing an agent needs to know. Prices in base units, times in seconds. */
 export interface Agent {
@@ -168,6 +169,13 @@ function matchingListings(views: Views, query: AgentsQuery) {
   if (query.min_success_rate !== undefined) {
     matching = matching.where(sql<boolean>`coalesce(statistics.success_rate, 0.0) >= ${query.min_success_rate}`);
   }
+  if (query.creator !== undefined) matching = matching.where('listings.creator', '=', query.creator);
+  if (query.q !== undefined) {
+    const listing = { hash: sql`listings.metadata_hash`, mask: sql`listings.tag_mask` };
+    matching = matching.where(
+      sql<boolean>`(listings.listing = ${query.q} OR listings.creator = ${query.q} OR ${matchesWords(listing, query.q)})`,
+    );
+  }
   const standard = (query.tags ?? []).filter(isStandardTag) as StandardTag[];
   const mask = BigInt(tagMask(standard));
   if (mask !== 0n) matching = matching.where(sql<boolean>`(listings.tag_mask & ${mask}) = ${mask}`);
@@ -207,7 +215,8 @@ async function readListing({ views }: AgentDeps, agentId: string) {
   return (await views.executeQuery(query)).rows[0];
 }
 
-async function requireListing(deps: AgentDeps, agentId: string): Promise<ListingRow> {
+/** The listing's row. Throws ApiError 404 where there is none that can be seen. */
+export async function requireListing(deps: AgentDeps, agentId: string): Promise<ListingRow> {
   const row = await readListing(deps, agentId);
   if (!row) throw new ApiError('agent_not_found', 'There is no agent with this agent_id');
   return row;

@@ -19,6 +19,8 @@ export interface ChainAccounts {
   /** The record, and the chain's clock at that moment. */
   readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   readConfig(): Promise<Config>;
+  /** Lamports of each address, 0 where there is no account. */
+  readBalances(addresses: string[]): Promise<number[]>;
   /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
   revokeGrant(wallet: string, keyId: string): Promise<string>;
   isReachable(): Promise<boolean>;
@@ -42,6 +44,10 @@ export function createChainAccounts(chain: RelayChain, stop: AbortSignal): Chain
     async readConfig() {
       const { accounts } = await chain.read([findConfig()]);
       return decodeAccount('Config', accounts[0]!.data);
+    },
+    async readBalances(addresses) {
+      const { accounts } = await chain.read(addresses.map((address) => new PublicKey(address)));
+      return addresses.map((_, index) => accounts[index]?.lamports ?? 0);
     },
     async revokeGrant(wallet, keyId) {
       const instruction = revokeGrant({

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
-import { readBearer } from '../access/auth.ts';
+import { readBearer } from '../access/bearer.ts';
 import { clientAddress, isWithin } from '../access/clientAddress.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';

@@ -6,6 +6,8 @@ import { ERRORS } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
 import { renderJson } from '../json.ts';
 
+/** The header that names the request, in every answer and in the log. */
+export const REQUEST_ID = 'X-Request-Id';
 /** What is private or about money is kept nowhere, and no error is. */
 const NO_STORE = 'no-store';
 /** When a 503 is worth another try, unless it says otherwise. */

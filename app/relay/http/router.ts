@@ -104,7 +104,7 @@ function expressPath(path: string): string {
 
 function setPolicy(response: Response, route: Route): void {
   response.setHeader('Cache-Control', route.cache);
-  if (route.access !== 'public') response.setHeader('Vary', 'Authorization');
+  if (route.access !== 'public') response.setHeader('Vary', 'Authorization, Cookie');
   if (!needsKey(route)) for (const [name, value] of Object.entries(CROSS_ORIGIN)) response.setHeader(name, value);
 }
 

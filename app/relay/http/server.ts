@@ -9,21 +9,24 @@ import type { Duplex } from 'node:stream';
 import type { TRPCError } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
+import type { ProcedureEntry } from '../../sdk/wire/fields.ts';
+import { PROCEDURES } from '../../sdk/wire/procedures.ts';
 import { ERRORS } from '../../sdk/wire/wire.ts';
-import { readBearer } from '../access/auth.ts';
-import { createPublicLimit, type PublicLimit } from '../access/publicLimit.ts';
+import { readAuthorities } from '../access/admin.ts';
+import { createPublicLimit } from '../access/publicLimit.ts';
+import { createTrialLimits } from '../agents/trial.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError, errorBody } from '../errors.ts';
-import { JsonError, parseJson } from '../json.ts';
-import { jsonFault } from '../parse.ts';
+import { shareReading } from '../shareReading.ts';
+import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
 import { createDashboard } from './dashboard.ts';
 import { answerMetrics } from './metricsRoute.ts';
-import { readJsonBody } from './request.ts';
-import { type AnswerLimits, sendError } from './respond.ts';
+import type { ProcedureContext } from './procedures.ts';
+import { type AnswerLimits, REQUEST_ID, sendError } from './respond.ts';
 import { createRouteContext } from './routeContext.ts';
 import { addRoutes } from './router.ts';
-import { createRouter, describe, procedureError } from './trpc.ts';
+import type { RouteContext } from './routes/route.ts';
+import { createRouter, describe } from './trpc.ts';
 
 /** How slow a client may be, milliseconds. */
 export interface ClientPatience {
@@ -42,26 +45,26 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** What a client that sent no HTTP has to read its answer. */
 const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of a procedure's body: management needs little, and a stranger's bytes are parsed before anything is known of them. */
-const MAX_PROCEDURE_BYTES = 32 * 1024;
-
-const REQUEST_ID = 'X-Request-Id';
+/** Of what tRPC may read; admit.ts has what each procedure may. */
+const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));
 
 /** The server, not yet listening. Closing it is its owner's business. */
 export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   const app = express();
   const limit = createPublicLimit(deps);
+  const context = createRouteContext(deps);
+  const procedures = createProcedureContext(context);
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
   app.set('strict routing', true);
   app.set('case sensitive routing', true);
   app.use(identify(deps, patience), keepBrokenEscapes);
-  app.use('/trpc', admitProcedure(limit), createTrpcHandler(deps));
+  app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
   const dashboard = createDashboard(deps);
   if (dashboard) app.use(dashboard);
-  addRoutes(app, createRouteContext(deps), limit);
+  addRoutes(app, context, limit);
   app.use(async (request: Request) => {
     await limit.admit(request);
     throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);
@@ -112,57 +115,36 @@ function keepBrokenEscapes(request: Request, _response: Response, next: NextFunc
   next();
 }
 
-/**
- * What stands before tRPC: the limit, whether there is such a procedure, its method, and its body, read as those of /v1
- * are, because tRPC itself would take any depth and repeated names, and parse them before it looks for the procedure.
- */
-function admitProcedure(limit: PublicLimit) {
-  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    try {
-      await limit.admit(request);
-      const method = methodOf(request.path.slice(1));
-      const isRight = request.method === method || (request.method === 'HEAD' && method === 'GET');
-      if (!isRight) {
-        response.setHeader('Allow', method);
-        const details = { allowed: [method] };
-        throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use ${method}`, { details });
-      }
-      if (method === 'POST') {
-        const bytes = await readJsonBody(request, MAX_PROCEDURE_BYTES);
-        if (bytes.length > 0) parseJson(bytes);
-        request.body = bytes.toString('utf8');
-      }
-    } catch (error) {
-      const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : error;
-      if (!(refusal instanceof ApiError)) throw error;
-      sendError(response, refusal, procedureError(refusal, String(response.getHeader(REQUEST_ID))));
-      return;
-    }
-    next();
+function createProcedureContext({ deps, readReadiness }: RouteContext): ProcedureContext {
+  const readConfig = shareReading(() => deps.accounts.readConfig(), deps.now);
+  const admin = { views: deps.views, readConfig };
+  return {
+    deps,
+    admin,
+    state: {
+      ...deps.operator,
+      views: deps.views,
+      readAuthorities: () => readAuthorities(admin),
+      readReadiness,
+      now: deps.now,
+    },
+    trialLimits: createTrialLimits(),
   };
 }
 
-/** How a procedure is sent. Throws ApiError where there is none. */
-function methodOf(name: string): 'GET' | 'POST' {
-  if (Object.hasOwn(PROCEDURES, name)) return PROCEDURES[name as ProcedureName].kind === 'mutation' ? 'POST' : 'GET';
-  if (name.includes(','))
-    throw new ApiError('invalid_request', 'Call one procedure at a time: batches are not accepted');
-  throw new ApiError('not_found', `There is no procedure ${JSON.stringify(name.slice(0, 60))}`);
-}
-
-function createTrpcHandler(deps: RelayDeps) {
-  const { sessions } = deps;
+function createTrpcHandler(context: ProcedureContext) {
+  const { deps } = context;
   return createExpressMiddleware({
-    router: createRouter(deps),
-    createContext: ({ req, res }) => ({
-      requestId: String(res.getHeader(REQUEST_ID)),
-      wallet: sessions.walletOf(readBearer(req.headers.authorization)),
+    router: createRouter(context),
+    createContext: ({ req: request, res: response }) => ({
+      requestId: String(response.getHeader(REQUEST_ID)),
+      session: (response.locals as Admitted).session,
+      request,
+      response,
     }),
     // One call, one look at the chain: a batch would multiply what an anonymous request can cost.
     allowBatching: false,
-    maxBodySize: MAX_PROCEDURE_BYTES,
+    maxBodySize: MAX_TRPC_BYTES,
     responseMeta: ({ errors }) => ({ headers: errors[0] ? headersOf(errors[0]) : {} }),
     onError({ error, path, ctx, input }) {
       if (describe(error, input).code !== 'internal_error') return;

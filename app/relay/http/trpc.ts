@@ -1,26 +1,24 @@
 /**
- * /trpc: management of keys and listings for the CLI and the dashboard, a thin skin over the use-cases. Schemas are the
- * shared contract of sdk/procedures.ts; errors come from the same table as those of /v1.
+ * /trpc for the CLI and the dashboard, a thin skin over the use-cases. Schemas are the shared contract of
+ * sdk/wire/procedures.ts; errors come from the same table as those of /v1. Who may call what is found before, in admit.ts.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
-import { type Config, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
-import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
-import { type MarketplaceConfig, PROCEDURES } from '../../sdk/wire/procedures.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire/wire.ts';
-import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
-import { createTrialLimits, tryListing } from '../agents/trial.ts';
-import type { RelayDeps } from '../deps.ts';
-import { ApiError, chainUnreadable } from '../errors.ts';
+import type { Session } from '../access/sessions.ts';
+import { ApiError } from '../errors.ts';
 import { explain, issuesOf } from '../parse.ts';
-import { shareReading } from '../shareReading.ts';
+import { createHandlers, type ProcedureContext } from './procedures.ts';
 
 export interface Context {
   requestId: string;
-  /** The wallet of the session, where the request carries its token. */
-  wallet: string | null;
+  /** What the door has found; never null where the procedure needs a session. */
+  session: Session | null;
+  request: IncomingMessage;
+  response: ServerResponse;
 }
 
 const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
@@ -86,6 +84,11 @@ export function describe(error: TRPCError, input: unknown): Told {
   return { code, message, details: null };
 }
 
+/** The error by which tRPC answers with the status of `cause`. */
+function toTrpcError(cause: ApiError): TRPCError {
+  return new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
+}
+
 const procedure = t.procedure.use(async ({ next }) => {
   const result = await next();
   if (!result.ok && result.error.cause instanceof ApiError) {
@@ -94,83 +97,25 @@ const procedure = t.procedure.use(async ({ next }) => {
   return result;
 });
 
-/** The error by which tRPC answers with the status of `cause`. */
-function toTrpcError(cause: ApiError): TRPCError {
-  return new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
-}
-
-const sessionProcedure = procedure.use(({ ctx, next }) => {
-  if (ctx.wallet === null) {
-    throw new ApiError('unauthorized', 'Send the token of auth.verify as Authorization: Bearer <token>');
+export function createRouter(context: ProcedureContext) {
+  const handlers = createHandlers(context);
+  const groups: Record<string, Record<string, ReturnType<typeof procedureOf>>> = {};
+  for (const name of Object.keys(PROCEDURES) as ProcedureName[]) {
+    const [group = '', leaf = ''] = name.split('.');
+    groups[group] = { ...groups[group], [leaf]: procedureOf(name, handlers[name] as Handler) };
   }
-  return next({ ctx: { ...ctx, wallet: ctx.wallet } });
-});
-
-export function createRouter(deps: RelayDeps) {
-  const { sessions } = deps;
-  const trialLimits = createTrialLimits();
-  const shape = PROCEDURES;
-  const readConfig = shareReading(() => deps.accounts.readConfig(), deps.now);
-  return t.router({
-    config: t.router({
-      get: procedure.output(shape['config.get'].output).query(() => readMarketplace(deps, readConfig)),
-    }),
-    auth: t.router({
-      challenge: procedure
-        .input(shape['auth.challenge'].input)
-        .output(shape['auth.challenge'].output)
-        .mutation(({ input }) => sessions.challenge(input.wallet, deps.baseUrl())),
-      verify: procedure
-        .input(shape['auth.verify'].input)
-        .output(shape['auth.verify'].output)
-        .mutation(({ input }) => sessions.verify(input)),
-    }),
-    keys: t.router({
-      register: procedure
-        .input(shape['keys.register'].input)
-        .output(shape['keys.register'].output)
-        .mutation(({ ctx, input }) => registerKey(deps, ctx.wallet, input)),
-      list: sessionProcedure.output(shape['keys.list'].output).query(({ ctx }) => listKeys(deps, ctx.wallet)),
-      update: sessionProcedure
-        .input(shape['keys.update'].input)
-        .output(shape['keys.update'].output)
-        .mutation(({ ctx, input }) => updateKey(deps, ctx.wallet, input)),
-      revoke: sessionProcedure
-        .input(shape['keys.revoke'].input)
-        .output(shape['keys.revoke'].output)
-        .mutation(({ ctx, input }) => revokeKey(deps, ctx.wallet, input.key_id)),
-    }),
-    listings: t.router({
-      test: sessionProcedure
-        .input(shape['listings.test'].input)
-        .output(shape['listings.test'].output)
-        .mutation(({ ctx, input }) => tryListing(deps, trialLimits, ctx.wallet, input)),
-    }),
-  });
+  return t.router(groups);
 }
 
-/** From the chain itself, as it was at most 2 s ago, because creators and wallets sign by these figures. */
-async function readMarketplace(deps: RelayDeps, readConfig: () => Promise<Config>): Promise<MarketplaceConfig> {
-  const config = await readConfig().catch(chainUnreadable);
-  return {
-    environment: deps.config.environment,
-    program_id: PROGRAM_ID.toBase58(),
-    usdc_mint: config.usdcMint.toBase58(),
-    genesis_hash: deps.genesisHash,
-    admin: config.admin.toBase58(),
-    relay_authorities: relayAuthoritiesOf(config).map(String),
-    treasury: findTreasury().toBase58(),
-    rpc_url: deps.config.publicRpcUrl,
-    explorer_query: deps.explorerQuery,
-    egress_ips: deps.config.egressIps,
-    fee_bps: config.feeBps,
-    min_price_usdc: toUsdc(config.minPrice),
-    max_timeout_seconds: config.maxTimeoutSeconds,
-    dispute_window_seconds: config.disputeWindowSeconds,
-    dispute_bond_lamports: Number(config.disputeBondLamports),
-    collateral_tiers: config.tiers
-      .slice(0, config.tierCount)
-      .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
-    standard_tags: [...STANDARD_TAGS],
-  };
+/** A handler without its types, which were checked where the handlers are. */
+type Handler = (call: Context, input: unknown) => Promise<unknown>;
+
+function procedureOf(name: ProcedureName, handle: Handler) {
+  const { kind, input, output } = PROCEDURES[name];
+  const built = (input instanceof z.ZodVoid ? procedure : procedure.input(input as z.ZodType)).output(
+    output as z.ZodType,
+  );
+  return kind === 'query'
+    ? built.query(({ ctx, input }) => handle(ctx, input))
+    : built.mutation(({ ctx, input }) => handle(ctx, input));
 }

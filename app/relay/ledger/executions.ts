@@ -1,6 +1,6 @@
 /** The table of executions as it is read: one row, and what the rows of a wallet or a listing add up to. */
 import type { Database } from 'better-sqlite3';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -30,21 +30,80 @@ export interface ListingOutcome {
   execution_time_ms: bigint | null;
 }
 
+/** Reasons of refunds by their numbers: below `firstOther` the creator's fault, `timeout` only after all of its time. */
+export interface CreatorReasons {
+  firstOther: number;
+  timeout: number;
+}
+
+function isCreatorsFault({ firstOther, timeout }: CreatorReasons): string {
+  return `(refund_reason < ${firstOther}
+    AND NOT (refund_reason = ${timeout} AND timeout_seconds < ifnull(listing_timeout_seconds, 0)))`;
+}
+
 /**
  * Reads the last executions of a listing that count for its health, newest first: the paid ones, and those refunded for a
  * reason below `firstOther`; those with the reason `timeout` only where the caller gave all of the listing's time.
  */
 export function createOutcomeReader(
   ledger: Database,
-  reasons: { firstOther: number; timeout: number },
+  reasons: CreatorReasons,
 ): (listing: string, limit: number) => ListingOutcome[] {
   const statement = ledger.prepare<[string, number], ListingOutcome>(`
     SELECT wallet, state, created_ms, execution_time_ms FROM executions
     WHERE listing = ? AND state IN ('settled', 'refunding', 'refunded')
-      AND (state = 'settled' OR (refund_reason < ${reasons.firstOther}
-        AND NOT (refund_reason = ${reasons.timeout} AND timeout_seconds < ifnull(listing_timeout_seconds, 0))))
+      AND (state = 'settled' OR ${isCreatorsFault(reasons)})
     ORDER BY created_ms DESC LIMIT ?`);
   return (listing, limit) => statement.all(listing, limit);
+}
+
+/** Most kinds of failure that one answer names. */
+const MAX_FAILURES = 50;
+
+interface Failure {
+  code: string;
+  message: string;
+  count: bigint;
+  /** Unix seconds. */
+  last_at: bigint;
+}
+
+/** Why executions of a listing that began since then failed by its creator's fault, the most frequent first. */
+export async function readFailures(
+  views: Kysely<LedgerDatabase>,
+  listing: string,
+  sinceMs: number,
+  reasons: CreatorReasons,
+): Promise<Failure[]> {
+  const { rows } = await sql<Failure>`
+    SELECT
+      coalesce(error_code, 'execution_failed') AS code,
+      coalesce(error_message, '') AS message,
+      count(*) AS count,
+      max(coalesce(settled_at, created_ms / 1000)) AS last_at
+    FROM executions
+    WHERE listing = ${listing} AND created_ms >= ${BigInt(sinceMs)} AND state = 'refunded'
+      AND ${sql.raw(isCreatorsFault(reasons))}
+    GROUP BY 1, 2 ORDER BY count DESC, last_at DESC LIMIT ${MAX_FAILURES}`.execute(views);
+  return rows;
+}
+
+/** Network fees of executions taken since then that nobody has paid for, lamports. */
+export async function readBurnt(views: Kysely<LedgerDatabase>, sinceMs: number): Promise<bigint> {
+  const { rows } = await sql<{ burnt: bigint }>`SELECT coalesce(sum(lost_fees), 0) AS burnt FROM executions
+    WHERE lost_fees > 0 AND created_ms > ${BigInt(sinceMs)}`.execute(views);
+  return rows[0]!.burnt;
+}
+
+/** What has not ended and was taken first. */
+export function readOldestUnfinished(views: Kysely<LedgerDatabase>) {
+  return views
+    .selectFrom('executions')
+    .select(['execution_id', 'state', 'created_ms'])
+    .where(IS_UNFINISHED)
+    .orderBy('created_ms')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** How many executions have not ended, how many of them are parked, and when the oldest was taken, unix ms. */

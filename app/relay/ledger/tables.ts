@@ -188,10 +188,29 @@ export interface ArchiveNodesTable {
   hash: Buffer;
 }
 
+/** What the hashes of disputes stand for; what the columns mean is said in their migration. */
+export interface EvidenceTable {
+  execution_id: string;
+  evidence_hash: string;
+  wallet: string;
+  media_type: string;
+  content: Buffer;
+  received_ms: bigint;
+}
+
+export interface DisputeReasonsTable {
+  execution_id: string;
+  reason_hash: string;
+  reason: string;
+  received_ms: bigint;
+}
+
 export interface LedgerTables {
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
+  evidence: EvidenceTable;
+  dispute_reasons: DisputeReasonsTable;
   relays: RelaysTable;
   results: ResultsTable;
   api_keys: ApiKeysTable;

@@ -31,6 +31,8 @@ export interface Metrics {
   rpcFailed(method: string): void;
   /** The same journal, listened to: each execution that ends is counted. */
   listenTo(journal: Journal): Journal;
+  /** Network fees of an execution that ended here, in the mean, lamports; null before the first. */
+  lamportsPerCall(): Promise<number | null>;
   /** Everything as Prometheus reads it. */
   render(): Promise<string>;
 }
@@ -157,6 +159,12 @@ export function createMetrics(sources: {
         count('burnt', lamports);
       },
     }),
+    async lamportsPerCall() {
+      const { values } = await ended.get();
+      const calls = values.reduce((sum, { labels, value }) => sum + (labels.outcome === 'void' ? 0 : value), 0);
+      const fees = (await lamportsOf.fees.get()).values[0]?.value ?? 0;
+      return calls === 0 ? null : Math.round(fees / calls);
+    },
     async render() {
       await look();
       return registry.metrics();

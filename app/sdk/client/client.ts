@@ -40,6 +40,7 @@ export type AgentFilters = Partial<{
   min_success_rate: number;
   min_executions: number;
   verified_only: boolean;
+  /** Words of its name, tagline, tags or creator's name; or an agent_id or a wallet. */
   q: string;
   creator: string;
   sort: AgentsQuery['sort'];

@@ -46,7 +46,7 @@ export const OwnListing = z.strictObject({
   }),
   total_executions: Count,
   success_rate: z.number().min(0).max(1),
-  /** The creator's share of all that was settled, less what upheld disputes took back. */
+  /** The creator's share of all that was settled; what disputes took is in `collateral`. */
   earned_usdc: Usdc,
   open_disputes: Count,
 });

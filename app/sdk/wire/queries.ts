@@ -27,7 +27,7 @@ const Page = {
 
 const RATE_RULE = 'must be a decimal number from 0 to 1, such as 0.95';
 const TAGS_RULE = 'must be tags separated by commas, such as data,sql';
-const Q_RULE = 'must be 1 to 100 characters';
+const Q_RULE = 'must be 1 to 100 characters, none of them control characters';
 const TIME_RULE =
   'must be an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z (in a URL the + of an offset is written %2B)';
 
@@ -72,7 +72,12 @@ export const AgentsQuery = z.strictObject({
     .meta({ type: 'boolean', enum: [true, false] })
     .default(false),
   /** Words that all stand in its name, tagline, tags or creator's name, in any case; or an agent_id or a wallet. */
-  q: z.string().min(1, Q_RULE).max(100, Q_RULE).optional(),
+  q: z
+    .string()
+    .min(1, Q_RULE)
+    .max(100, Q_RULE)
+    .refine((text) => !/\p{Cc}/u.test(text), Q_RULE)
+    .optional(),
   creator: z
     .string()
     .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be a creator's wallet, a base58 address of 32 to 44 characters")

@@ -24,6 +24,7 @@ import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tab
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { openIndex } from '../../../indexer/open.ts';
@@ -81,6 +82,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     /** Of the chain, by execution_id. */
     records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
+    swept: null as SweepFigures | null,
   };
   const requireChain = (): void => {
     if (!state.chainAnswers) throw new Error('the node does not answer');
@@ -131,6 +133,16 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     keyDirectory: callKeys.directory,
     agentHealth: createAgentHealth(views.sqlite, 10, 30),
     gate: { obstacles: () => state.obstacles },
+    operator: {
+      authority: CONFIG.admin.toBase58(),
+      async readBalances(addresses) {
+        requireChain();
+        return addresses.map(() => 7_000_000_000);
+      },
+      runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
+      swept: async () => state.swept,
+      lamportsPerCall: async () => 10_000,
+    },
     metrics: { render: async () => 'marketplace_test 1\n' },
     callCreator: (call) => callCreator(creators, call),
     now: () => state.nowMs,

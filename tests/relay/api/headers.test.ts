@@ -79,7 +79,7 @@ describe('headers', () => {
       expect(headers.get('cache-control')).to.equal('no-store');
       expect(headers.get('etag')).to.equal(null);
     }
-    for (const { headers } of answers.slice(0, 4)) expect(headers.get('vary')).to.equal('Authorization');
+    for (const { headers } of answers.slice(0, 4)) expect(headers.get('vary')).to.equal('Authorization, Cookie');
   });
 
   it('401 says how to authenticate, 202 when to ask again', async () => {

@@ -5,8 +5,9 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
 import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, GENESIS, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
@@ -42,6 +43,8 @@ describe('/trpc', () => {
         environment: 'test',
         program_id: PROGRAM_ID.toBase58(),
         usdc_mint: CONFIG.usdcMint.toBase58(),
+        genesis_hash: GENESIS,
+        admin: CONFIG.admin.toBase58(),
         relay_authorities: [CONFIG.relayAuthorities[0]!.toBase58()],
         treasury: findTreasury().toBase58(),
         rpc_url: 'http://127.0.0.1:8899',
@@ -51,10 +54,12 @@ describe('/trpc', () => {
         min_price_usdc: 0.01,
         max_timeout_seconds: 3600,
         dispute_window_seconds: 259_200,
+        dispute_bond_lamports: 10_000_000,
         collateral_tiers: [
           { max_price_usdc: 1, deposit_usdc: 5 },
           { max_price_usdc: 10, deposit_usdc: 25 },
         ],
+        standard_tags: STANDARD_TAGS,
       });
     });
 

@@ -25,7 +25,8 @@ export const agentRoutes = {
     path: '/v1/agents',
     tag: 'Agents',
     summary: 'List active agents',
-    about: 'A page of the active agents. Sorted descending (`price_asc` ascending), ties by agent_id.',
+    about:
+      "A page of the active agents. Sorted descending (`price_asc` ascending), ties by agent_id. `q` finds those in whose name, tagline, tags or creator's name each of its words begins a word, in any case, and the one with this agent_id or those of this wallet; `creator` those of a wallet.",
     access: 'public',
     query: AgentsQuery,
     answers: {

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
-import { type ReaderDeps, readBearer } from '../../access/auth.ts';
+import { readBearer } from '../../access/bearer.ts';
+import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../access/cookie.ts';
 import { acceptMetadata } from '../../agents/metadata.ts';
 import { ApiError } from '../../errors.ts';
 import { requireNoQuery } from '../../parse.ts';
@@ -16,7 +17,7 @@ export const creatorRoutes = {
     tag: 'Creators',
     summary: "Send a listing's description",
     about:
-      'Takes the bytes whose SHA-256 a listing carries, or is about to carry, as its `metadata_hash`: JSON, hashed as it is posted. They are kept 24 hours for a listing that is not made yet, and shown to nobody before. With the session token of a wallet in `Authorization` they are kept for that wallet, which may then have the endpoint tested.',
+      'Takes the bytes whose SHA-256 a listing carries, or is about to carry, as its `metadata_hash`: JSON, hashed as it is posted. They are kept 24 hours for a listing that is not made yet, and shown to nobody before. With the session of a wallet, its token in `Authorization` or its cookie, they are kept for that wallet, which may then have the endpoint tested.',
     access: 'public',
     body: {
       schema: AgentMetadata,
@@ -39,7 +40,7 @@ export const creatorRoutes = {
         examples: { accepted: { metadata_hash: '3a9ac66a66f2a1a0bb3a8e9ac6c04bdfaa4ab4b54d6ff5fd38e15cd05a92e4fc' } },
       },
     },
-    errors: ['unauthorized'],
+    errors: ['unauthorized', 'foreign_origin'],
     cache: CACHING.never,
     async handle({ deps }, { request, bytes }) {
       return { status: 200, value: await acceptMetadata(deps, bytes, readSession(deps, request)) };
@@ -83,17 +84,19 @@ export const creatorRoutes = {
 };
 
 /**
- * The wallet of the session whose token came; null without one. An API key is none, since clients send it everywhere; an
+ * The wallet of the session whose token or cookie came; null without one. An API key is none, since clients send it everywhere; an
  * ended session is told rather than taken for none.
  */
-function readSession({ sessions }: Pick<ReaderDeps, 'sessions'>, request: IncomingMessage): string | null {
+function readSession(deps: CookieDeps, request: IncomingMessage): string | null {
   const { authorization } = request.headers;
-  const token = readBearer(authorization);
-  if (authorization === undefined || token?.startsWith('crtx_')) return null;
-  const wallet = sessions.walletOf(token);
-  if (wallet !== null) return wallet;
+  const cookie = cookieOf(deps, request);
+  if (cookie !== null) requireOwnOrigin(deps, request);
+  if (authorization === undefined && cookie === null) return null;
+  if (readBearer(authorization)?.startsWith('crtx_')) return null;
+  const session = useSession(deps, request);
+  if (session) return session.wallet;
   throw new ApiError(
     'unauthorized',
-    'Send the token of auth.verify as Authorization: Bearer <token>, or no Authorization',
+    'The session has ended: sign in again, or send neither Authorization nor its cookie',
   );
 }

@@ -1,0 +1,32 @@
+/** Who runs the marketplace: its admin and its relay authorities, by the chain, or by the index while no node answers. */
+import type { Kysely } from 'kysely';
+import { type Config, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { ApiError, chainUnreadable } from '../errors.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+
+export interface AdminDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** The chain's own Config, as it was at most 2 s ago. Rejects where the node does not answer. */
+  readConfig(): Promise<Config>;
+}
+
+export interface Authorities {
+  admin: string;
+  relayAuthorities: string[];
+}
+
+/** The index stands in for the node because an operator must see the service above all when the node does not answer. */
+export async function readAuthorities({ views, readConfig }: AdminDeps): Promise<Authorities> {
+  const config = await readConfig().catch(() => null);
+  if (config) return { admin: config.admin.toBase58(), relayAuthorities: relayAuthoritiesOf(config).map(String) };
+  const row = await views.selectFrom('chain.configs').select(['admin', 'relay_authorities']).executeTakeFirst();
+  if (!row) return chainUnreadable();
+  return { admin: row.admin, relayAuthorities: JSON.parse(row.relay_authorities) as string[] };
+}
+
+/** Throws ApiError 403 for every wallet but the admin's. */
+export async function requireAdmin(deps: AdminDeps, wallet: string): Promise<void> {
+  const { admin } = await readAuthorities(deps);
+  if (wallet !== admin) throw new ApiError('not_admin', "This needs the session of the marketplace's admin");
+}

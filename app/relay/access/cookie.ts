@@ -1,0 +1,86 @@
+/**
+ * Sessions as requests carry them: the token of auth.verify as Bearer, or the cookie of auth.signIn. Who sends an
+ * Authorization header means that, so the cookie then counts for nothing. A browser adds cookies by itself, so what changes
+ * anything by their authority must come from a page of the service itself.
+ */
+import type { IncomingMessage } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { ApiError } from '../errors.ts';
+import { readBearer } from './bearer.ts';
+import { LONGEST_SESSION_MS, type Session, type Sessions } from './sessions.ts';
+
+export interface CookieDeps {
+  /** Public address of the service, without a trailing slash. */
+  baseUrl(): string;
+  sessions: Pick<Sessions, 'ofToken' | 'peek' | 'use'>;
+}
+
+/** The session that a request carries, without using it; null where none that is good. */
+export function peekSession(deps: CookieDeps, request: IncomingMessage): Session | null {
+  return byBearer(deps, request) ?? deps.sessions.peek(cookieOf(deps, request));
+}
+
+/** The same, and a cookie's session is prolonged by it. */
+export function useSession(deps: CookieDeps, request: IncomingMessage): Session | null {
+  return byBearer(deps, request) ?? deps.sessions.use(cookieOf(deps, request));
+}
+
+function byBearer({ sessions }: CookieDeps, { headers }: IncomingMessage): Session | null {
+  return sessions.ofToken(readBearer(headers.authorization));
+}
+
+/** The value of the session's cookie where it is what the request goes by; null beside an Authorization header. */
+export function cookieOf(deps: Pick<CookieDeps, 'baseUrl'>, { headers }: IncomingMessage): string | null {
+  if (headers.authorization !== undefined || headers.cookie === undefined) return null;
+  return parseCookie(headers.cookie)[cookieName(deps)] ?? null;
+}
+
+/** The header that gives a page its session; null takes it away. */
+export function setCookie(deps: Pick<CookieDeps, 'baseUrl'>, value: string | null): string {
+  return stringifySetCookie({
+    name: cookieName(deps),
+    value: value ?? '',
+    httpOnly: true,
+    sameSite: 'strict',
+    path: '/',
+    // The longest; when it ends before is the service's to say.
+    maxAge: value === null ? 0 : LONGEST_SESSION_MS / 1_000,
+    secure: isSecure(deps),
+  });
+}
+
+/** The prefix binds the cookie to this very host over TLS, so that no neighbouring host can plant one. */
+function cookieName(deps: Pick<CookieDeps, 'baseUrl'>): string {
+  return isSecure(deps) ? '__Host-session' : 'session';
+}
+
+function isSecure({ baseUrl }: Pick<CookieDeps, 'baseUrl'>): boolean {
+  return baseUrl().startsWith('https:');
+}
+
+/**
+ * The service's origin as this request's page knows it: its public one. A local service answers to every name of the
+ * loopback; any other Host is anybody's claim.
+ */
+export function ownOrigin({ baseUrl }: Pick<CookieDeps, 'baseUrl'>, { headers }: IncomingMessage): string {
+  const { origin, hostname, protocol } = new URL(baseUrl());
+  if (!isLoopback(hostname) || !URL.canParse(`${protocol}//${headers.host}`)) return origin;
+  const asked = new URL(`${protocol}//${headers.host}`);
+  return isLoopback(asked.hostname) ? asked.origin : origin;
+}
+
+/** Throws ApiError 403 unless a page of the service's own origin sends the request. */
+export function requireOwnOrigin(deps: Pick<CookieDeps, 'baseUrl'>, request: IncomingMessage): void {
+  const expected = ownOrigin(deps, request);
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (origin === expected && site !== 'cross-site') return;
+  throw new ApiError(
+    'foreign_origin',
+    'A request with the cookie of a session, or for one, must come from a page of this service',
+    { details: { expected } },
+  );
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}

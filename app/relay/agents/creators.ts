@@ -1,0 +1,81 @@
+/** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
+import { type Kysely, sql } from 'kysely';
+import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import { statisticsOf } from './ownListings.ts';
+import { matchesCreator } from './search.ts';
+
+export interface CreatorsDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+}
+
+export interface CreatorsQuery {
+  q?: string | undefined;
+  verified?: boolean | undefined;
+  limit: number;
+  offset: number;
+}
+
+interface Row {
+  wallet: string;
+  verified: bigint;
+  verified_at: bigint | null;
+}
+
+/** Who listed last comes first. */
+export async function listCreators(
+  { views }: CreatorsDeps,
+  query: CreatorsQuery,
+): Promise<{ creators: CreatorSummary[]; total: number }> {
+  const filters = [
+    query.verified === undefined ? sql`1` : sql`verified = ${query.verified ? 1n : 0n}`,
+    query.q === undefined
+      ? sql`1`
+      : sql`(wallet = ${query.q} OR EXISTS (SELECT 1 FROM chain.listings AS l
+          WHERE l.creator = wallet AND ${matchesCreator(sql`l.metadata_hash`, query.q)}))`,
+  ];
+  const matching = sql`(
+    SELECT known.wallet AS wallet, coalesce(c.verified, 0) AS verified, c.verified_at AS verified_at
+    FROM (SELECT creator AS wallet FROM chain.listings UNION SELECT wallet FROM chain.creators) AS known
+    LEFT JOIN chain.creators AS c ON c.wallet = known.wallet
+  ) AS matching WHERE ${sql.join(filters, sql` AND `)}`;
+  // One transaction, so that page and total are of the same moment.
+  return views.transaction().execute(async (views) => {
+    const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
+    const { rows } = await sql<Row>`SELECT * FROM ${matching}
+      ORDER BY (SELECT max(listed_at) FROM chain.listings AS l WHERE l.creator = wallet) DESC NULLS LAST, wallet
+      LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
+    return { creators: await summarize(views, rows), total: Number(counted.rows[0]?.total ?? 0n) };
+  });
+}
+
+async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<CreatorSummary[]> {
+  const wallets = rows.map((row) => row.wallet);
+  if (wallets.length === 0) return [];
+  const listings = await views
+    .selectFrom('chain.listings as l')
+    .leftJoin('metadata as m', 'm.metadata_hash', 'l.metadata_hash')
+    .select(['l.listing', 'l.creator', 'l.status', sql<string | null>`m.document ->> '$.display_name'`.as('name')])
+    .where('l.creator', 'in', wallets)
+    .orderBy('l.listed_at', 'desc')
+    .execute();
+  const statistics = await statisticsOf(
+    views,
+    listings.map((listing) => listing.listing),
+  );
+  return rows.map((row) => {
+    const own = listings.filter((listing) => listing.creator === row.wallet);
+    const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
+    return {
+      wallet: row.wallet,
+      display_name: own.find(({ name }) => name !== null)?.name ?? null,
+      verified: row.verified === 1n,
+      verified_at: row.verified_at === null ? null : new Date(Number(row.verified_at) * 1_000).toISOString(),
+      listings: own.filter(({ status }) => status !== 'delisted').length,
+      total_executions: figures.reduce((sum, one) => sum + Number(one.total_executions), 0),
+      earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),
+    };
+  });
+}

@@ -1,0 +1,94 @@
+/** A creator's own listings, delisted ones too, with what they hold, earn and have to answer for. */
+import { type Kysely, sql } from 'kysely';
+import type { AgentStatisticsRow } from '../../../indexer/tables.ts';
+import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
+import { tagsOfMask } from '../../sdk/wire/metadata.ts';
+import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { readDocument } from '../ledger/metadata.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+
+export interface OwnListingsDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+}
+
+/** Newest first. */
+export async function listOwn({ views }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
+  const rows = await readRows(views, wallet);
+  const statistics = await statisticsOf(
+    views,
+    rows.map((row) => row.listing),
+  );
+  const listings = rows.map(async (row) => {
+    const text = row.is_copy === 1n ? undefined : await readDocument(views, row.metadata_hash);
+    return toOwn(row, text ?? null, statistics.get(row.listing));
+  });
+  return { listings: await Promise.all(listings) };
+}
+
+/** What the listings that were ever called have to show, by their addresses. */
+export async function statisticsOf(
+  views: OwnListingsDeps['views'],
+  listings: string[],
+): Promise<Map<string, AgentStatisticsRow>> {
+  if (listings.length === 0) return new Map();
+  // Named here, so that only these listings' executions are read.
+  const rows = await views.selectFrom('chain.agent_statistics').selectAll().where('listing', 'in', listings).execute();
+  return new Map(rows.map((row) => [row.listing, row]));
+}
+
+/**
+ * `is_copy`: another creator's listing carried the same document before. Its endpoint is that creator's to know, and its
+ * hash is on the chain for everybody to copy.
+ */
+function readRows(views: OwnListingsDeps['views'], wallet: string) {
+  return views
+    .selectFrom('chain.listings as listings')
+    .selectAll()
+    .select([
+      sql<bigint>`EXISTS (SELECT 1 FROM chain.listings AS o WHERE o.metadata_hash = listings.metadata_hash
+        AND o.creator <> listings.creator AND o.listed_at < listings.listed_at)`.as('is_copy'),
+      sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
+        'open_disputes',
+      ),
+    ])
+    .where('listings.creator', '=', wallet)
+    .orderBy('listings.listed_at', 'desc')
+    .orderBy('listings.listing')
+    .execute();
+}
+
+type Row = Awaited<ReturnType<typeof readRows>>[number];
+
+function toOwn(row: Row, metadata: string | null, statistics: AgentStatisticsRow | undefined): OwnListing {
+  return {
+    agent_id: row.listing,
+    name: metadata === null ? null : (JSON.parse(metadata) as AgentMetadata).name,
+    status: row.status,
+    price_usdc: toUsdc(row.price),
+    timeout_seconds: Number(row.timeout_seconds),
+    min_timeout_seconds: Number(row.min_timeout_seconds),
+    tags: tagsOfMask(Number(row.tag_mask)),
+    signing_key: row.signing_key,
+    metadata_hash: row.metadata_hash,
+    metadata_uri: row.metadata_uri,
+    listing_version: Number(row.listing_version),
+    listed_at: toTime(row.listed_at),
+    metadata,
+    collateral: {
+      deposited_usdc: toUsdc(row.deposited),
+      slashed_usdc: toUsdc(row.slashed),
+      returnable_at: row.returnable_at === null ? null : toTime(row.returnable_at),
+      returned: row.collateral_returned === 1n,
+    },
+    total_executions: Number(statistics?.total_executions ?? 0n),
+    success_rate: statistics?.success_rate ?? 0,
+    earned_usdc: toUsdc(statistics?.earned ?? 0n),
+    open_disputes: Number(row.open_disputes),
+  };
+}
+
+function toTime(seconds: bigint): string {
+  return new Date(Number(seconds) * 1_000).toISOString();
+}

@@ -1,0 +1,113 @@
+/**
+ * Evidence, whose hash alone is on the chain: the caller leaves the bytes here, for the admin. They come before the dispute
+ * that names them, so what no dispute names is kept for a day and within bounds.
+ */
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { attachedIndex, readProgress } from '../../../indexer/read.ts';
+import { type EvidenceType, MAX_EVIDENCE_BYTES } from '../../sdk/wire/procedures.ts';
+import { ApiError } from '../errors.ts';
+import { dropEvidence, insertEvidence, readEvidenceRow, readUnwanted } from '../ledger/evidence.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+
+export interface EvidenceDeps {
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+const UNNAMED_MS = 24 * 60 * 60 * 1000;
+/** Files of one wallet that no dispute names: 2 MiB at the most. */
+const MAX_OF_WALLET = 8;
+/** Of all wallets, each of which has paid for an execution: 128 MiB at the most. */
+const MAX_OF_ALL = 512;
+
+interface PostedEvidence {
+  execution_id: string;
+  /** Base64. */
+  content: string;
+  media_type: EvidenceType;
+}
+
+/**
+ * Keeps a file for the wallet that paid for the execution. Throws ApiError: 404 for any other wallet's, 400 where the
+ * execution cannot be disputed, the dispute names another hash, or the file is too large.
+ */
+export async function keepEvidence(
+  deps: EvidenceDeps,
+  wallet: string,
+  posted: PostedEvidence,
+): Promise<{ evidence_hash: string }> {
+  const content = Buffer.from(posted.content, 'base64');
+  if (content.length > MAX_EVIDENCE_BYTES) {
+    throw new ApiError('invalid_request', `The evidence must be at most ${MAX_EVIDENCE_BYTES} bytes`);
+  }
+  const evidenceHash = createHash('sha256').update(content).digest('hex');
+  await requireDisputable(deps, wallet, posted.execution_id, evidenceHash);
+  await insertEvidence(deps.ledger, {
+    execution_id: posted.execution_id,
+    evidence_hash: evidenceHash,
+    wallet,
+    media_type: posted.media_type,
+    content,
+    received_ms: BigInt(deps.now()),
+  });
+  await makeRoom(deps, wallet);
+  return { evidence_hash: evidenceHash };
+}
+
+/** The file that the execution's dispute names. Throws ApiError 404 where it is not here. */
+export async function readEvidence(
+  { views }: EvidenceDeps,
+  executionId: string,
+): Promise<{ content: string; media_type: EvidenceType; evidence_hash: string }> {
+  const dispute = await disputeOf(views, executionId);
+  const row = dispute && (await readEvidenceRow(views, executionId, dispute.evidence_hash));
+  if (!row) throw new ApiError('not_found', 'There is no evidence here for a dispute of this execution');
+  return {
+    content: row.content.toString('base64'),
+    media_type: row.media_type as EvidenceType,
+    evidence_hash: dispute.evidence_hash,
+  };
+}
+
+async function requireDisputable(
+  { views }: EvidenceDeps,
+  wallet: string,
+  executionId: string,
+  evidenceHash: string,
+): Promise<void> {
+  const row = await views
+    .selectFrom('chain.executions')
+    .select('status')
+    .where('execution_id', '=', executionId)
+    .where('caller', '=', wallet)
+    .executeTakeFirst();
+  if (!row) throw new ApiError('execution_not_found', 'There is no execution of this wallet with this execution_id');
+  if (row.status !== 'completed' && row.status !== 'disputed') {
+    throw new ApiError('invalid_request', 'Only a completed or disputed execution takes evidence');
+  }
+  const dispute = await disputeOf(views, executionId);
+  if (dispute && dispute.evidence_hash !== evidenceHash) {
+    throw new ApiError('invalid_request', `The dispute names other evidence, with the hash ${dispute.evidence_hash}`);
+  }
+}
+
+function disputeOf(views: EvidenceDeps['views'], executionId: string) {
+  return views
+    .selectFrom('chain.disputes')
+    .select('evidence_hash')
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+}
+
+/** A dispute counts from when the index has it, so while the indexer stands still nothing grows too old. */
+async function makeRoom({ ledger, views }: EvidenceDeps, wallet: string): Promise<void> {
+  const progress = await readProgress(attachedIndex(views));
+  const oldestMs = Number(progress?.checked_at ?? 0n) - UNNAMED_MS;
+  const limits = { ofWallet: MAX_OF_WALLET, ofAll: MAX_OF_ALL, oldestMs };
+  for (const row of await readUnwanted(views, wallet, limits)) await dropEvidence(ledger, row);
+}

@@ -1,0 +1,53 @@
+/** What the admin decides a dispute by, and the reason of the decision, whose hash the outcome carries on the chain. */
+import { createHash } from 'node:crypto';
+import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
+import type { ExecutionFull } from '../../sdk/wire/wire.ts';
+import { getExecution, type RecordsDeps } from '../calls/records.ts';
+import { ApiError } from '../errors.ts';
+import { putReason } from '../ledger/evidence.ts';
+import type { EvidenceDeps } from './evidence.ts';
+import { findDispute } from './lists.ts';
+
+export type ResolvingDeps = RecordsDeps & EvidenceDeps;
+
+/** How long a reason waits for the outcome that carries its hash. */
+const WAITING_MS = 24 * 60 * 60 * 1000;
+
+export interface DisputeCase {
+  execution: ExecutionFull;
+  task: string | null;
+  parameters: Record<string, unknown> | null;
+  dispute: DisputeSummary;
+}
+
+/** Only of disputed executions: what others asked and got is nobody's to read. Throws ApiError 404. */
+export async function readCase(deps: ResolvingDeps, executionId: string): Promise<DisputeCase> {
+  const dispute = await requireDispute(deps, executionId);
+  const execution = await getExecution(deps, dispute.caller, executionId);
+  const asked = await deps.views
+    .selectFrom('executions')
+    .select(['task', 'parameters'])
+    .where('execution_id', '=', executionId)
+    .where('wallet', '=', dispute.caller)
+    .executeTakeFirst();
+  return { execution, task: asked?.task ?? null, parameters: asked ? JSON.parse(asked.parameters) : null, dispute };
+}
+
+/** Keeps a reason before the admin signs its hash. Throws ApiError 404 where nothing is disputed. */
+export async function keepReason(
+  deps: ResolvingDeps,
+  { execution_id, reason }: { execution_id: string; reason: string },
+): Promise<{ reason_hash: string }> {
+  const dispute = await requireDispute(deps, execution_id);
+  const reason_hash = createHash('sha256').update(reason, 'utf8').digest('hex');
+  const nowMs = deps.now();
+  const row = { execution_id, reason_hash, reason, received_ms: BigInt(nowMs) };
+  await putReason(deps.ledger, row, dispute.reason_hash, BigInt(nowMs - WAITING_MS));
+  return { reason_hash };
+}
+
+async function requireDispute(deps: ResolvingDeps, executionId: string): Promise<DisputeSummary> {
+  const dispute = await findDispute(deps, executionId);
+  if (!dispute) throw new ApiError('execution_not_found', 'There is no dispute of an execution with this execution_id');
+  return dispute;
+}

@@ -1,0 +1,114 @@
+/** What each procedure of /trpc does: one line that leads to its room, for the wallet that the door has found. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import { findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
+import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { type AdminDeps, readAuthorities } from '../access/admin.ts';
+import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts';
+import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
+import type { Session } from '../access/sessions.ts';
+import { listCreators } from '../agents/creators.ts';
+import { listOwn } from '../agents/ownListings.ts';
+import { readOutcomes, readStatistics } from '../agents/statistics.ts';
+import { type TrialLimits, tryListing } from '../agents/trial.ts';
+import type { RelayDeps } from '../deps.ts';
+import { keepEvidence, readEvidence } from '../disputes/evidence.ts';
+import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
+import { keepReason, readCase } from '../disputes/resolving.ts';
+import { chainUnreadable } from '../errors.ts';
+import { readState, type StateDeps } from '../operation/state.ts';
+
+export interface ProcedureContext {
+  deps: RelayDeps;
+  admin: AdminDeps;
+  state: StateDeps;
+  trialLimits: TrialLimits;
+}
+
+/** Who calls; a session wherever the procedure asks for one. */
+interface Call<By extends string> {
+  session: By extends 'public' ? Session | null : Session;
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+export type Handlers = {
+  [Name in ProcedureName]: (
+    call: Call<(typeof PROCEDURES)[Name]['access']>,
+    input: z.output<(typeof PROCEDURES)[Name]['input']>,
+  ) => Promise<z.input<(typeof PROCEDURES)[Name]['output']>>;
+};
+
+export function createHandlers({ deps, admin, state, trialLimits }: ProcedureContext): Handlers {
+  const { sessions } = deps;
+  const isAdmin = async (wallet: string) => (await readAuthorities(admin)).admin === wallet;
+
+  return {
+    'config.get': () => readMarketplace(deps, admin),
+    'operation.state': () => readState(state),
+
+    'auth.challenge': async ({ request }, { wallet }) => sessions.challenge(wallet, ownOrigin(deps, request)),
+    'auth.verify': async (_call, answer) => sessions.verify(answer),
+    async 'auth.signIn'({ response }, answer) {
+      const { cookie, expires_at } = sessions.signIn(answer);
+      response.setHeader('Set-Cookie', setCookie(deps, cookie));
+      return { wallet: answer.wallet, is_admin: await isAdmin(answer.wallet), expires_at };
+    },
+    async 'auth.session'({ request }) {
+      const session = peekSession(deps, request);
+      if (!session) return { wallet: null, is_admin: false, expires_at: null };
+      const { wallet, expiresMs } = session;
+      return { wallet, is_admin: await isAdmin(wallet), expires_at: new Date(expiresMs).toISOString() };
+    },
+    async 'auth.signOut'({ request, response }) {
+      response.setHeader('Set-Cookie', setCookie(deps, null));
+      return { signed_out: sessions.end(cookieOf(deps, request)) };
+    },
+
+    'keys.register': ({ session }, input) => registerKey(deps, session?.wallet ?? null, input),
+    'keys.list': ({ session }) => listKeys(deps, session.wallet),
+    'keys.update': ({ session }, input) => updateKey(deps, session.wallet, input),
+    'keys.revoke': ({ session }, input) => revokeKey(deps, session.wallet, input.key_id),
+
+    'agents.outcomes': (_call, input) => readOutcomes(deps, input.agent_id),
+    'listings.mine': ({ session }) => listOwn(deps, session.wallet),
+    'listings.statistics': ({ session }, input) => readStatistics(deps, session.wallet, input),
+    'listings.test': ({ session }, input) => tryListing(deps, trialLimits, session.wallet, input),
+    'creators.list': (_call, input) => listCreators(deps, input),
+
+    'disputes.mine': ({ session }, input) => listOwnDisputes(deps, session.wallet, input),
+    'disputes.queue': (_call, input) => listAllDisputes(deps, input),
+    'disputes.putEvidence': ({ session }, input) => keepEvidence(deps, session.wallet, input),
+    'disputes.evidence': (_call, input) => readEvidence(deps, input.execution_id),
+    'disputes.case': (_call, input) => readCase(deps, input.execution_id),
+    'disputes.putReason': (_call, input) => keepReason(deps, input),
+  };
+}
+
+/** From the chain itself, as it was at most 2 s ago, because creators and wallets sign by these figures. */
+async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Promise<MarketplaceConfig> {
+  const config = await readConfig().catch(chainUnreadable);
+  return {
+    environment: deps.config.environment,
+    program_id: PROGRAM_ID.toBase58(),
+    usdc_mint: config.usdcMint.toBase58(),
+    genesis_hash: deps.genesisHash,
+    admin: config.admin.toBase58(),
+    relay_authorities: relayAuthoritiesOf(config).map(String),
+    treasury: findTreasury().toBase58(),
+    rpc_url: deps.config.publicRpcUrl,
+    explorer_query: deps.explorerQuery,
+    egress_ips: deps.config.egressIps,
+    fee_bps: config.feeBps,
+    min_price_usdc: toUsdc(config.minPrice),
+    max_timeout_seconds: config.maxTimeoutSeconds,
+    dispute_window_seconds: config.disputeWindowSeconds,
+    dispute_bond_lamports: Number(config.disputeBondLamports),
+    collateral_tiers: config.tiers
+      .slice(0, config.tierCount)
+      .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
+    standard_tags: [...STANDARD_TAGS],
+  };
+}

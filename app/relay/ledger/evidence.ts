@@ -1,0 +1,83 @@
+/** The tables of what disputes' hashes stand for: callers' evidence and the admin's reasons. */
+import { type Kysely, sql } from 'kysely';
+import type { EvidenceTable, LedgerDatabase, LedgerTables } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+type Views = Kysely<LedgerDatabase>;
+
+/** How much may be kept that no dispute names. Of each, the oldest make room. */
+export interface EvidenceLimits {
+  /** Files of the wallet that has just posted, and of all. */
+  ofWallet: number;
+  ofAll: number;
+  /** Unix ms: what is older is dropped. */
+  oldestMs: number;
+}
+
+/** Keeps a file; one that is there already counts as received now, and as what it is said to be now. */
+export async function insertEvidence(ledger: Ledger, row: EvidenceTable): Promise<void> {
+  const { media_type, received_ms } = row;
+  await ledger
+    .insertInto('evidence')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['execution_id', 'evidence_hash']).doUpdateSet({ media_type, received_ms }),
+    )
+    .execute();
+}
+
+export function readEvidenceRow(views: Views, executionId: string, evidenceHash: string) {
+  return views
+    .selectFrom('evidence')
+    .select(['media_type', 'content'])
+    .where('execution_id', '=', executionId)
+    .where('evidence_hash', '=', evidenceHash)
+    .executeTakeFirst();
+}
+
+/** Files that no dispute names and that are too old or too many. */
+export async function readUnwanted(views: Views, wallet: string, limits: EvidenceLimits) {
+  const unnamed = sql`NOT EXISTS (SELECT 1 FROM chain.disputes AS d
+    WHERE d.execution_id = e.execution_id AND d.evidence_hash = e.evidence_hash)`;
+  const { rows } = await sql<Pick<EvidenceTable, 'execution_id' | 'evidence_hash'>>`
+    SELECT execution_id, evidence_hash FROM evidence AS e WHERE received_ms < ${BigInt(limits.oldestMs)} AND ${unnamed}
+    UNION SELECT execution_id, evidence_hash FROM (
+      SELECT execution_id, evidence_hash FROM evidence AS e WHERE wallet = ${wallet} AND ${unnamed}
+      ORDER BY received_ms DESC, rowid DESC LIMIT -1 OFFSET ${limits.ofWallet})
+    UNION SELECT execution_id, evidence_hash FROM (
+      SELECT execution_id, evidence_hash FROM evidence AS e WHERE ${unnamed}
+      ORDER BY received_ms DESC, rowid DESC LIMIT -1 OFFSET ${limits.ofAll})`.execute(views);
+  return rows;
+}
+
+export async function dropEvidence(
+  ledger: Ledger,
+  { execution_id, evidence_hash }: Pick<EvidenceTable, 'execution_id' | 'evidence_hash'>,
+): Promise<void> {
+  await ledger
+    .deleteFrom('evidence')
+    .where('execution_id', '=', execution_id)
+    .where('evidence_hash', '=', evidence_hash)
+    .execute();
+}
+
+/** Keeps a reason, and drops those of the execution from before `oldestMs` but for the one that the dispute carries. */
+export async function putReason(
+  ledger: Ledger,
+  row: { execution_id: string; reason_hash: string; reason: string; received_ms: bigint },
+  carried: string | null,
+  oldestMs: bigint,
+): Promise<void> {
+  const { execution_id, received_ms } = row;
+  await ledger
+    .insertInto('dispute_reasons')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['execution_id', 'reason_hash']).doUpdateSet({ received_ms }))
+    .execute();
+  await ledger
+    .deleteFrom('dispute_reasons')
+    .where('execution_id', '=', execution_id)
+    .where('reason_hash', '!=', carried ?? '')
+    .where('received_ms', '<', oldestMs)
+    .execute();
+}

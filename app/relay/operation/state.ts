@@ -1,0 +1,83 @@
+/** What an operator must see at a glance: the figures of /metrics and /ready, of this process and its ledger. */
+import type { Kysely } from 'kysely';
+import type { OperationState } from '../../sdk/wire/procedures.ts';
+import type { Ready } from '../../sdk/wire/wire.ts';
+import { readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
+import { readLent } from '../ledger/funding.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { SweepFigures } from '../sweeper/sweeper.ts';
+import type { RunwayStatus } from './runway.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What this process knows of its own money. */
+export interface Operator {
+  /** The relay authority that pays for this process's transactions. */
+  authority: string;
+  /** Lamports of each address. Rejects where the node does not answer. */
+  readBalances(addresses: string[]): Promise<number[]>;
+  runway(): RunwayStatus;
+  /** Null before the relay sweeps. */
+  swept(): Promise<SweepFigures | null>;
+  /** Network fees of an execution that ended here, in the mean; null before the first. */
+  lamportsPerCall(): Promise<number | null>;
+}
+
+export interface StateDeps extends Operator {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** Base58, as the marketplace names them. */
+  readAuthorities(): Promise<{ relayAuthorities: string[] }>;
+  readReadiness(): Promise<Ready>;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+export async function readState(deps: StateDeps): Promise<OperationState> {
+  const { views } = deps;
+  const ready = await deps.readReadiness();
+  const swept = await deps.swept();
+  const oldest = await readOldestUnfinished(views);
+  const { open_disputes } = await views
+    .selectFrom('chain.disputes')
+    .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
+    .where('outcome', '=', 'open')
+    .executeTakeFirstOrThrow();
+  return {
+    problems: ready.problems,
+    authorities: await readBalances(deps),
+    runway_hours: deps.runway().hours,
+    lamports_per_call: await deps.lamportsPerCall(),
+    lamports: {
+      lent: Number(await readLent(views)),
+      locked: swept?.locked ?? null,
+      archivable: swept?.archivable ?? null,
+      archived: swept?.returned ?? null,
+      burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
+    },
+    executions_in_flight: ready.executions_in_flight,
+    oldest_unsettled: oldest
+      ? {
+          execution_id: oldest.execution_id,
+          state: oldest.state,
+          age_seconds: Math.max(0, Math.floor((deps.now() - Number(oldest.created_ms)) / 1_000)),
+        }
+      : null,
+    indexer: ready.indexer,
+    reconciled: !ready.problems.includes('ledger_unreconciled'),
+    opens_paused: ready.problems.includes('opens_paused'),
+    open_disputes: Number(open_disputes),
+    uptime_seconds: Math.floor(process.uptime()),
+  };
+}
+
+/** Of our own the balance that was seen last is better than none. */
+async function readBalances(deps: StateDeps): Promise<OperationState['authorities']> {
+  const { relayAuthorities } = await deps.readAuthorities();
+  const balances = await deps.readBalances(relayAuthorities).catch(() => []);
+  return relayAuthorities.map((address, index) => {
+    const isOurs = address === deps.authority;
+    const lamports = balances[index] ?? (isOurs ? deps.runway().lamports : null);
+    return { address, lamports, is_ours: isOurs };
+  });
+}
