@@ -16,7 +16,7 @@ export function Layout() {
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
           <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
             <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="28" height="28" />
-            Agent Marketplace
+            <span className="max-sm:sr-only">Agent Marketplace</span>
           </Link>
           <nav
             aria-label="Main"
@@ -94,7 +94,7 @@ function ThemeButton() {
     <button
       type="button"
       onClick={change}
-      className={cx(buttonStyle('quiet'), 'w-10 px-0')}
+      className={cx(buttonStyle('quiet'), 'w-10 px-0!')}
       aria-label={`Use ${THEMES[theme]} colours`}
     >
       <svg

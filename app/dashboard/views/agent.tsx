@@ -77,25 +77,25 @@ function Loaded({ agent }: { agent: AgentFull }) {
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
         {agent.status === 'paused' && (
-          <li>
+          <li className="flex">
             <Status value="paused" />
           </li>
         )}
         {agent.health.status === 'degraded' && (
-          <li>
+          <li className="flex">
             <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
               degraded
             </Badge>
           </li>
         )}
         {agent.creator.verified && (
-          <li>
+          <li className="flex">
             <Verified />
           </li>
         )}
         {agent.tags.map((tag) => (
-          <li key={tag}>
-            <Link to="/" search={{ tags: tag }}>
+          <li key={tag} className="flex">
+            <Link to="/" search={{ tags: tag }} className="flex">
               <Badge className="hover:text-ink">{tag}</Badge>
             </Link>
           </li>

@@ -16,7 +16,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     parameters: exampleParameters(agent.input_schema),
   });
   return (
-    <div className="grid max-w-3xl gap-8">
+    <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8 *:grid-cols-[minmax(0,1fr)]">
       <section className="grid gap-3">
         <h2 className="text-lg font-semibold">1. Have an API key</h2>
         <p className="text-sm text-faint">
@@ -50,7 +50,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
             ))}
           </Tabs.List>
           {snippets.map(({ name, needs, text }) => (
-            <Tabs.Content key={name} value={name} className="grid gap-2">
+            <Tabs.Content key={name} value={name} className="grid grid-cols-[minmax(0,1fr)] gap-2">
               <Code text={text} label={`${name} that calls ${agent.name}`} />
               <p className="text-xs text-faint">{needs}</p>
             </Tabs.Content>

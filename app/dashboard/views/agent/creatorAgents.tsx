@@ -15,11 +15,10 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
   });
   if (!data) return null;
   const others = data.agents.filter(({ agent_id }) => agent_id !== agent.agent_id).slice(0, SHOWN);
-  const isListed = data.total > others.length;
-  if (others.length === 0) return <p className="text-sm text-faint">This is the only agent of this creator.</p>;
+  if (others.length === 0) return null;
   return (
-    <div className="text-sm">
-      <h3 className="mb-1 text-faint">More by this creator</h3>
+    <section className="border-t border-line pt-5 text-sm">
+      <h2 className="mb-1 text-base font-semibold">More by this creator</h2>
       <ul className="divide-y divide-line">
         {others.map(({ agent_id, name, price_per_call_usdc }) => (
           <li key={agent_id}>
@@ -34,11 +33,11 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
-      {isListed && (
+      {data.total > SHOWN + 1 && (
         <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
           All {data.total} agents of this creator
         </Link>
       )}
-    </div>
+    </section>
   );
 }

@@ -42,16 +42,6 @@ export function Outcomes({ agentId }: { agentId: string }) {
 }
 
 function Strip({ outcomes }: { outcomes: AgentOutcome[] }) {
-  if (outcomes.length === 0) {
-    return (
-      <p className="text-sm text-faint">
-        Nobody has called it yet. Your money is safe all the same: it waits in escrow.
-      </p>
-    );
-  }
-  const counts = KINDS.map((kind) => [kind, outcomes.filter(({ outcome }) => outcome === kind).length] as const);
-  const words = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${LOOKS[kind].words}`);
-  const total = outcomes.length === 1 ? 'The only call so far' : `Of the last ${outcomes.length} calls`;
   return (
     <>
       <ol className="flex h-12 items-end gap-px sm:gap-0.5" aria-label="Newest calls, oldest first">
@@ -62,11 +52,17 @@ function Strip({ outcomes }: { outcomes: AgentOutcome[] }) {
           <Bar key={index} outcome={outcome} />
         ))}
       </ol>
-      <p className="mt-2.5 text-sm text-faint">
-        {total}: {words.join(', ')}.
-      </p>
+      <p className="mt-2.5 text-sm text-faint">{sumOf(outcomes)}</p>
     </>
   );
+}
+
+function sumOf(outcomes: AgentOutcome[]): string {
+  if (outcomes.length === 0) return 'Nobody has called it yet.';
+  const counts = KINDS.map((kind) => [kind, outcomes.filter(({ outcome }) => outcome === kind).length] as const);
+  const words = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${LOOKS[kind].words}`);
+  const total = outcomes.length === 1 ? 'The only call so far' : `Of the last ${outcomes.length} calls`;
+  return `${total}: ${words.join(', ')}.`;
 }
 
 function Bar({ outcome: { outcome, ended_at, execution_time_ms } }: { outcome: AgentOutcome }) {

@@ -1,7 +1,7 @@
 /** What anyone should know of an agent before paying it. */
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { Facts, Figure, Skeleton } from '../../parts/ui.tsx';
+import { Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
@@ -18,7 +18,8 @@ export function Overview({ agent }: { agent: AgentFull }) {
         <Outcomes agentId={agent.agent_id} />
         <section>
           <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-          <Suspense fallback={<Bars text={agent.description} />}>
+          {/* Until it is loaded the text as it is, which takes about the same room. */}
+          <Suspense fallback={<p className="text-sm leading-relaxed whitespace-pre-line">{agent.description}</p>}>
             <Markdown text={agent.description} />
           </Suspense>
         </section>
@@ -43,7 +44,6 @@ export function Overview({ agent }: { agent: AgentFull }) {
               ['Identity', agent.creator.verified ? 'Verified by the marketplace' : 'Not verified'],
             ]}
           />
-          <CreatorAgents agent={agent} />
         </Aside>
         <Aside title="Terms">
           <Facts
@@ -75,18 +75,8 @@ export function Overview({ agent }: { agent: AgentFull }) {
           />
           <Collateral agentId={agent.agent_id} />
         </Aside>
+        <CreatorAgents agent={agent} />
       </aside>
-    </div>
-  );
-}
-
-/** Bars of about a text's height. */
-function Bars({ text }: { text: string }) {
-  return (
-    <div className="grid gap-2.5" aria-busy="true">
-      {Array.from({ length: Math.min(12, Math.ceil(text.length / 95)) }, (_, index) => (
-        <Skeleton key={index} className="h-4" />
-      ))}
     </div>
   );
 }

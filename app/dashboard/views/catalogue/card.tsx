@@ -5,7 +5,7 @@ import { Verified } from '../../parts/badges.tsx';
 import { Badge, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
-const SHAPE = 'flex h-56 flex-col rounded-xl border border-line bg-raised p-5';
+const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
   const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status, health } = agent;
@@ -25,7 +25,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         </span>
       </div>
       <p className="mt-1 line-clamp-2 text-sm text-faint">{tagline}</p>
-      <ul aria-label="Tags" className="mt-3 flex h-6 flex-wrap gap-1.5 overflow-hidden">
+      <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
         {tags.map((tag) => (
           <li key={tag}>
             <Badge>{tag}</Badge>

@@ -10,7 +10,7 @@ import { type CatalogueSearch, tagsOf } from '../catalogueSearch.ts';
 const DEBOUNCE_MS = 250;
 /** The custom tags on offer are those of the agents that are called most. */
 const TAGS_FROM = 100;
-const MOST_CUSTOM_TAGS = 12;
+const MOST_CUSTOM_TAGS = 24;
 
 const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
   total_executions: 'Most called',
@@ -130,43 +130,73 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
 }
 
 function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
+  const [isMore, setMore] = useState(false);
   const chosen = tagsOf(search);
   const { data } = useQuery({
     queryKey: ['agents', 'tags'],
     queryFn: () => rest.listAgents({ limit: TAGS_FROM }),
+    enabled: isMore,
     staleTime: 5 * 60_000,
   });
-  const isCustom = (tag: string) => !STANDARD_TAGS.some((name) => name === tag);
-  const counts = new Map<string, number>();
-  for (const tag of data?.agents.flatMap(({ tags }) => tags) ?? [])
-    if (isCustom(tag)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  const common = [...counts].sort((a, b) => b[1] - a[1]).map(([tag]) => tag);
-  const custom = [...new Set([...chosen.filter(isCustom), ...common])].slice(0, MOST_CUSTOM_TAGS + chosen.length);
+  const custom = mostCommon(data?.agents.flatMap(({ tags }) => tags).filter(isCustom) ?? []);
   const toggle = (tag: string) => {
     const next = chosen.includes(tag) ? chosen.filter((name) => name !== tag) : [...chosen, tag];
     onChange({ tags: next.join(',') || undefined });
   };
+  const toggles = (tags: string[]) =>
+    tags.map((tag) => <Toggle key={tag} tag={tag} isOn={chosen.includes(tag)} onToggle={toggle} />);
   return (
     <fieldset className="min-w-0">
       <legend className="sr-only">Tags; an agent has all that are chosen</legend>
-      <div className="-mx-4 flex min-h-9 gap-2 overflow-x-auto px-4 py-0.5 sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0">
-        {[...STANDARD_TAGS, ...custom].map((tag) => (
-          <button
-            key={tag}
-            type="button"
-            aria-pressed={chosen.includes(tag)}
-            onClick={() => toggle(tag)}
-            className={cx(
-              'min-h-8 shrink-0 rounded-full border px-3 text-sm transition-colors',
-              chosen.includes(tag)
-                ? 'border-accent bg-accent-soft font-medium text-accent'
-                : 'border-line bg-raised text-faint hover:border-strong hover:text-ink',
-            )}
-          >
-            {tag}
-          </button>
-        ))}
+      <div className={ROW}>
+        {toggles([...STANDARD_TAGS, ...chosen.filter(isCustom)])}
+        <button
+          type="button"
+          aria-expanded={isMore}
+          onClick={() => setMore(!isMore)}
+          className="min-h-8 shrink-0 rounded-full px-3 text-sm text-accent hover:bg-sunken"
+        >
+          {isMore ? 'Fewer tags' : 'More tags'}
+        </button>
       </div>
+      {isMore && (
+        <div className={cx(ROW, 'mt-2')}>
+          {data && custom.length === 0 && <p className="text-sm text-faint">There are no other tags yet.</p>}
+          {toggles(custom.filter((tag) => !chosen.includes(tag)))}
+        </div>
+      )}
     </fieldset>
+  );
+}
+
+/** One line that scrolls on a phone, as many as are needed elsewhere. */
+const ROW = '-mx-4 flex min-h-9 gap-2 overflow-x-auto px-4 py-0.5 sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0';
+
+const isCustom = (tag: string): boolean => !STANDARD_TAGS.some((name) => name === tag);
+
+function mostCommon(tags: string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([tag]) => tag)
+    .slice(0, MOST_CUSTOM_TAGS);
+}
+
+function Toggle({ tag, isOn, onToggle }: { tag: string; isOn: boolean; onToggle(tag: string): void }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={() => onToggle(tag)}
+      className={cx(
+        'min-h-8 shrink-0 rounded-full border px-3 text-sm transition-colors',
+        isOn
+          ? 'border-accent bg-accent-soft font-medium text-accent'
+          : 'border-line bg-raised text-faint hover:border-strong hover:text-ink',
+      )}
+    >
+      {tag}
+    </button>
   );
 }

@@ -1,5 +1,6 @@
 /** A form made from a JSON Schema, and a field of JSON where a form cannot be made from it. */
-import Form from '@rjsf/core';
+// Not the package's index, which also has a registry for its own tests and with it a validator over Ajv.
+import Form from '@rjsf/core/lib/components/Form.js';
 import type { RJSFSchema } from '@rjsf/utils';
 import { Component, type ReactNode, useEffect, useImperativeHandle, useRef, useState } from 'react';
 import { TextArea } from '../../../parts/ui.tsx';
@@ -67,6 +68,8 @@ function RjsfForm({ schema, value, onChange, disabled, ref }: SchemaFormProps) {
       liveValidate={isChecked ? 'onChange' : false}
       experimental_defaultFormStateBehavior={DEFAULTS}
       onChange={({ formData }) => onChange(formData ?? {})}
+      // What is wrong stands at its field; without this it would be written to the console as well.
+      onError={() => undefined}
     >
       <span hidden />
     </Form>

@@ -8,6 +8,8 @@ import { explain } from '../../../service.ts';
 export interface Failure {
   title: string;
   text: string;
+  /** Whether the very same call may be asked for again. */
+  mayRepeat?: boolean;
   /** Where in the page it is mended. */
   to?: { path: '/keys' | '/'; label: string };
 }
@@ -23,6 +25,13 @@ export function marketplaceErrorIn(error: unknown): MarketplaceError | null {
 
 export function describeFailure(error: unknown): Failure {
   const found = marketplaceErrorIn(error);
+  if (error instanceof TypeError) {
+    return {
+      title: 'The marketplace does not answer',
+      text: 'It may have got this call all the same. Try again as soon as you are connected: the same call never pays twice.',
+      mayRepeat: true,
+    };
+  }
   if (!found) return { title: 'It could not be run', text: explain(error) };
   const { code, message, details } = found;
   switch (code) {
@@ -68,6 +77,15 @@ export function describeFailure(error: unknown): Failure {
       return {
         title: 'The marketplace is busy',
         text: `${sentence(message)} Try again in ${wait(found)}: a repeated try never pays twice.`,
+        mayRepeat: true,
+      };
+    case 'request_in_progress':
+    case 'internal_error':
+    case 'unknown':
+      return {
+        title: 'What came of it is not known yet',
+        text: `${sentence(message)} Try again: the same call never pays twice.`,
+        mayRepeat: true,
       };
     default:
       return { title: 'It could not be run', text: sentence(message) };

@@ -1,7 +1,7 @@
 /** What came of a call: the result and its figures, or why there is none and where the money is. */
 import { Link } from '@tanstack/react-router';
 import { Result, Steps } from '../../../parts/result.tsx';
-import { Button, buttonStyle, Facts, Note, Skeleton } from '../../../parts/ui.tsx';
+import { Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
@@ -33,7 +33,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
   const { error, executionId, opened, execution } = run;
   const isAtWork = execution?.status === 'running';
   if (error !== null && !isAtWork) {
-    const { title, text, to } = describeFailure(error);
+    const { title, text, to, mayRepeat = false } = describeFailure(error);
     return (
       <div className="grid gap-4">
         <Note tone="bad" title={title}>
@@ -46,9 +46,16 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
               Start it again
             </Button>
           ) : (
-            <Button kind="primary" onClick={onAgain}>
-              Change and try again
-            </Button>
+            <>
+              {mayRepeat && (
+                <Button kind="primary" onClick={() => run.repeat?.()}>
+                  Try again
+                </Button>
+              )}
+              <Button kind={mayRepeat ? 'plain' : 'primary'} onClick={onAgain}>
+                Change it
+              </Button>
+            </>
           )}
           {to && (
             <Link to={to.path} className={buttonStyle()}>
@@ -61,10 +68,10 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
     );
   }
   return (
-    <div className="grid gap-4" aria-busy="true">
-      <Skeleton className="h-40" />
+    <div className="grid min-h-40 content-center justify-items-center gap-3 rounded-xl border border-dashed border-line p-6 text-center">
+      <Spinner label={isAtWork ? 'The agent is at work …' : 'Getting ready …'} />
       {executionId && (
-        <p className="text-sm text-faint">
+        <p className="max-w-md text-sm text-faint">
           You may leave this page: the call goes on, and{' '}
           <Link to="/executions" className="text-accent underline underline-offset-2">
             your executions
@@ -119,6 +126,8 @@ const MONEY = {
   claimable: 'The refund waits until the wallet that paid has a USDC account again.',
   blocked: 'The refund waits because the USDC account of the wallet that paid is frozen.',
   pending: 'The refund is on its way.',
+  none: 'No escrow was opened, so nothing was paid.',
+  unknown: 'The whole price goes back to the wallet that paid it.',
 };
 
 function Why({ run: { execution, error, executionId } }: { run: RunState }) {
@@ -128,9 +137,7 @@ function Why({ run: { execution, error, executionId } }: { run: RunState }) {
     <>
       <Note tone="bad" title={isLate ? 'The agent did not answer in time' : 'The agent gave no valid result'}>
         {said && <p>{sentence(said.message)}</p>}
-        <p className="mt-1">
-          {execution?.refund ? MONEY[execution.refund] : 'The whole price goes back to the wallet that paid it.'}
-        </p>
+        <p className="mt-1">{MONEY[execution === null ? 'unknown' : (execution.refund ?? 'none')]}</p>
       </Note>
       {executionId && (
         <Facts

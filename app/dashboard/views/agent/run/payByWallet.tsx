@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { ExecuteAnswer } from '../../../../sdk/client/client.ts';
-import { formatUsdc, parseUsdc } from '../../../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
 import { Note } from '../../../parts/ui.tsx';
@@ -119,10 +119,10 @@ export function PayByWallet(props: PayByWalletProps) {
               ['Into escrow', formatAmount(agent.price_per_call_usdc)],
               [
                 'You have',
-                funds ? `${formatUsdc(funds.amount)} USDC` : connected ? 'Reading …' : 'Connect a wallet to see it',
+                funds ? formatAmount(toUsdc(funds.amount)) : connected ? 'Reading …' : 'Connect a wallet to see it',
               ],
               ['Paid out', "Only against the creator's signature over your result"],
-              ['Otherwise', `Refunded in full when ${formatSpan(seconds)} are over`],
+              ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
               [
                 'If we fail',
                 funds
@@ -139,7 +139,7 @@ export function PayByWallet(props: PayByWalletProps) {
     >
       {isShort && (
         <Note tone="warn" title="This wallet has too little USDC">
-          Send it {formatUsdc(price - funds.amount)} USDC more, or pay by the API key of another wallet.
+          Send it {formatAmount(toUsdc(price - funds.amount))} more, or pay by the API key of another wallet.
         </Note>
       )}
     </SignDialog>

@@ -62,7 +62,12 @@ export function RunProgress({
 
 const SPOKEN: Record<State, string> = { waiting: 'still to come', active: 'going on', done: 'done', failed: 'failed' };
 
-function titleOf({ hasEnded, execution, answer }: RunState): string {
+/** No escrow came about, or nobody knows of one. */
+const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
+
+function titleOf(run: RunState): string {
+  const { hasEnded, execution, answer } = run;
+  if (isRefused(run)) return 'Not run';
   if (!hasEnded) return 'Running';
   return execution?.status === 'completed' || answer ? 'Completed' : 'Not completed';
 }
@@ -78,18 +83,23 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
   const price = formatAmount(agent.price_per_call_usdc);
   const failed = isFailed(run);
   const wasOpened = executionId !== null;
-  const wasSent = wasOpened && (hasEnded || execution?.status === 'running');
+  const isVoid = failed && execution !== null && execution.refund === null;
+  const wasSent = wasOpened && !isVoid && (hasEnded || execution?.status === 'running');
   const isDone = hasEnded && !failed;
   const refund = execution?.refund ?? null;
   const step = (done: boolean, isTurn: boolean): State => (done ? 'done' : isTurn ? 'active' : 'waiting');
   const steps: Step[] = [
     {
       name: 'Escrow',
-      state: step(wasOpened, true),
-      about: wasOpened ? (
+      state: isRefused(run) || isVoid ? 'failed' : step(wasOpened, true),
+      about: isVoid ? (
+        'It was never opened, and nothing was paid.'
+      ) : wasOpened ? (
         <>
           {price} held on Solana. <Out href={links.opened}>Transaction</Out> <Out href={links.record}>Record</Out>
         </>
+      ) : isRefused(run) ? (
+        'None that this page knows of.'
       ) : (
         `Putting ${price} into escrow …`
       ),
@@ -103,7 +113,7 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
       name: failed ? 'No valid result' : 'Verified',
       state: failed ? 'failed' : step(isDone, wasSent),
       about: failed
-        ? (execution?.error?.message ?? 'The agent gave no result that counts.')
+        ? 'The agent gave no result that counts.'
         : isDone
           ? "The creator's signature fits the result's hash; the program checked it itself."
           : `The agent has ${formatSpan(timeoutSeconds)} to answer with a signed result.`,
@@ -113,8 +123,8 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
     failed
       ? {
           name: 'Refunded',
-          state: refund === 'done' || (execution === null && hasEnded) ? 'done' : refund === null ? 'active' : 'failed',
-          about: REFUNDS[refund ?? 'none'],
+          state: isVoid ? 'waiting' : REFUND_STATES[refund ?? 'none'],
+          about: isVoid ? 'There is nothing to refund.' : REFUNDS[refund ?? 'none'],
         }
       : {
           name: 'Settled',
@@ -134,6 +144,14 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
   return steps;
 }
 
+const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
+  done: 'done',
+  claimable: 'failed',
+  blocked: 'failed',
+  pending: 'active',
+  none: 'active',
+};
+
 const REFUNDS = {
   done: 'The whole price is back in the wallet that paid it.',
   claimable: 'The refund waits for the USDC account of the wallet that paid, which is missing. Make it, and it comes.',
@@ -145,7 +163,12 @@ const REFUNDS = {
 function Out({ href, children }: { href: string | null; children: string }) {
   if (!href) return null;
   return (
-    <a href={href} target="_blank" rel="noreferrer" className="mr-1 text-accent underline underline-offset-2">
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      className="mr-1 whitespace-nowrap text-accent underline underline-offset-2"
+    >
       {children}
       <span className="sr-only"> in the explorer</span>
     </a>

@@ -34,6 +34,8 @@ interface Run {
   /** The service's whole answer to a wallet's start. */
   answer: ExecuteCompleted | null;
   error: unknown;
+  /** Asks for the very same call again, which never pays twice; null for a wallet's. */
+  repeat: (() => void) | null;
 }
 
 export type RunState = NonNullable<ReturnType<typeof useRun>['run']>;
@@ -72,24 +74,27 @@ export function useRun(agent: AgentFull) {
     client: null,
     answer: null,
     error: null,
+    repeat: null,
     ...part,
   });
 
-  /** By a key, which lives as long as this page shows the call. */
-  async function byKey(apiKey: string, { task, parameters, timeoutSeconds }: Inputs): Promise<void> {
+  /** By a key, which lives as long as this page shows the call. The same name is the same call, however often. */
+  async function byKey(apiKey: string, inputs: Inputs, idempotencyKey: string = crypto.randomUUID()): Promise<void> {
     const client = createClient({ baseUrl: BASE_URL, apiKey });
-    setRun(begin({ client }));
+    setRun(begin({ client, repeat: () => void byKey(apiKey, inputs, idempotencyKey) }));
+    const { task, parameters, timeoutSeconds } = inputs;
     try {
-      const { execution_id } = await client.execute(agent.agent_id, {
+      const body = {
         task,
         parameters,
         async: true,
         max_cost_usdc: agent.price_per_call_usdc,
         ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
-      });
+      };
+      const { execution_id } = await client.execute(agent.agent_id, body, { idempotencyKey });
       change({ executionId: execution_id });
     } catch (error) {
-      change({ error, executionId: marketplaceErrorIn(error)?.executionId ?? null });
+      change({ error, endedAt: Date.now(), executionId: marketplaceErrorIn(error)?.executionId ?? null });
       if (marketplaceErrorIn(error)?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
     }
   }

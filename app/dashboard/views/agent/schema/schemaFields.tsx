@@ -60,7 +60,6 @@ function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) 
       <dd>
         {description && <p className="whitespace-pre-line">{description}</p>}
         {rules.length > 0 && <p className="text-faint">{sentence(rules.join('; '))}</p>}
-        {!description && rules.length === 0 && <span className="text-faint">Not described.</span>}
       </dd>
     </div>
   );
