@@ -163,7 +163,10 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
             </section>
           </div>
           <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
-            <Money agent={agent} />
+            <Money
+              agent={agent}
+              seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds}
+            />
             <PayerChoice
               payer={payer}
               onPayer={setPayer}

@@ -22,8 +22,8 @@ export function snippetsOf(input: SnippetInput): Snippet[] {
     { name: 'curl', needs: 'Nothing but a shell.', file: 'call.sh', text: curl(input) },
     {
       name: 'TypeScript',
-      needs: 'Node 20 or newer, Deno or Bun; no package. Run it with: npx tsx call.ts',
-      file: 'call.ts',
+      needs: 'Node 20 or newer, Deno or Bun; no package. Run it with: npx tsx call.mts',
+      file: 'call.mts',
       text: typescript(input),
     },
     {
@@ -42,7 +42,8 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(input: SnippetInput): string {
   const { task, parameters } = input;
-  return `curl -sS ${quote(pathOf(input))} \\
+  return `curl -sS \\
+  ${quote(pathOf(input))} \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H 'Content-Type: application/json' \\
   --data-binary ${quote(JSON.stringify({ task, parameters }, null, 2))}
@@ -64,8 +65,6 @@ function typescript(input: SnippetInput): string {
 const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.log(answer.result);
-
-export {};
 `;
 }
 

@@ -6,6 +6,7 @@ import {
   type FieldTemplateProps,
   type MultiSchemaFieldTemplateProps,
   type ObjectFieldTemplateProps,
+  type RJSFSchema,
   type WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils';
 import { Button } from '../../../parts/ui.tsx';
@@ -21,18 +22,25 @@ function Label({ id, text, isTitle, required }: { id: string; text: string; isTi
   );
 }
 
-const isComposite = (schema: FieldTemplateProps['schema']): boolean =>
-  schema.type === 'object' || schema.type === 'array' || schema.properties !== undefined;
-
 function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, children, rawErrors = [], rawDescription, hidden, required = false, displayLabel, schema } = props;
   if (hidden) return <div className="hidden">{children}</div>;
   const { WrapIfAdditionalTemplate } = props.registry.templates;
-  const hasLabel = displayLabel && schema.type !== 'boolean' && !isComposite(schema);
+  const hasLabel = displayLabel && schema.type !== 'boolean';
+  // Of a list's entry RJSF makes up a name such as `names-1`.
+  const place = props.fieldPathId.path.at(-1);
+  const isEntry = typeof place === 'number' && schema.title === undefined;
   return (
     <WrapIfAdditionalTemplate {...props}>
       <div className="grid gap-1.5">
-        {hasLabel && <Label id={id} text={label} isTitle={schema.title !== undefined} required={required} />}
+        {hasLabel && (
+          <Label
+            id={id}
+            text={isEntry ? `Entry ${place + 1}` : label}
+            isTitle={isEntry || schema.title !== undefined}
+            required={required || isEntry}
+          />
+        )}
         {children}
         {hasLabel && rawDescription && (
           <p id={`${id}__description`} className="text-xs whitespace-pre-line text-faint">
@@ -51,18 +59,15 @@ function FieldTemplate(props: FieldTemplateProps) {
   );
 }
 
-function Legend({ title, description, required }: { title: string; description: string; required: boolean }) {
+function Legend({ title, schema, required }: { title: string; schema: RJSFSchema; required: boolean }) {
   return (
-    <>
-      <legend className="float-left mb-1 w-full text-sm font-medium">
-        {title} {!required && <span className="text-xs font-normal text-faint">optional</span>}
-      </legend>
-      {description && <p className="clear-both text-xs text-faint">{description}</p>}
-    </>
+    <legend className="float-left w-full text-sm font-medium">
+      <span className={schema.title === undefined ? 'font-mono' : ''}>{title}</span>{' '}
+      {!required && <span className="text-xs font-normal text-faint">optional</span>}
+      {schema.description && <span className="mt-1 block text-xs font-normal text-faint">{schema.description}</span>}
+    </legend>
   );
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function ObjectFieldTemplate(props: ObjectFieldTemplateProps) {
   const { fieldPathId, title, schema, uiSchema, formData, properties, required = false, disabled, readonly } = props;
@@ -83,7 +88,7 @@ function ObjectFieldTemplate(props: ObjectFieldTemplateProps) {
   }
   return (
     <fieldset id={fieldPathId.$id} className="grid gap-4 border-l-2 border-line pl-4">
-      {title && <Legend title={title} description={textOf(schema.description)} required={required} />}
+      {title && <Legend title={title} schema={schema} required={required} />}
       {content}
       {add}
     </fieldset>
@@ -94,7 +99,7 @@ function ArrayFieldTemplate(props: ArrayFieldTemplateProps) {
   const { fieldPathId, title, schema, items, canAdd, onAddClick, required = false, disabled, readonly } = props;
   return (
     <fieldset id={fieldPathId.$id} className="grid gap-3">
-      <Legend title={title} description={textOf(schema.description)} required={required} />
+      <Legend title={title} schema={schema} required={required} />
       {items}
       {canAdd && (
         <Button

@@ -63,6 +63,15 @@ const MESSAGES: Record<string, string> = {
   additionalProperties: 'There is a parameter that this agent does not know.',
 };
 
+const TYPES: Record<string, string> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+};
+
 function flawOf({ keyword, instanceLocation, error }: OutputUnit): Flaw {
   const path = instanceLocation
     .split('/')
@@ -70,6 +79,11 @@ function flawOf({ keyword, instanceLocation, error }: OutputUnit): Flaw {
     .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
   const missing = keyword === 'required' ? /property "(.*)"/.exec(error)?.[1] : undefined;
   if (missing !== undefined) return { path: [...path, missing], message: 'This is needed.' };
+  if (keyword === 'type') {
+    const [, got, expected = ''] = /type "(.*?)" is invalid. Expected "(.*)"/.exec(error) ?? [];
+    // An entry that is added and not filled in.
+    return { path, message: got === 'null' ? 'This is needed.' : `This must be ${TYPES[expected] ?? expected}.` };
+  }
   return { path, message: MESSAGES[keyword] ?? error };
 }
 

@@ -29,7 +29,8 @@ function common({ id, disabled, readonly, rawErrors, required, hideLabel, label 
 function InputWidget(props: WidgetProps) {
   const { value, onChange, options, schema, type, id } = props;
   const { type: inputType, step, min, max } = getInputProps(schema, type, options);
-  const isLong = inputType === 'text' && schema.type === 'string' && (schema.maxLength ?? SHORT + 1) > SHORT;
+  const isLong =
+    inputType === 'text' && schema.type === 'string' && (schema.maxLength ?? SHORT + 1) > SHORT && !schema.pattern;
   const change = (text: string) => onChange(text === '' ? options.emptyValue : text);
   if (isLong) {
     return (
@@ -99,7 +100,7 @@ function ChoicesWidget(props: WidgetProps) {
   const choices = options.enumOptions ?? [];
   const chosen: unknown[] = Array.isArray(value) ? value : [];
   return (
-    <fieldset aria-label={label} className="flex flex-wrap gap-x-5 gap-y-2">
+    <fieldset id={id} aria-label={label} className="flex flex-wrap gap-x-5 gap-y-2">
       {choices.map((choice, index) => (
         <div key={index} className="flex items-center gap-2 text-sm">
           <input

@@ -108,7 +108,9 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
   }
   const need = `This call costs ${formatAmount(details.need_usdc)}.`;
   const have = (what: string) => (details.have_usdc === null ? '' : ` ${what} ${formatAmount(details.have_usdc)}.`);
-  const renews = details.renews_at ? ` It begins again on ${new Date(details.renews_at).toLocaleString()}.` : '';
+  const renews = details.renews_at
+    ? ` The period begins again on ${new Date(details.renews_at).toLocaleString()}.`
+    : '';
   switch (details.limit) {
     case 'balance':
       return {

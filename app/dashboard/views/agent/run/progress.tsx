@@ -5,6 +5,7 @@ import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { cx, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
+import { describeFailure } from './failure.ts';
 import { isFailed } from './outcome.tsx';
 import type { RunState } from './useRun.ts';
 
@@ -99,7 +100,11 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
           {price} held on Solana. <Out href={links.opened}>Transaction</Out> <Out href={links.record}>Record</Out>
         </>
       ) : isRefused(run) ? (
-        'None that this page knows of.'
+        describeFailure(run.error).mayRepeat ? (
+          'None that this page knows of yet.'
+        ) : (
+          'None was opened.'
+        )
       ) : (
         `Putting ${price} into escrow …`
       ),
@@ -119,6 +124,8 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
           : `The agent has ${formatSpan(timeoutSeconds)} to answer with a signed result.`,
     },
   ];
+  // Of what has not begun there is nothing more to say.
+  if (isRefused(run)) return steps.slice(0, 1);
   steps.push(
     failed
       ? {

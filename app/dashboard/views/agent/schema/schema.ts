@@ -136,22 +136,23 @@ const show = (value: unknown): string => {
 function rulesOf(schema: Schema): string[] {
   const rules: string[] = [];
   const number = (name: string) => (typeof schema[name] === 'number' ? schema[name].toLocaleString('en-US') : null);
-  const range = (least: string | null, most: string | null, unit: string) => {
-    if (least && most) rules.push(least === most ? `exactly ${least}${unit}` : `${least} to ${most}${unit}`);
-    else if (least) rules.push(`at least ${least}${unit}`);
-    else if (most) rules.push(`at most ${most}${unit}`);
+  const range = (least: string | null, most: string | null, units = '', unit = units) => {
+    const of = (text: string) => `${text} ${text === '1' ? unit : units}`.trimEnd();
+    if (least && most) rules.push(least === most ? `exactly ${of(least)}` : `${least} to ${of(most)}`);
+    else if (least) rules.push(`at least ${of(least)}`);
+    else if (most) rules.push(`at most ${of(most)}`);
   };
   if (Array.isArray(schema.enum)) {
     const more = schema.enum.length > MAX_SHOWN ? `, and ${schema.enum.length - MAX_SHOWN} more` : '';
     rules.push(`one of ${schema.enum.slice(0, MAX_SHOWN).map(show).join(', ')}${more}`);
   }
   if ('const' in schema) rules.push(`always ${show(schema.const)}`);
-  range(number('minimum'), number('maximum'), '');
+  range(number('minimum'), number('maximum'));
   if (number('exclusiveMinimum')) rules.push(`more than ${number('exclusiveMinimum')}`);
   if (number('exclusiveMaximum')) rules.push(`less than ${number('exclusiveMaximum')}`);
   if (number('multipleOf')) rules.push(`a multiple of ${number('multipleOf')}`);
-  range(number('minLength'), number('maxLength'), ' characters');
-  range(number('minItems'), number('maxItems'), ' entries');
+  range(number('minLength'), number('maxLength'), 'characters', 'character');
+  range(number('minItems'), number('maxItems'), 'entries', 'entry');
   if (schema.uniqueItems === true) rules.push('no entry twice');
   if (typeof schema.format === 'string') rules.push(`format ${schema.format}`);
   if (typeof schema.pattern === 'string') rules.push(`pattern ${show(schema.pattern)}`);

@@ -1,6 +1,6 @@
 /** A JSON Schema as a person reads it: a row for each field, and the JSON for those who want it. */
 import { useState } from 'react';
-import { Badge, Button } from '../../../parts/ui.tsx';
+import { Badge, Button, cx } from '../../../parts/ui.tsx';
 import { Code } from '../../../parts/values.tsx';
 import { fieldsOf, type Schema, type SchemaField } from './schema.ts';
 
@@ -32,7 +32,7 @@ export function SchemaFields({ title, schema, none, isInput = false }: SchemaFie
         ) : isEmpty ? (
           <p className="text-sm text-faint">{only?.description || none}</p>
         ) : (
-          <dl className="divide-y divide-line border-y border-line">
+          <dl className="border-b border-line">
             {fields.map((field, index) => (
               <FieldRow key={`${field.path} ${index}`} field={field} isInput={isInput} />
             ))}
@@ -48,16 +48,27 @@ const INDENTS = ['', 'pl-4', 'pl-8', 'pl-12'];
 
 function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) {
   const { path, depth, type, required, description, rules } = field;
+  // What it is part of stands above it.
+  const start = depth === 0 ? 0 : path.lastIndexOf('.') + 1;
+  const indent = INDENTS[Math.min(depth, INDENTS.length - 1)];
   return (
     <div
-      className={`grid gap-x-6 gap-y-1 py-3.5 text-sm sm:grid-cols-[minmax(0,2fr)_minmax(0,3fr)] ${INDENTS[Math.min(depth, 3)]}`}
+      className={cx(
+        'grid gap-x-6 gap-y-1 text-sm sm:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]',
+        depth === 0 ? 'border-t border-line py-3.5' : 'pb-2.5',
+      )}
     >
-      <dt className="flex flex-wrap content-start items-baseline gap-x-2 gap-y-1">
-        {path !== '' && <code className="font-mono font-medium">{path}</code>}
+      <dt className={cx('flex flex-wrap content-start items-baseline gap-x-2 gap-y-1', indent)}>
+        {path !== '' && (
+          <code className="font-mono font-medium">
+            {start > 0 && <span className="sr-only">{path.slice(0, start)}</span>}
+            {path.slice(start)}
+          </code>
+        )}
         <span className="text-faint">{type}</span>
         {isInput && required && path !== '' && <Badge tone="accent">required</Badge>}
       </dt>
-      <dd>
+      <dd className={cx(indent, 'sm:pl-0')}>
         {description && <p className="whitespace-pre-line">{description}</p>}
         {rules.length > 0 && <p className="text-faint">{sentence(rules.join('; '))}</p>}
       </dd>
