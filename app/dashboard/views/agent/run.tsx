@@ -106,7 +106,11 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           tabIndex={-1}
           className="grid items-start gap-x-12 gap-y-8 outline-none lg:grid-cols-[20rem_minmax(0,1fr)]"
         >
-          <RunProgress run={run} agent={agent} timeoutSeconds={seconds ?? agent.timeout_seconds} />
+          <RunProgress
+            run={notStarted(run, isStarted)}
+            agent={agent}
+            timeoutSeconds={seconds ?? agent.timeout_seconds}
+          />
           <RunOutcome run={notStarted(run, isStarted)} onStart={() => setPaying(true)} onAgain={again} />
         </div>
       ) : (

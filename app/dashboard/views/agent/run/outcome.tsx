@@ -36,7 +36,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
     const { title, text, to, mayRepeat = false } = describeFailure(error);
     return (
       <div className="grid gap-4">
-        <Note tone="bad" title={title}>
+        <Note tone={opened ? 'warn' : 'bad'} title={opened ? 'The work has not started' : title}>
           {text}
           {opened && ' The price is in escrow: start the work again, or wait for its refund.'}
         </Note>

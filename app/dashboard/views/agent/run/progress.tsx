@@ -66,9 +66,14 @@ const SPOKEN: Record<State, string> = { waiting: 'still to come', active: 'going
 /** No escrow came about, or nobody knows of one. */
 const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
 
+/** In escrow, and the work is not asked for. */
+const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
+  opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
+
 function titleOf(run: RunState): string {
   const { hasEnded, execution, answer } = run;
   if (isRefused(run)) return 'Not run';
+  if (isStalled(run)) return 'Not started';
   if (!hasEnded) return 'Running';
   return execution?.status === 'completed' || answer ? 'Completed' : 'Not completed';
 }
@@ -111,8 +116,12 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
     },
     {
       name: 'Dispatched',
-      state: step(wasSent, wasOpened),
-      about: wasSent ? "The task is with the creator's server." : 'Sending the task to the creator …',
+      state: step(wasSent, wasOpened && !isStalled(run)),
+      about: wasSent
+        ? "The task is with the creator's server."
+        : isStalled(run)
+          ? 'Waits for you to start it.'
+          : 'Sending the task to the creator …',
     },
     {
       name: failed ? 'No valid result' : 'Verified',
