@@ -1,5 +1,158 @@
-import { PageHead } from '../parts/ui.tsx';
+/** One agent: what it does and how well, how to call it from a program, and a form to call it here. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Tabs } from 'radix-ui';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { MarketplaceError } from '../../sdk/client/answer.ts';
+import type { AgentFull } from '../../sdk/wire/wire.ts';
+import { Verified } from '../parts/badges.tsx';
+import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, Status } from '../parts/values.tsx';
+import { explain, rest } from '../service.ts';
+import { Overview } from './agent/overview.tsx';
 
-export default function View() {
-  return <PageHead title="agent" />;
+const CodeTab = lazy(() => import('./agent/code.tsx'));
+const RunTab = lazy(() => import('./agent/run.tsx'));
+
+const route = getRouteApi('/agents/$agentId');
+type Tab = 'about' | 'run' | 'code';
+
+export default function Agent() {
+  const { agentId } = route.useParams();
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['agent', agentId],
+    queryFn: () => rest.getAgent(agentId),
+  });
+  // What was read stays in view, however the next reading goes.
+  if (data) return <Loaded key={agentId} agent={data} />;
+  if (!error) return <Loading />;
+  if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
+    return (
+      <Empty title="There is no such agent">
+        <h1 className="sr-only">No such agent</h1>
+        <p className="mb-5">The address may be wrong, or its creator has taken it off the marketplace for good.</p>
+        <Link to="/" className={buttonStyle()}>
+          To the agents
+        </Link>
+      </Empty>
+    );
+  }
+  return (
+    <div className="grid gap-4">
+      <PageHead title="This agent could not be loaded" />
+      <Note tone="bad">{explain(error)}</Note>
+      <div>
+        <Button busy={isFetching} onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function Loaded({ agent }: { agent: AgentFull }) {
+  const { tab = 'about' } = route.useSearch();
+  const navigate = route.useNavigate();
+  // What is filled in stays while one looks at the other tabs.
+  const [hasRun, setHasRun] = useState(false);
+  if (tab === 'run' && !hasRun) setHasRun(true);
+  const open = (next: Tab) =>
+    void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
+  return (
+    <>
+      <PageHead title={agent.name} about={agent.tagline}>
+        <div className="flex flex-wrap items-center gap-4">
+          <p className="text-sm text-faint">
+            <span className="text-xl font-semibold text-ink tabular-nums">
+              {formatAmount(agent.price_per_call_usdc)}
+            </span>{' '}
+            a call
+          </p>
+          {tab !== 'run' && (
+            <Button kind="primary" onClick={() => open('run')} disabled={agent.status === 'paused'}>
+              Run this agent
+            </Button>
+          )}
+        </div>
+      </PageHead>
+      <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
+        {agent.status === 'paused' && (
+          <li className="flex">
+            <Status value="paused" />
+          </li>
+        )}
+        {agent.health.status === 'degraded' && (
+          <li className="flex">
+            <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
+              degraded
+            </Badge>
+          </li>
+        )}
+        {agent.creator.verified && (
+          <li className="flex">
+            <Verified />
+          </li>
+        )}
+        {agent.tags.map((tag) => (
+          <li key={tag} className="flex">
+            <Link to="/" search={{ tags: tag }} className="flex">
+              <Badge className="hover:text-ink">{tag}</Badge>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <Tabs.Root value={tab} onValueChange={(next) => open(next as Tab)}>
+        <Tabs.List aria-label="About this agent" className="mb-8 flex gap-6 border-b border-line">
+          <Trigger value="about">Overview</Trigger>
+          <Trigger value="run">Run</Trigger>
+          <Trigger value="code">Code</Trigger>
+        </Tabs.List>
+        <Panel value="about">
+          <Overview agent={agent} />
+        </Panel>
+        <Panel value="run" isKept={hasRun}>
+          <RunTab agent={agent} />
+        </Panel>
+        <Panel value="code">
+          <CodeTab agent={agent} />
+        </Panel>
+      </Tabs.Root>
+    </>
+  );
+}
+
+function Trigger({ value, children }: { value: Tab; children: string }) {
+  return (
+    <Tabs.Trigger
+      value={value}
+      className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+    >
+      {children}
+    </Tabs.Trigger>
+  );
+}
+
+function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boolean; children: ReactNode }) {
+  return (
+    <Tabs.Content value={value} {...(isKept && { forceMount: true })} className="data-[state=inactive]:hidden">
+      <Suspense fallback={<Skeleton className="h-96" />}>{children}</Suspense>
+    </Tabs.Content>
+  );
+}
+
+function Loading() {
+  return (
+    <div aria-busy="true">
+      <Skeleton className="h-8 w-60" />
+      <Skeleton className="mt-3 h-5 w-96 max-w-full" />
+      <Skeleton className="mt-5 h-5 w-40" />
+      <Skeleton className="mt-6 mb-8 h-9 w-full" />
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        {Array.from({ length: 4 }, (_, index) => (
+          <Skeleton key={index} className="h-26" />
+        ))}
+      </div>
+      <Skeleton className="mt-8 h-96" />
+    </div>
+  );
 }

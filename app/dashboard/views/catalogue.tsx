@@ -1,5 +1,168 @@
-import { PageHead } from '../parts/ui.tsx';
+/** The front door: what this is, and every agent that can be called. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
+import { formatCount, shorten } from '../parts/values.tsx';
+import { explain, rest } from '../service.ts';
+import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
+import { type Change, Filters } from './catalogue/filters.tsx';
+import { type CatalogueSearch, filtersOf, isFiltered, PAGE_SIZE } from './catalogueSearch.ts';
 
-export default function View() {
-  return <PageHead title="catalogue" />;
+const route = getRouteApi('/');
+const GRID = 'grid gap-4 sm:grid-cols-2 lg:grid-cols-3';
+
+export default function Catalogue() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const filters = filtersOf(search);
+  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
+    queryKey: ['agents', filters],
+    queryFn: () => rest.listAgents(filters),
+    placeholderData: keepPreviousData,
+  });
+  const change = useCallback(
+    (next: Change) =>
+      void navigate({
+        search: (before) => withoutUndefined({ ...before, page: undefined, ...next }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  const clear = () => void navigate({ search: {}, replace: true });
+  return (
+    <>
+      <Welcome />
+      <Filters search={search} onChange={change} />
+      <div className="mt-8 mb-4 flex min-h-8 flex-wrap items-center justify-between gap-3">
+        <p className="text-sm text-faint" role="status">
+          {data && counted(data.total, search)}
+        </p>
+        {isFiltered(search) && (
+          <Button small kind="quiet" onClick={clear}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+      {error && !data && (
+        <Note tone="bad" title="The agents could not be loaded">
+          <p>{explain(error)}</p>
+          <Button small className="mt-3" busy={isFetching} onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </Note>
+      )}
+      {!data && !error && (
+        <div className={GRID} aria-busy="true">
+          {Array.from({ length: 9 }, (_, index) => (
+            <CardSkeleton key={index} />
+          ))}
+        </div>
+      )}
+      {data && data.agents.length > 0 && (
+        <ul className={cx(GRID, 'transition-opacity', isPlaceholderData && 'opacity-60')}>
+          {data.agents.map((agent) => (
+            <li key={agent.agent_id}>
+              <AgentCard agent={agent} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {data?.agents.length === 0 && <Nothing search={search} total={data.total} onClear={clear} />}
+      {data && <Pages search={search} total={data.total} />}
+    </>
+  );
+}
+
+function Welcome() {
+  return (
+    <header className="mb-8">
+      <h1 className="max-w-2xl text-3xl font-semibold sm:text-4xl">AI agents that you pay by the call</h1>
+      <p className="mt-3 max-w-2xl text-lg text-faint">
+        No subscription and no trust needed: your money waits in escrow.
+      </p>
+      <ol className="mt-6 grid gap-x-8 gap-y-4 text-sm sm:grid-cols-3">
+        <Assurance title="Held, not handed over">
+          The price in USDC goes into an escrow on Solana that neither creator nor marketplace can spend.
+        </Assurance>
+        <Assurance title="Paid for a signed result">
+          The program releases it only against the creator's signature over the very result that you get.
+        </Assurance>
+        <Assurance title="Or refunded in full">
+          No valid result in time means your money back, and after a while you can take it back yourself.
+        </Assurance>
+      </ol>
+    </header>
+  );
+}
+
+function Assurance({ title, children }: { title: string; children: string }) {
+  return (
+    <li className="border-l-2 border-accent pl-4">
+      <p className="font-medium">{title}</p>
+      <p className="mt-1 text-faint">{children}</p>
+    </li>
+  );
+}
+
+function counted(total: number, { creator }: CatalogueSearch): string {
+  const agents = `${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`;
+  return creator ? `${agents} of the creator ${shorten(creator)}` : agents;
+}
+
+function Nothing({ search, total, onClear }: { search: CatalogueSearch; total: number; onClear(): void }) {
+  if (total > 0) {
+    return (
+      <Empty title="This page is beyond the last one">
+        <Link to="/" search={{ ...search, page: undefined } as CatalogueSearch} className={buttonStyle()}>
+          To the first page
+        </Link>
+      </Empty>
+    );
+  }
+  if (isFiltered(search)) {
+    return (
+      <Empty title="No agent fits these filters">
+        <p className="mb-5">Use fewer tags or other words, or look at all of them.</p>
+        <Button onClick={onClear}>Clear filters</Button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No agent is listed yet">
+      <p className="mb-5">Yours could be the first: it runs on your own server and is paid for each result.</p>
+      <Link to="/creator/new" className={buttonStyle('primary')}>
+        List an agent
+      </Link>
+    </Empty>
+  );
+}
+
+function Pages({ search, total }: { search: CatalogueSearch; total: number }) {
+  const { page = 1 } = search;
+  const last = Math.ceil(total / PAGE_SIZE);
+  if (last <= 1) return null;
+  const to = (number: number) => withoutUndefined({ ...search, page: number > 1 ? number : undefined });
+  return (
+    <nav aria-label="Pages" className="mt-8 flex items-center justify-center gap-4 text-sm">
+      {page > 1 ? (
+        <Link to="/" search={to(page - 1)} className={buttonStyle('plain', true)}>
+          Previous
+        </Link>
+      ) : null}
+      <span className="text-faint tabular-nums">
+        Page {page} of {last}
+      </span>
+      {page < last ? (
+        <Link to="/" search={to(page + 1)} className={buttonStyle('plain', true)}>
+          Next
+        </Link>
+      ) : null}
+    </nav>
+  );
+}
+
+function withoutUndefined(search: Change): CatalogueSearch {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as CatalogueSearch;
 }

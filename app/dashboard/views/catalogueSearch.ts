@@ -1,25 +1,60 @@
 /** What the catalogue is filtered and sorted by, as its address has it: the API's own filters. */
+import type { AgentFilters } from '../../sdk/client/client.ts';
 import { AGENT_SORTS, type AgentsQuery } from '../../sdk/wire/queries.ts';
 
 export interface CatalogueSearch {
   q?: string;
+  /** Separated by commas; an agent has all of them. */
   tags?: string;
   sort?: AgentsQuery['sort'];
   verified?: true;
   /** From 0 to 1. */
   success?: number;
+  /** Least number of calls. */
+  calls?: number;
+  /** A wallet. */
+  creator?: string;
   page?: number;
 }
 
+/** Cards on one page: rows of three, and of two, are full. */
+export const PAGE_SIZE = 24;
+
 /** Whatever is in the address that makes sense; the rest is left out. */
 export function parseCatalogueSearch(search: Record<string, unknown>): CatalogueSearch {
-  const { q, tags, sort, verified, success, page } = search;
+  const { tags, sort, verified, success, calls, creator, page } = search;
+  // A number in the address is read as one, and may well be what somebody looks for.
+  const q = typeof search.q === 'number' ? String(search.q) : search.q;
   return {
     ...(typeof q === 'string' && q.trim() !== '' && { q: q.slice(0, 100) }),
     ...(typeof tags === 'string' && tags !== '' && { tags }),
     ...(AGENT_SORTS.some((name) => name === sort) && { sort: sort as AgentsQuery['sort'] }),
     ...(verified === true && { verified }),
     ...(typeof success === 'number' && success > 0 && success <= 1 && { success }),
+    ...(typeof calls === 'number' && calls >= 1 && { calls: Math.floor(calls) }),
+    ...(typeof creator === 'string' && creator !== '' && { creator }),
     ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
   };
 }
+
+/** The same as GET /v1/agents takes it. */
+export function filtersOf(search: CatalogueSearch): AgentFilters {
+  const { q, tags, sort, verified, success, calls, creator, page = 1 } = search;
+  return {
+    limit: PAGE_SIZE,
+    ...(page > 1 && { offset: (page - 1) * PAGE_SIZE }),
+    ...(q && { q: q.trim() }),
+    ...(tags && { tags }),
+    ...(sort && { sort }),
+    ...(verified && { verified_only: true }),
+    ...(success && { min_success_rate: success }),
+    ...(calls && { min_executions: calls }),
+    ...(creator && { creator }),
+  };
+}
+
+export const tagsOf = ({ tags }: CatalogueSearch): string[] => (tags ? tags.split(',').filter(Boolean) : []);
+
+/** Whether anything but the order and the page is asked for. */
+export const isFiltered = ({ sort: _sort, page: _page, ...filters }: CatalogueSearch): boolean =>
+  Object.keys(filters).length > 0;

@@ -60,8 +60,20 @@ const useful: DemoAgent[] = [
     inputSchema: {
       type: 'object',
       properties: {
-        csv: { type: 'string', minLength: 1, maxLength: 1_048_576, description: 'The CSV text, header first.' },
-        query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'SELECT ... FROM csv' },
+        csv: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1_048_576,
+          description: 'The CSV text, header first.',
+          examples: ['city,celsius\nOslo,5.7\nRome,15.2\n'],
+        },
+        query: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 10_000,
+          description: 'SELECT ... FROM csv',
+          examples: ['SELECT city FROM csv ORDER BY celsius DESC LIMIT 1'],
+        },
       },
       required: ['csv', 'query'],
     },
@@ -98,7 +110,13 @@ const useful: DemoAgent[] = [
     inputSchema: {
       type: 'object',
       properties: {
-        text: { type: 'string', minLength: 1, maxLength: 200_000, description: 'Plain text or Markdown.' },
+        text: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 200_000,
+          description: 'Plain text or Markdown.',
+          examples: ['Snow fell all night. In the morning it was deep. Nobody went to work, and the town was quiet.'],
+        },
         sentences: { type: 'integer', minimum: 1, maximum: 10, description: 'How many key sentences; 3 if absent.' },
       },
       required: ['text'],

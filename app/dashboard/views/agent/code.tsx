@@ -1,0 +1,77 @@
+/** How a program calls this very agent. */
+import { Link } from '@tanstack/react-router';
+import { Tabs } from 'radix-ui';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { Note } from '../../parts/ui.tsx';
+import { Code, formatAmount } from '../../parts/values.tsx';
+import { BASE_URL } from '../../service.ts';
+import { exampleParameters } from './schema/example.ts';
+import { KEY_VARIABLE, snippetsOf } from './snippets.ts';
+
+export default function CodeTab({ agent }: { agent: AgentFull }) {
+  const snippets = snippetsOf({
+    baseUrl: BASE_URL,
+    agentId: agent.agent_id,
+    task: 'Do this for me.',
+    parameters: exampleParameters(agent.input_schema),
+  });
+  return (
+    <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8 *:grid-cols-[minmax(0,1fr)]">
+      <section className="grid gap-3">
+        <h2 className="text-lg font-semibold">1. Have an API key</h2>
+        <p className="text-sm text-faint">
+          A key spends from your wallet's USDC, within the limits that you give it. Make one under{' '}
+          <Link to="/keys" className="text-accent underline underline-offset-2">
+            API keys
+          </Link>{' '}
+          and put it where your programs find it; it never belongs into code.
+        </p>
+        <Code text={`export ${KEY_VARIABLE}=crtx_…`} label="Setting the key" />
+      </section>
+      <section className="grid gap-3">
+        <h2 className="text-lg font-semibold">2. Call {agent.name}</h2>
+        <p className="text-sm text-faint">
+          Each call pays {formatAmount(agent.price_per_call_usdc)} into escrow and answers with the result, or with an
+          error and a refund. The parameters are examples: put yours in their place.
+        </p>
+        {agent.status === 'paused' && (
+          <Note tone="warn">Its creator has paused it: calls are refused, and nothing is paid.</Note>
+        )}
+        <Tabs.Root defaultValue="curl">
+          <Tabs.List aria-label="Language" className="mb-3 flex w-fit gap-1 rounded-lg bg-sunken p-1">
+            {snippets.map(({ name }) => (
+              <Tabs.Trigger
+                key={name}
+                value={name}
+                className="min-h-8 rounded-md px-3 text-sm text-faint hover:text-ink data-[state=active]:bg-raised data-[state=active]:font-medium data-[state=active]:text-ink"
+              >
+                {name}
+              </Tabs.Trigger>
+            ))}
+          </Tabs.List>
+          {snippets.map(({ name, needs, text }) => (
+            <Tabs.Content key={name} value={name} className="grid grid-cols-[minmax(0,1fr)] gap-2">
+              <Code text={text} label={`${name} that calls ${agent.name}`} />
+              <p className="text-xs text-faint">{needs}</p>
+            </Tabs.Content>
+          ))}
+        </Tabs.Root>
+      </section>
+      <section className="grid gap-3">
+        <h2 className="text-lg font-semibold">3. Go on from here</h2>
+        <p className="text-sm text-faint">
+          Long work can be asked for with <code className="font-mono">"async": true</code> and read later. All of it,
+          with every error and what to do about it, is in the{' '}
+          <a href="/docs" className="text-accent underline underline-offset-2">
+            guide
+          </a>
+          ; the{' '}
+          <a href="/openapi.json" className="text-accent underline underline-offset-2">
+            OpenAPI document
+          </a>{' '}
+          makes a client for any language.
+        </p>
+      </section>
+    </div>
+  );
+}

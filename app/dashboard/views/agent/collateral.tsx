@@ -1,0 +1,58 @@
+/** What the creator has at stake, read from the chain itself and not from the service, when somebody asks. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button, Facts, Note, Spinner } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
+import { explain } from '../../service.ts';
+import { openChain } from '../../wallet/chain.ts';
+
+async function readListing(agentId: string) {
+  const { marketplace, showListing, PublicKey } = await openChain();
+  return showListing(marketplace, new PublicKey(agentId));
+}
+
+export function Collateral({ agentId }: { agentId: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['collateral', agentId],
+    queryFn: () => readListing(agentId),
+    enabled: isAsked,
+    staleTime: 60_000,
+  });
+  if (data) {
+    return (
+      <Facts
+        rows={[
+          ['Collateral', formatAmount(Number(data.collateral_usdc))],
+          Number(data.slashed_usdc) > 0 && ['Taken by disputes', formatAmount(Number(data.slashed_usdc))],
+          ['Open disputes', formatCount(data.open_disputes)],
+          ['Signing key', <Id key="key" value={data.signing_key} kind="address" />],
+        ]}
+      />
+    );
+  }
+  if (error && !isFetching) {
+    return (
+      <Note tone="warn" title="The chain could not be read">
+        <p>{explain(error)}</p>
+        <Button small className="mt-2" onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </Note>
+    );
+  }
+  return (
+    <div className="grid gap-2 text-sm text-faint">
+      <p>The creator's collateral pays callers whose dispute is upheld.</p>
+      <div className="flex min-h-8 items-center">
+        {isFetching ? (
+          <Spinner label="Reading the chain …" />
+        ) : (
+          <Button small onClick={() => setAsked(true)}>
+            Read it from the chain
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

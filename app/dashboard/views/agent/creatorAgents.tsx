@@ -1,0 +1,43 @@
+/** The other agents of the same creator. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { formatAmount } from '../../parts/values.tsx';
+import { rest } from '../../service.ts';
+
+const SHOWN = 5;
+
+export function CreatorAgents({ agent }: { agent: AgentFull }) {
+  const creator = agent.creator.pubkey;
+  const { data } = useQuery({
+    queryKey: ['agents', { creator, limit: SHOWN + 1 }],
+    queryFn: () => rest.listAgents({ creator, limit: SHOWN + 1 }),
+  });
+  if (!data) return null;
+  const others = data.agents.filter(({ agent_id }) => agent_id !== agent.agent_id).slice(0, SHOWN);
+  if (others.length === 0) return null;
+  return (
+    <section className="border-t border-line pt-5 text-sm">
+      <h2 className="mb-1 text-base font-semibold">More by this creator</h2>
+      <ul className="divide-y divide-line">
+        {others.map(({ agent_id, name, price_per_call_usdc }) => (
+          <li key={agent_id}>
+            <Link
+              to="/agents/$agentId"
+              params={{ agentId: agent_id }}
+              className="flex min-h-9 items-center justify-between gap-3 py-1.5 hover:text-accent"
+            >
+              <span className="truncate font-medium">{name}</span>
+              <span className="shrink-0 text-faint tabular-nums">{formatAmount(price_per_call_usdc)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {data.total > SHOWN + 1 && (
+        <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
+          All {data.total} agents of this creator
+        </Link>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+/** How the newest calls ended, as a strip: each a bar, the newest on the right, and the sum of it in words. */
+import { useQuery } from '@tanstack/react-query';
+import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
+import { Button, Skeleton } from '../../parts/ui.tsx';
+import { formatDuration } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+
+const LOOKS: Record<AgentOutcome['outcome'], { color: string; height: string; words: string }> = {
+  completed: { color: 'bg-good', height: 'h-full', words: 'completed' },
+  failed: { color: 'bg-bad', height: 'h-1/2', words: 'failed and refunded' },
+  refunded: { color: 'bg-strong', height: 'h-1/2', words: "refunded through no fault of the agent's" },
+  disputed: { color: 'bg-warn', height: 'h-3/4', words: 'disputed' },
+  dispute_upheld: { color: 'bg-bad', height: 'h-3/4', words: 'disputed with success' },
+};
+const KINDS = Object.keys(LOOKS) as AgentOutcome['outcome'][];
+const PLACES = 50;
+
+export function Outcomes({ agentId }: { agentId: string }) {
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ['outcomes', agentId],
+    queryFn: () => call('agents.outcomes', { agent_id: agentId }),
+  });
+  return (
+    <section>
+      <h2 className="mb-3 text-lg font-semibold">Recent calls</h2>
+      <div className="min-h-20">
+        {data ? (
+          <Strip outcomes={data.outcomes} />
+        ) : error ? (
+          <div className="flex flex-wrap items-center gap-3 text-sm text-faint">
+            {explain(error)}
+            <Button small busy={isFetching} onClick={() => void refetch()}>
+              Try again
+            </Button>
+          </div>
+        ) : (
+          <Skeleton className="h-12" />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Strip({ outcomes }: { outcomes: AgentOutcome[] }) {
+  return (
+    <>
+      <ol className="flex h-12 items-end gap-px sm:gap-0.5" aria-label="Newest calls, oldest first">
+        {Array.from({ length: PLACES - outcomes.length }, (_, index) => (
+          <li key={`none ${index}`} aria-hidden="true" className="h-full min-w-0 flex-1 rounded-sm bg-sunken" />
+        ))}
+        {outcomes.toReversed().map((outcome, index) => (
+          <Bar key={index} outcome={outcome} />
+        ))}
+      </ol>
+      <p className="mt-2.5 text-sm text-faint">{sumOf(outcomes)}</p>
+    </>
+  );
+}
+
+function sumOf(outcomes: AgentOutcome[]): string {
+  if (outcomes.length === 0) return 'Nobody has called it yet.';
+  const counts = KINDS.map((kind) => [kind, outcomes.filter(({ outcome }) => outcome === kind).length] as const);
+  const words = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${LOOKS[kind].words}`);
+  const total = outcomes.length === 1 ? 'The only call so far' : `Of the last ${outcomes.length} calls`;
+  return `${total}: ${words.join(', ')}.`;
+}
+
+function Bar({ outcome: { outcome, ended_at, execution_time_ms } }: { outcome: AgentOutcome }) {
+  const { color, height, words } = LOOKS[outcome];
+  const time = new Date(ended_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const title = `${time}: ${words}${execution_time_ms === null ? '' : ` in ${formatDuration(execution_time_ms)}`}`;
+  return (
+    <li title={title} className="flex h-full min-w-0 flex-1 items-end rounded-sm bg-sunken">
+      <span className={`w-full rounded-sm ${color} ${height}`} aria-hidden="true" />
+      <span className="sr-only">{title}</span>
+    </li>
+  );
+}

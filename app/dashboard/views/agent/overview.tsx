@@ -1,0 +1,125 @@
+/** What anyone should know of an agent before paying it. */
+import { lazy, type ReactNode, Suspense } from 'react';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { Facts, Figure } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { Collateral } from './collateral.tsx';
+import { CreatorAgents } from './creatorAgents.tsx';
+import { Outcomes } from './outcomes.tsx';
+import { SchemaFields } from './schema/schemaFields.tsx';
+
+const Markdown = lazy(() => import('../../parts/markdown.tsx'));
+
+export function Overview({ agent }: { agent: AgentFull }) {
+  return (
+    <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
+      <div className="grid min-w-0 content-start gap-10">
+        <Figures agent={agent} />
+        <Outcomes agentId={agent.agent_id} />
+        <section>
+          <h2 className="mb-3 text-lg font-semibold">What it does</h2>
+          {/* Until it is loaded the text as it is, which takes about the same room. */}
+          <Suspense fallback={<p className="text-sm leading-relaxed whitespace-pre-line">{agent.description}</p>}>
+            <Markdown text={agent.description} />
+          </Suspense>
+        </section>
+        <SchemaFields
+          title="What it takes"
+          schema={agent.input_schema}
+          isInput
+          none="A task in words is all it needs; it has no fixed parameters."
+        />
+        <SchemaFields
+          title="What it answers"
+          schema={agent.output_schema}
+          none="An object whose fields its creator does not describe."
+        />
+      </div>
+      <aside className="grid min-w-0 content-start gap-8" aria-label="Facts">
+        <Aside title="Creator">
+          <Facts
+            rows={[
+              ['Name', agent.creator.display_name],
+              ['Wallet', <Id key="wallet" value={agent.creator.pubkey} kind="address" />],
+              ['Identity', agent.creator.verified ? 'Verified by the marketplace' : 'Not verified'],
+            ]}
+          />
+        </Aside>
+        <Aside title="Terms">
+          <Facts
+            rows={[
+              ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
+              ['Timeout', timeouts(agent)],
+              ['Disputes', agent.dispute_count === 0 ? 'None' : formatCount(agent.dispute_count)],
+              ['Listed', <Time key="listed" at={agent.created_at} />],
+            ]}
+          />
+        </Aside>
+        <Aside title="On the chain">
+          <Facts
+            rows={[
+              ['Agent id', <Id key="id" value={agent.agent_id} />],
+              [
+                'Listing',
+                <a
+                  key="listing"
+                  href={agent.on_chain_listing}
+                  target="_blank"
+                  rel="noreferrer"
+                  className="text-accent underline underline-offset-2"
+                >
+                  In the explorer
+                </a>,
+              ],
+            ]}
+          />
+          <Collateral agentId={agent.agent_id} />
+        </Aside>
+        <CreatorAgents agent={agent} />
+      </aside>
+    </div>
+  );
+}
+
+function Aside({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0 max-lg:first:border-t max-lg:first:pt-5">
+      <h2 className="font-semibold">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
+  return least === most ? formatSpan(most) : `${formatSpan(most)}, or from ${formatSpan(least)} if you choose`;
+}
+
+function Figures({ agent }: { agent: AgentFull }) {
+  const { total_executions, successful_executions, success_rate, avg_execution_time_ms, health } = agent;
+  const hasRun = total_executions > 0;
+  const { p50_ms, p95_ms, success_rate_recent } = health;
+  return (
+    <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+      <Figure
+        label="Success rate"
+        value={hasRun ? formatRate(success_rate) : '–'}
+        about={success_rate_recent === null ? 'No calls yet' : `${formatRate(success_rate_recent)} of the last 50`}
+      />
+      <Figure
+        label="Calls"
+        value={formatCount(total_executions)}
+        about={hasRun ? `${formatCount(successful_executions)} completed` : 'Be the first to call it'}
+      />
+      <Figure
+        label="Average time"
+        value={hasRun ? formatDuration(avg_execution_time_ms) : '–'}
+        about="From sending to a result"
+      />
+      <Figure
+        label="Usual time"
+        value={p50_ms === null ? '–' : formatDuration(p50_ms)}
+        about={p95_ms === null ? 'Of the last 50 calls' : `95 % within ${formatDuration(p95_ms)}`}
+      />
+    </div>
+  );
+}

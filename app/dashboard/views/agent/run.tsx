@@ -1,0 +1,217 @@
+/** Calling the agent from here: what to send, what it costs, who pays; then what comes of it. */
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { LeaveGuard } from '../../parts/leaving.tsx';
+import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { formatAmount } from '../../parts/values.tsx';
+import { hasFields, isFormable, SchemaForm, type SchemaFormHandle } from './form/schemaForm.tsx';
+import { Money } from './run/money.tsx';
+import { RunOutcome } from './run/outcome.tsx';
+import { PayByWallet } from './run/payByWallet.tsx';
+import { type Payer, PayerChoice } from './run/payerChoice.tsx';
+import { RunProgress } from './run/progress.tsx';
+import { type Inputs, type Opened, useRun } from './run/useRun.ts';
+import { exampleParameters, hasExamples } from './schema/example.ts';
+
+export default function RunTab({ agent }: { agent: AgentFull }) {
+  const [task, setTask] = useState('');
+  const [parameters, setParameters] = useState<Record<string, unknown>>({});
+  const [timeout, setTimeoutText] = useState('');
+  const [payer, setPayer] = useState<Payer>('wallet');
+  const [apiKey, setApiKey] = useState('');
+  const [asJson, setAsJson] = useState(false);
+  const [isChecked, setChecked] = useState(false);
+  const [isPaying, setPaying] = useState(false);
+  const [isStarted, setStarted] = useState(false);
+  const [hasTyped, setTyped] = useState(false);
+  const form = useRef<SchemaFormHandle>(null);
+  const shown = useRef<HTMLDivElement>(null);
+  const running = useRun(agent);
+  const { run } = running;
+
+  const isRunShown = run !== null && (payer === 'key' || isStarted || !isPaying);
+  useEffect(() => {
+    if (isRunShown) shown.current?.focus();
+  }, [isRunShown]);
+
+  const seconds = timeout.trim() === '' ? null : Number(timeout);
+  const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
+  const errors = {
+    task: task.trim() === '' ? 'Say in words what the agent should do.' : null,
+    timeout: isTimeout(seconds, agent)
+      ? null
+      : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,
+    apiKey:
+      payer === 'wallet' || /^crtx_(live|test)_\S+$/.test(apiKey.trim())
+        ? null
+        : 'A key begins with crtx_test_ or crtx_live_.',
+  };
+  const errorOf = (name: keyof typeof errors) => (isChecked ? errors[name] : null);
+  const isUnstarted = run?.opened != null && !isStarted && !run.hasEnded && run.execution?.status !== 'running';
+  const isUnsigned = (hasTyped && run === null) || isUnstarted;
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    setChecked(true);
+    const isValid = form.current?.validate() ?? true;
+    if (!isValid || Object.values(errors).some(Boolean)) {
+      // After React has marked them.
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('main form [aria-invalid]')?.focus());
+      return;
+    }
+    if (payer === 'wallet') setPaying(true);
+    else void running.byKey(apiKey.trim(), inputs);
+  }
+
+  function again() {
+    setStarted(false);
+    running.clear();
+  }
+
+  if (agent.status === 'paused') {
+    return (
+      <Note tone="warn" title="This agent is paused">
+        Its creator takes no calls now. Come back later, or choose another agent.
+      </Note>
+    );
+  }
+  const opened: Opened | null = run?.opened ?? null;
+  return (
+    <>
+      <LeaveGuard when={isUnsigned} title={opened ? 'Leave before it is started?' : 'Leave without running it?'}>
+        {opened
+          ? 'The price is in escrow, and the work is not started. It would be refunded later.'
+          : 'What you have filled in would be lost.'}
+      </LeaveGuard>
+      <PayByWallet
+        open={isPaying}
+        onOpenChange={setPaying}
+        agent={agent}
+        inputs={inputs}
+        opened={opened}
+        onOpened={running.opened}
+        onStarted={() => {
+          setStarted(true);
+          running.again();
+        }}
+        onAnswer={running.answered}
+        onError={(error) => {
+          setStarted(false);
+          running.failed(error);
+        }}
+      />
+      {isRunShown ? (
+        <div
+          ref={shown}
+          tabIndex={-1}
+          className="grid items-start gap-x-12 gap-y-8 outline-none lg:grid-cols-[20rem_minmax(0,1fr)]"
+        >
+          <RunProgress
+            run={notStarted(run, isStarted)}
+            agent={agent}
+            timeoutSeconds={seconds ?? agent.timeout_seconds}
+          />
+          <RunOutcome run={notStarted(run, isStarted)} onStart={() => setPaying(true)} onAgain={again} />
+        </div>
+      ) : (
+        <form
+          noValidate
+          onSubmit={submit}
+          onInput={() => setTyped(true)}
+          className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]"
+        >
+          <div className="grid min-w-0 gap-6">
+            <TextArea
+              label="Task"
+              hint="In your own words: what should the agent do?"
+              value={task}
+              onChange={({ target }) => setTask(target.value)}
+              error={errorOf('task')}
+              aria-required
+              maxLength={100_000}
+            />
+            <section className="grid gap-4">
+              <div className="flex flex-wrap items-center justify-between gap-2">
+                <h2 className="font-semibold">Parameters</h2>
+                <span className="flex flex-wrap gap-2">
+                  {hasExamples(agent.input_schema) && (
+                    <Button
+                      small
+                      kind="quiet"
+                      onClick={() => {
+                        setParameters(exampleParameters(agent.input_schema));
+                        setTyped(true);
+                      }}
+                    >
+                      Fill in an example
+                    </Button>
+                  )}
+                  {isFormable(agent.input_schema) && (
+                    <Button small kind="quiet" aria-pressed={asJson} onClick={() => setAsJson(!asJson)}>
+                      {asJson ? 'Edit as a form' : 'Edit as JSON'}
+                    </Button>
+                  )}
+                </span>
+              </div>
+              {hasFields(agent.input_schema) || asJson || !isFormable(agent.input_schema) ? (
+                <SchemaForm
+                  ref={form}
+                  schema={agent.input_schema}
+                  value={parameters}
+                  onChange={setParameters}
+                  asJson={asJson}
+                />
+              ) : (
+                <p className="text-sm text-faint">This agent has no fixed parameters: the task is all that it needs.</p>
+              )}
+            </section>
+          </div>
+          <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
+            <Money
+              agent={agent}
+              seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds}
+            />
+            <PayerChoice
+              payer={payer}
+              onPayer={setPayer}
+              apiKey={apiKey}
+              onApiKey={setApiKey}
+              error={errorOf('apiKey')}
+            />
+            <details className="text-sm">
+              <summary className="py-1 text-faint hover:text-ink">Shorter timeout</summary>
+              <div className="mt-2">
+                <Input
+                  label="Timeout in seconds"
+                  hint={`Default ${agent.timeout_seconds}; without a result by then you are refunded.`}
+                  inputMode="numeric"
+                  value={timeout}
+                  onChange={({ target }) => setTimeoutText(target.value)}
+                  error={errorOf('timeout')}
+                />
+              </div>
+            </details>
+            <Button type="submit" kind="primary" className="w-full">
+              Pay {formatAmount(agent.price_per_call_usdc)} and run
+            </Button>
+          </aside>
+        </form>
+      )}
+    </>
+  );
+}
+
+/** An escrow whose start was never signed says so itself: there is no error of the service's. */
+function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarted: boolean) {
+  const isWaiting = run.opened !== null && !isStarted && !run.hasEnded && run.error === null;
+  return isWaiting ? { ...run, error: new Error('Your wallet has not signed the start.') } : run;
+}
+
+function isTimeout(seconds: number | null, { min_timeout_seconds, timeout_seconds }: AgentFull): boolean {
+  if (seconds === null) return true;
+  return Number.isInteger(seconds) && seconds >= min_timeout_seconds && seconds <= timeout_seconds;
+}
+
+/** As it is sent: fields that are empty are not there. */
+const withoutEmpty = (parameters: Record<string, unknown>): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(parameters));

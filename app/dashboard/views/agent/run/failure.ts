@@ -1,0 +1,158 @@
+/** Why something could not be run, and what to do about it, in words. */
+import { MarketplaceError } from '../../../../sdk/client/answer.ts';
+import type { ErrorDetails, RequestIssue } from '../../../../sdk/wire/errorCodes.ts';
+import { formatSol } from '../../../../sdk/wire/sol.ts';
+import { formatAmount, shorten } from '../../../parts/values.tsx';
+import { explain } from '../../../service.ts';
+
+export interface Failure {
+  title: string;
+  text: string;
+  /** Whether the very same call may be asked for again. */
+  mayRepeat?: boolean;
+  /** Where in the page it is mended. */
+  to?: { path: '/keys' | '/'; label: string };
+}
+
+const KEYS = { path: '/keys', label: 'To the API keys' } as const;
+const NOT_PAID = 'Nothing was paid.';
+
+/** The service's own error, also where a wallet's function has put it into words. */
+export function marketplaceErrorIn(error: unknown): MarketplaceError | null {
+  if (error instanceof MarketplaceError) return error;
+  return error instanceof Error && error.cause instanceof MarketplaceError ? error.cause : null;
+}
+
+export function describeFailure(error: unknown): Failure {
+  const found = marketplaceErrorIn(error);
+  if (error instanceof TypeError) {
+    return {
+      title: 'The marketplace does not answer',
+      text: 'It may have got this call all the same. Try again as soon as you are connected: the same call never pays twice.',
+      mayRepeat: true,
+    };
+  }
+  if (!found) return { title: 'It could not be run', text: explain(error) };
+  const { code, message, details } = found;
+  switch (code) {
+    case 'insufficient_balance':
+      return balance(details as ErrorDetails<'insufficient_balance'>, message);
+    case 'unauthorized':
+      return {
+        title: 'The API key is not accepted',
+        text: `It may be mistyped, revoked or expired. ${NOT_PAID}`,
+        to: KEYS,
+      };
+    case 'wrong_environment':
+      return { title: 'This API key is for another network', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
+    case 'insufficient_scope':
+      return {
+        title: 'This API key may not call agents',
+        text: `Its owner allows it only to read. ${NOT_PAID}`,
+        to: KEYS,
+      };
+    case 'address_not_allowed':
+      return { title: 'This API key is not allowed from here', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
+    case 'price_changed':
+      return {
+        title: 'The price has changed',
+        text: `${sentence(message)} ${NOT_PAID} The page shows the new price in a moment: look at it, and run again if you agree.`,
+      };
+    case 'agent_paused':
+      return {
+        title: 'The agent is paused',
+        text: `Its creator has paused it since you opened this page. ${NOT_PAID}`,
+        to: { path: '/', label: 'To other agents' },
+      };
+    case 'agent_not_found':
+      return {
+        title: 'The agent is gone',
+        text: `It was taken off the marketplace. ${NOT_PAID}`,
+        to: { path: '/', label: 'To other agents' },
+      };
+    case 'invalid_request':
+      return { title: 'The agent cannot take this', text: issues(details as ErrorDetails<'invalid_request'>, message) };
+    case 'rate_limited':
+    case 'service_unavailable':
+      return {
+        title: 'The marketplace is busy',
+        text: `${sentence(message)} Try again in ${wait(found)}: a repeated try never pays twice.`,
+        mayRepeat: true,
+      };
+    case 'request_in_progress':
+    case 'internal_error':
+    case 'unknown':
+      return {
+        title: 'What came of it is not known yet',
+        text: `${sentence(message)} Try again: the same call never pays twice.`,
+        mayRepeat: true,
+      };
+    default:
+      return { title: 'It could not be run', text: sentence(message) };
+  }
+}
+
+function balance(details: ErrorDetails<'insufficient_balance'>, message: string): Failure {
+  if (!details)
+    return { title: 'There is not enough to pay for it', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
+  const wallet = shorten(details.wallet);
+  if (details.limit === 'gas') {
+    const need =
+      details.need_lamports === null ? '' : ` This call needs ${formatSol(BigInt(details.need_lamports))} SOL.`;
+    const have = details.have_lamports === null ? '' : ` It holds ${formatSol(BigInt(details.have_lamports))} SOL.`;
+    return {
+      title: 'The wallet has no gas left for keys',
+      text: `Network fees of calls by key come from the tank of the wallet ${wallet}.${have}${need} Top it up, and run again. ${NOT_PAID}`,
+      to: KEYS,
+    };
+  }
+  const need = `This call costs ${formatAmount(details.need_usdc)}.`;
+  const have = (what: string) => (details.have_usdc === null ? '' : ` ${what} ${formatAmount(details.have_usdc)}.`);
+  const renews = details.renews_at
+    ? ` The period begins again on ${new Date(details.renews_at).toLocaleString()}.`
+    : '';
+  switch (details.limit) {
+    case 'balance':
+      return {
+        title: 'The wallet has too little USDC',
+        text: `${need}${have(`The wallet ${wallet} has`)} Send it USDC, and run again. ${NOT_PAID}`,
+      };
+    case 'allowance':
+      return {
+        title: "The wallet's allowance is used up",
+        text: `${need}${have('Keys of this wallet may still spend')} Raise the allowance, and run again. ${NOT_PAID}`,
+        to: KEYS,
+      };
+    case 'per_execution':
+      return {
+        title: 'This is dearer than the key may pay for one call',
+        text: `${need}${have('The key may pay at most')} Raise the limit, or use another key. ${NOT_PAID}`,
+        to: KEYS,
+      };
+    case 'period':
+      return {
+        title: 'The key has spent what it may in this period',
+        text: `${need}${have('Left are')}${renews} Wait, raise the limit, or use another key. ${NOT_PAID}`,
+        to: KEYS,
+      };
+    case 'total':
+      return {
+        title: 'The key has spent all that it may',
+        text: `${need}${have('Left are')} Raise the limit, or use another key. ${NOT_PAID}`,
+        to: KEYS,
+      };
+  }
+}
+
+function issues(details: ErrorDetails<'invalid_request'>, message: string): string {
+  const list = details?.issues.map(issue) ?? [];
+  return list.length > 0 ? `${list.join(' ')} ${NOT_PAID}` : `${sentence(message)} ${NOT_PAID}`;
+}
+
+const issue = ({ path, expected, got }: RequestIssue): string =>
+  sentence(`${path || 'The request'}: ${expected}; it is ${got}`);
+
+const wait = ({ retryAfterSeconds }: MarketplaceError): string =>
+  retryAfterSeconds === null ? 'a moment' : `${retryAfterSeconds} seconds`;
+
+export const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

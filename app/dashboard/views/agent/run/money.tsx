@@ -1,0 +1,22 @@
+/** What a call costs and what will happen to the money, said before anybody signs. */
+import { useQuery } from '@tanstack/react-query';
+import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { Card } from '../../../parts/ui.tsx';
+import { formatAmount, formatSpan } from '../../../parts/values.tsx';
+import { configQuery } from '../../../service.ts';
+
+export function Money({ agent, seconds }: { agent: AgentFull; seconds: number }) {
+  const { data: config } = useQuery(configQuery);
+  const fee = config ? `, less the marketplace's ${config.fee_bps / 100} %` : '';
+  return (
+    <Card>
+      <h2 className="text-sm text-faint">This call costs</h2>
+      <p className="mt-1 text-2xl font-semibold tabular-nums">{formatAmount(agent.price_per_call_usdc)}</p>
+      <ol className="mt-4 grid list-decimal gap-2 pl-4 text-sm text-faint marker:text-strong">
+        <li>The price goes into an escrow on Solana.</li>
+        <li>A result that the creator has signed releases it to the creator{fee}.</li>
+        <li>Without one within {formatSpan(seconds)}, all of it comes back to you.</li>
+      </ol>
+    </Card>
+  );
+}

@@ -1,0 +1,182 @@
+/** What came of a call: the result and its figures, or why there is none and where the money is. */
+import { Link } from '@tanstack/react-router';
+import { Result, Steps } from '../../../parts/result.tsx';
+import { Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
+import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
+import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
+import type { RunState } from './useRun.ts';
+
+export function isFailed({ execution, error, answer, hasEnded }: RunState): boolean {
+  if (answer) return false;
+  return execution ? execution.status === 'failed' : hasEnded && error !== null;
+}
+
+interface OutcomeProps {
+  run: RunState;
+  /** Starts what the wallet has put into escrow. */
+  onStart(): void;
+  onAgain(): void;
+}
+
+export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
+  if (!run.hasEnded) return <Pending run={run} onStart={onStart} onAgain={onAgain} />;
+  return (
+    <div className="grid gap-6">
+      {isFailed(run) ? <Why run={run} /> : <What run={run} />}
+      <Ways run={run} onAgain={onAgain} />
+    </div>
+  );
+}
+
+/** Before the end: that it may be left alone, or why it has not begun. */
+function Pending({ run, onStart, onAgain }: OutcomeProps) {
+  const { error, executionId, opened, execution } = run;
+  const isAtWork = execution?.status === 'running';
+  if (error !== null && !isAtWork) {
+    const { title, text, to, mayRepeat = false } = describeFailure(error);
+    return (
+      <div className="grid gap-4">
+        <Note tone={opened ? 'warn' : 'bad'} title={opened ? 'The work has not started' : title}>
+          {text}
+          {opened && ' The price is in escrow: start the work again, or wait for its refund.'}
+        </Note>
+        <div className="flex flex-wrap gap-2">
+          {opened ? (
+            <Button kind="primary" onClick={onStart}>
+              Start it again
+            </Button>
+          ) : (
+            <>
+              {mayRepeat && (
+                <Button kind="primary" onClick={() => run.repeat?.()}>
+                  Try again
+                </Button>
+              )}
+              <Button kind={mayRepeat ? 'plain' : 'primary'} onClick={onAgain}>
+                Change it
+              </Button>
+            </>
+          )}
+          {to && (
+            <Link to={to.path} className={buttonStyle()}>
+              {to.label}
+            </Link>
+          )}
+          {executionId && <ToExecution id={executionId} />}
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div className="grid min-h-40 content-center justify-items-center gap-3 rounded-xl border border-dashed border-line p-6 text-center">
+      <Spinner label={isAtWork ? 'The agent is at work …' : 'Getting ready …'} />
+      {executionId && (
+        <p className="max-w-md text-sm text-faint">
+          You may leave this page: the call goes on, and{' '}
+          <Link to="/executions" className="text-accent underline underline-offset-2">
+            your executions
+          </Link>{' '}
+          show how it ends.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function What({ run: { execution, answer, executionId } }: { run: RunState }) {
+  const found = execution ?? answer;
+  if (!found) return null;
+  const steps = execution?.steps ?? [];
+  return (
+    <>
+      <section>
+        <h2 className="mb-3 text-lg font-semibold">Result</h2>
+        {found.result === null ? (
+          <Note tone="warn" title="The result is not here">
+            The call was completed and paid, and this service does not have its result any more. Its hash is on the
+            chain.
+          </Note>
+        ) : (
+          <Result text={found.result} name={`result-${(executionId ?? '').slice(0, 8)}`} />
+        )}
+      </section>
+      <Facts
+        rows={[
+          ['Paid', formatAmount(found.cost_usdc)],
+          found.execution_time_ms !== null && ['Time', formatDuration(found.execution_time_ms)],
+          found.tokens_used !== null && ['Tokens used', formatCount(found.tokens_used)],
+          found.result_hash !== null && ['Result hash', <Id key="hash" value={found.result_hash} />],
+          ['Execution', <Id key="id" value={found.execution_id} />],
+        ]}
+      />
+      {steps.length > 0 && (
+        <details className="rounded-lg border border-line px-4 py-3">
+          <summary className="text-sm font-medium">How the agent says it worked: {steps.length} steps</summary>
+          <div className="mt-4">
+            <Steps steps={steps} />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+const MONEY = {
+  done: 'Your money is back: the whole price was refunded.',
+  claimable: 'The refund waits until the wallet that paid has a USDC account again.',
+  blocked: 'The refund waits because the USDC account of the wallet that paid is frozen.',
+  pending: 'The refund is on its way.',
+  none: 'No escrow was opened, so nothing was paid.',
+  unknown: 'The whole price goes back to the wallet that paid it.',
+};
+
+function Why({ run: { execution, error, executionId } }: { run: RunState }) {
+  const said = execution?.error ?? marketplaceErrorIn(error);
+  const isLate = said?.code === 'execution_timeout';
+  return (
+    <>
+      <Note tone="bad" title={isLate ? 'The agent did not answer in time' : 'The agent gave no valid result'}>
+        {said && <p>{sentence(said.message)}</p>}
+        <p className="mt-1">{MONEY[execution === null ? 'unknown' : (execution.refund ?? 'none')]}</p>
+      </Note>
+      {executionId && (
+        <Facts
+          rows={[
+            execution !== null && ['Paid', formatAmount(execution.cost_usdc)],
+            ['Execution', <Id key="id" value={executionId} />],
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Ways({ run, onAgain }: { run: RunState; onAgain(): void }) {
+  const { executionId } = run;
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button kind="primary" onClick={onAgain}>
+        Run again
+      </Button>
+      {executionId && (
+        <>
+          <ToExecution id={executionId} />
+          {!isFailed(run) && (
+            // A page of its own, which the service gives another policy.
+            <a href={`/verify?id=${executionId}`} className={buttonStyle()}>
+              Verify it yourself
+            </a>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function ToExecution({ id }: { id: string }) {
+  return (
+    <Link to="/executions/$executionId" params={{ executionId: id }} className={buttonStyle()}>
+      Execution and receipt
+    </Link>
+  );
+}

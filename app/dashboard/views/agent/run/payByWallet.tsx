@@ -1,0 +1,147 @@
+/** Paying for a call by the wallet itself: a transaction that opens the escrow, then a message that starts the work. */
+import { useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import type { ExecuteAnswer } from '../../../../sdk/client/client.ts';
+import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
+import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { SignDialog, type Signing } from '../../../parts/sign.tsx';
+import { Note } from '../../../parts/ui.tsx';
+import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
+import { openChain } from '../../../wallet/chain.ts';
+import { useConnected } from '../../../wallet/wallets.ts';
+import type { Inputs, Opened } from './useRun.ts';
+
+interface PayByWalletProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  agent: AgentFull;
+  inputs: Inputs;
+  /** What is in escrow already and only has to be started. */
+  opened: Opened | null;
+  onOpened(opened: Opened): void;
+  /** The message is signed; what comes now can be watched from anywhere. */
+  onStarted(): void;
+  onAnswer(answer: ExecuteAnswer): void;
+  onError(error: unknown): void;
+}
+
+/** What the wallet holds, and how long a refund may take at most, from the chain. */
+function useFunds(address: string | undefined, enabled: boolean) {
+  return useQuery({
+    queryKey: ['funds', address],
+    enabled: enabled && address !== undefined,
+    queryFn: async () => {
+      const { marketplace, readUsdcAccount, PublicKey, Refusal } = await openChain();
+      const account = await readUsdcAccount(marketplace, new PublicKey(address ?? '')).catch((error: unknown) => {
+        if (error instanceof Refusal && error.code === 'funds_missing') return { amount: 0n };
+        throw error;
+      });
+      return { amount: account.amount, graceSeconds: marketplace.config.refundGraceSeconds };
+    },
+  });
+}
+
+export function PayByWallet(props: PayByWalletProps) {
+  const { open, onOpenChange, agent, inputs, opened, onOpened, onStarted, onAnswer, onError } = props;
+  const connected = useConnected();
+  const { data: funds } = useFunds(connected?.account.address, open);
+  // A second try after a refused message must not pay once more.
+  const present = useRef<Opened | null>(null);
+  present.current = opened;
+
+  const price = parseUsdc(agent.price_per_call_usdc);
+  const seconds = inputs.timeoutSeconds ?? agent.timeout_seconds;
+  const isShort = funds !== undefined && opened === null && funds.amount < price;
+
+  async function work({ marketplace, openByWallet, startByWallet, PublicKey, wallet, onProgress }: Signing) {
+    const { requestHash, parseUuid } = await import('../../../../sdk/receipt/receipt.ts');
+    if (!present.current) {
+      onProgress('Asking your wallet to sign the payment into escrow …');
+      const paid = await openByWallet(marketplace, {
+        wallet,
+        agentId: new PublicKey(agent.agent_id),
+        requestHash: requestHash(inputs.task, inputs.parameters),
+        maxPrice: price,
+        timeoutSeconds: seconds,
+        onProgress,
+      });
+      present.current = { executionId: paid.execution_id, signature: paid.signature };
+      onOpened(present.current);
+      onProgress('The price is in escrow.');
+    }
+    const executionId = parseUuid(present.current.executionId);
+    if (!executionId) throw new Error(`${present.current.executionId} is no execution's id`);
+    onProgress('Asking your wallet to sign the start, a message that spends nothing …');
+    await untilStarted((onSigned) =>
+      startByWallet(marketplace, {
+        wallet: {
+          ...wallet,
+          async signMessage(message) {
+            const signature = await wallet.signMessage(message);
+            onSigned();
+            return signature;
+          },
+        },
+        executionId,
+        task: inputs.task,
+        parameters: inputs.parameters,
+      }),
+    );
+  }
+
+  /** Until the message is signed: the answer, which takes as long as the agent works, is waited for in the page. */
+  function untilStarted(start: (onSigned: () => void) => Promise<ExecuteAnswer>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let isSigned = false;
+      const answer = start(() => {
+        isSigned = true;
+        onStarted();
+        resolve();
+      });
+      answer.then(onAnswer, (error: unknown) => (isSigned ? onError(error) : reject(error as Error)));
+    });
+  }
+
+  return (
+    <SignDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={opened ? `Start ${agent.name}` : `Run ${agent.name}`}
+      about={
+        opened
+          ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
+          : 'Your wallet asks twice: for the payment into escrow, and for a message that starts the work.'
+      }
+      rows={
+        opened
+          ? [['Execution', <Id key="id" value={opened.executionId} />]]
+          : [
+              ['Into escrow', formatAmount(agent.price_per_call_usdc)],
+              [
+                'You have',
+                funds ? formatAmount(toUsdc(funds.amount)) : connected ? 'Reading …' : 'Connect a wallet to see it',
+              ],
+              ['Paid out', "Only against the creator's signature over your result"],
+              ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
+              [
+                'If we fail',
+                funds
+                  ? `You take it back yourself ${formatSpan(seconds + funds.graceSeconds)} after opening`
+                  : 'You take it back yourself',
+              ],
+              ['In SOL', 'Network fees, and rent that comes back'],
+            ]
+      }
+      confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
+      disabled={isShort}
+      work={work}
+      onDone={() => onOpenChange(false)}
+    >
+      {isShort && (
+        <Note tone="warn" title="This wallet has too little USDC">
+          Send it {formatAmount(toUsdc(price - funds.amount))} more, or pay by the API key of another wallet.
+        </Note>
+      )}
+    </SignDialog>
+  );
+}

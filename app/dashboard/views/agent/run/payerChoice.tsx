@@ -1,0 +1,84 @@
+/** Who pays: the connected wallet, or the wallet behind an API key. */
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { cx, Input } from '../../../parts/ui.tsx';
+import { shorten } from '../../../parts/values.tsx';
+import { useConnected } from '../../../wallet/wallets.ts';
+
+export type Payer = 'wallet' | 'key';
+
+interface PayerChoiceProps {
+  payer: Payer;
+  onPayer(payer: Payer): void;
+  apiKey: string;
+  onApiKey(apiKey: string): void;
+  error: string | null;
+}
+
+export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
+  const connected = useConnected();
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-2 text-sm font-medium">Pay by</legend>
+      <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
+        {connected
+          ? `${connected.wallet.name}, ${shorten(connected.account.address)}`
+          : 'You are asked to connect one.'}
+      </Choice>
+      <Choice value="key" payer={payer} onPayer={onPayer} title="API key">
+        Spends within the key's limits, without a signature.
+      </Choice>
+      {payer === 'key' && (
+        <div className="mt-2 grid gap-2">
+          <Input
+            label="API key"
+            hint="Kept in this page's memory until you leave it, and nowhere else."
+            // No password field: browsers offer to keep those.
+            className="font-mono [-webkit-text-security:disc]"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            placeholder="crtx_…"
+            value={apiKey}
+            onChange={({ target }) => onApiKey(target.value)}
+            error={error}
+          />
+          <Link to="/keys" className="text-xs text-accent underline underline-offset-2">
+            Make an API key
+          </Link>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+interface ChoiceProps {
+  value: Payer;
+  payer: Payer;
+  onPayer(payer: Payer): void;
+  title: string;
+  children: ReactNode;
+}
+
+function Choice({ value, payer, onPayer, title, children }: ChoiceProps) {
+  return (
+    <label
+      className={cx(
+        'flex cursor-pointer items-start gap-3 rounded-lg border px-3 py-2.5',
+        value === payer ? 'border-accent bg-accent-soft/50' : 'border-line bg-raised hover:border-strong',
+      )}
+    >
+      <input
+        type="radio"
+        name="payer"
+        className="mt-0.5 size-4.5 accent-(--accent)"
+        checked={value === payer}
+        onChange={() => onPayer(value)}
+      />
+      <span className="text-sm">
+        <span className="font-medium">{title}</span>
+        <span className="block text-xs text-faint">{children}</span>
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,228 @@
+/** How far a call is: escrow, dispatched, verified, settled or refunded; each with what proves it once that is known. */
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { cx, Spinner } from '../../../parts/ui.tsx';
+import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
+import { configQuery, explorerUrl } from '../../../service.ts';
+import { describeFailure } from './failure.ts';
+import { isFailed } from './outcome.tsx';
+import type { RunState } from './useRun.ts';
+
+type State = 'waiting' | 'active' | 'done' | 'failed';
+
+interface Step {
+  name: string;
+  about: ReactNode;
+  state: State;
+}
+
+export function RunProgress({
+  run,
+  agent,
+  timeoutSeconds,
+}: {
+  run: RunState;
+  agent: AgentFull;
+  timeoutSeconds: number;
+}) {
+  const { data: config } = useQuery(configQuery);
+  const links = {
+    opened: run.opened && config ? explorerUrl(config, 'tx', run.opened.signature) : null,
+    record: run.execution?.on_chain_record ?? null,
+    settled: run.answer?.on_chain_record ?? null,
+  };
+  return (
+    <section aria-label="Progress">
+      <div className="mb-4 flex items-baseline justify-between gap-4">
+        <h2 className="text-lg font-semibold">{titleOf(run)}</h2>
+        <Elapsed from={run.begunAt} until={run.endedAt} />
+      </div>
+      <ol aria-live="polite">
+        {stepsOf(run, agent, timeoutSeconds, links).map((step, index, { length }) => (
+          <li key={step.name} className="grid grid-cols-[1.5rem_1fr] gap-x-3">
+            <div className="flex flex-col items-center">
+              <Mark state={step.state} />
+              {index < length - 1 && (
+                <span className={cx('w-px flex-1', step.state === 'done' ? 'bg-good' : 'bg-line')} />
+              )}
+            </div>
+            <div className={cx('min-h-16 pb-4', step.state === 'waiting' && 'text-faint')}>
+              <p className="font-medium">
+                {step.name}
+                <span className="sr-only">: {SPOKEN[step.state]}</span>
+              </p>
+              <div className="text-sm text-faint">{step.about}</div>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const SPOKEN: Record<State, string> = { waiting: 'still to come', active: 'going on', done: 'done', failed: 'failed' };
+
+/** No escrow came about, or nobody knows of one. */
+const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
+
+/** In escrow, and the work is not asked for. */
+const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
+  opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
+
+function titleOf(run: RunState): string {
+  const { hasEnded, execution, answer } = run;
+  if (isRefused(run)) return 'Not run';
+  if (isStalled(run)) return 'Not started';
+  if (!hasEnded) return 'Running';
+  return execution?.status === 'completed' || answer ? 'Completed' : 'Not completed';
+}
+
+interface Links {
+  opened: string | null;
+  record: string | null;
+  settled: string | null;
+}
+
+function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links: Links): Step[] {
+  const { execution, executionId, hasEnded, answer } = run;
+  const price = formatAmount(agent.price_per_call_usdc);
+  const failed = isFailed(run);
+  const wasOpened = executionId !== null;
+  const isVoid = failed && execution !== null && execution.refund === null;
+  const wasSent = wasOpened && !isVoid && (hasEnded || execution?.status === 'running');
+  const isDone = hasEnded && !failed;
+  const refund = execution?.refund ?? null;
+  const step = (done: boolean, isTurn: boolean): State => (done ? 'done' : isTurn ? 'active' : 'waiting');
+  const steps: Step[] = [
+    {
+      name: 'Escrow',
+      state: isRefused(run) || isVoid ? 'failed' : step(wasOpened, true),
+      about: isVoid ? (
+        'It was never opened, and nothing was paid.'
+      ) : wasOpened ? (
+        <>
+          {price} held on Solana. <Out href={links.opened}>Transaction</Out> <Out href={links.record}>Record</Out>
+        </>
+      ) : isRefused(run) ? (
+        describeFailure(run.error).mayRepeat ? (
+          'None that this page knows of yet.'
+        ) : (
+          'None was opened.'
+        )
+      ) : (
+        `Putting ${price} into escrow …`
+      ),
+    },
+    {
+      name: 'Dispatched',
+      state: step(wasSent, wasOpened && !isStalled(run)),
+      about: wasSent
+        ? "The task is with the creator's server."
+        : isStalled(run)
+          ? 'Waits for you to start it.'
+          : 'Sending the task to the creator …',
+    },
+    {
+      name: failed ? 'No valid result' : 'Verified',
+      state: failed ? 'failed' : step(isDone, wasSent),
+      about: failed
+        ? 'The agent gave no result that counts.'
+        : isDone
+          ? "The creator's signature fits the result's hash; the program checked it itself."
+          : `The agent has ${formatSpan(timeoutSeconds)} to answer with a signed result.`,
+    },
+  ];
+  // Of what has not begun there is nothing more to say.
+  if (isRefused(run)) return steps.slice(0, 1);
+  steps.push(
+    failed
+      ? {
+          name: 'Refunded',
+          state: isVoid ? 'waiting' : REFUND_STATES[refund ?? 'none'],
+          about: isVoid ? 'There is nothing to refund.' : REFUNDS[refund ?? 'none'],
+        }
+      : {
+          name: 'Settled',
+          state: step(isDone, false),
+          about: isDone ? (
+            <>
+              {execution && execution.creator_amount_usdc > 0
+                ? `${formatAmount(execution.creator_amount_usdc)} to the creator, ${formatAmount(execution.platform_amount_usdc)} to the marketplace. `
+                : 'The creator is paid. '}
+              <Out href={links.settled ?? (answer === null ? links.record : null)}>On the chain</Out>
+            </>
+          ) : (
+            'Then the escrow pays the creator; else it comes back to you.'
+          ),
+        },
+  );
+  return steps;
+}
+
+const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
+  done: 'done',
+  claimable: 'failed',
+  blocked: 'failed',
+  pending: 'active',
+  none: 'active',
+};
+
+const REFUNDS = {
+  done: 'The whole price is back in the wallet that paid it.',
+  claimable: 'The refund waits for the USDC account of the wallet that paid, which is missing. Make it, and it comes.',
+  blocked: 'The refund waits: the USDC account of the wallet that paid is frozen.',
+  pending: 'The refund is on its way.',
+  none: 'The whole price goes back to the wallet that paid it.',
+};
+
+function Out({ href, children }: { href: string | null; children: string }) {
+  if (!href) return null;
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      className="mr-1 whitespace-nowrap text-accent underline underline-offset-2"
+    >
+      {children}
+      <span className="sr-only"> in the explorer</span>
+    </a>
+  );
+}
+
+function Mark({ state }: { state: State }) {
+  if (state === 'active') return <Spinner />;
+  const look = { waiting: 'border border-strong', done: 'bg-good', failed: 'bg-bad' }[state];
+  return (
+    <span
+      aria-hidden="true"
+      className={cx('mt-1 grid size-4 shrink-0 place-items-center rounded-full text-raised', look)}
+    >
+      {state !== 'waiting' && (
+        <svg
+          viewBox="0 0 16 16"
+          className="size-3"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="2.5"
+          aria-hidden="true"
+        >
+          <path d={state === 'done' ? 'm3.5 8.5 3 2.8L12.5 5' : 'm4.5 4.5 7 7m0-7-7 7'} strokeLinecap="round" />
+        </svg>
+      )}
+    </span>
+  );
+}
+
+const TICK_MS = 500;
+
+function Elapsed({ from, until }: { from: number; until: number | null }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (until !== null) return;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [until]);
+  return <p className="text-sm text-faint tabular-nums">{formatDuration(Math.max(0, (until ?? now) - from))}</p>;
+}

@@ -1,0 +1,79 @@
+/** Example parameters made from an agent's schema: what its author gives as examples, and else the plainest value. */
+import { formsOf, isSchema, namesIn, resolve, type Schema } from './schema.ts';
+
+const MAX_DEPTH = 8;
+
+const FORMATS: Record<string, string> = {
+  date: '2026-01-31',
+  time: '12:00:00Z',
+  'date-time': '2026-01-31T12:00:00Z',
+  duration: 'P1D',
+  email: 'name@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+
+/** Required parameters, and those with an example or default of their own. */
+export function exampleParameters(root: Schema): Record<string, unknown> {
+  const example = exampleOf(root, root, 0);
+  return isSchema(example) ? example : {};
+}
+
+/** Whether the author gave examples, so that they are worth filling in. */
+export function hasExamples(root: Schema): boolean {
+  const properties = resolve(root, root).properties;
+  return (
+    isSchema(properties) && Object.values(properties).some((property) => given(resolve(property, root)) !== undefined)
+  );
+}
+
+function given(schema: Schema): unknown {
+  if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0];
+  return schema.default ?? schema.const ?? (Array.isArray(schema.enum) ? schema.enum[0] : undefined);
+}
+
+function exampleOf(raw: unknown, root: Schema, depth: number): unknown {
+  const schema = resolve(raw, root);
+  const own = given(schema);
+  if (own !== undefined || depth > MAX_DEPTH) return own ?? null;
+  const [type] = Array.isArray(schema.type) ? schema.type : [schema.type];
+  const [form] = formsOf(schema);
+  if (form !== undefined && !isSchema(schema.properties)) return exampleOf(form, root, depth + 1);
+  if (type === 'object' || isSchema(schema.properties)) return objectOf(schema, root, depth);
+  if (type === 'array') {
+    const count = Math.min(Number(schema.minItems ?? 0), 3);
+    return Array.from({ length: count }, () => exampleOf(schema.items ?? {}, root, depth + 1));
+  }
+  if (type === 'integer' || type === 'number') return numberOf(schema);
+  if (type === 'boolean') return false;
+  if (type === 'string') return textOf(schema);
+  return null;
+}
+
+function objectOf(schema: Schema, root: Schema, depth: number): Schema {
+  const required = namesIn(schema.required);
+  const properties = isSchema(schema.properties) ? Object.entries(schema.properties) : [];
+  return Object.fromEntries(
+    properties
+      .filter(([name, property]) => required.includes(name) || given(resolve(property, root)) !== undefined)
+      .map(([name, property]) => [name, exampleOf(property, root, depth + 1)]),
+  );
+}
+
+function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Schema): number {
+  const step = typeof multipleOf === 'number' ? multipleOf : 1;
+  const least =
+    typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : step;
+  const value = Math.ceil(least / step) * step;
+  return typeof maximum === 'number' && value > maximum ? maximum : value;
+}
+
+function textOf({ format, minLength, maxLength }: Schema): string {
+  const known = typeof format === 'string' ? FORMATS[format] : undefined;
+  if (known !== undefined) return known;
+  const text = 'example'.padEnd(Number(minLength ?? 0), '.');
+  return typeof maxLength === 'number' ? text.slice(0, maxLength) : text;
+}

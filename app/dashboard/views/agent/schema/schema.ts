@@ -1,0 +1,162 @@
+/** Reading a JSON Schema for people: its fields as rows, each with its type and limits in words. */
+
+export type Schema = Record<string, unknown>;
+
+export interface SchemaField {
+  /** From the top, such as `rows[].name`; empty for the value itself. */
+  path: string;
+  depth: number;
+  type: string;
+  required: boolean;
+  description: string;
+  /** What values are allowed, one rule each. */
+  rules: string[];
+}
+
+/** Fields are listed this deep, and no more of them than this; the JSON has all. */
+const MAX_DEPTH = 6;
+const MAX_FIELDS = 200;
+
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The schema that a `$ref` names, with what stands beside it; parts of an `allOf` are put together. */
+export function resolve(schema: unknown, root: Schema, depth = 0): Schema {
+  if (!isSchema(schema) || depth > MAX_DEPTH) return isSchema(schema) ? schema : {};
+  let found: Schema = schema;
+  if (typeof schema.$ref === 'string') {
+    const { $ref, ...beside } = schema;
+    found = { ...resolve(lookUp($ref, root), root, depth + 1), ...beside };
+  }
+  if (!Array.isArray(found.allOf)) return found;
+  const { allOf, ...own } = found;
+  const parts = [...allOf.map((part) => resolve(part, root, depth + 1)), own];
+  const properties = parts.flatMap((part) => (isSchema(part.properties) ? Object.entries(part.properties) : []));
+  const required = parts.flatMap((part) => namesIn(part.required));
+  const whole: Schema = Object.assign({}, ...parts);
+  if (properties.length > 0) whole.properties = Object.fromEntries(properties);
+  if (required.length > 0) whole.required = [...new Set(required)];
+  return whole;
+}
+
+function lookUp(ref: string, root: Schema): unknown {
+  const names = ref.startsWith('#/') ? ref.slice(2).split('/') : [];
+  return names
+    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((value, name) => (isSchema(value) ? value[name] : undefined), root);
+}
+
+export const namesIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+
+/** The rows of a schema in the order in which it has them; `isCut` where there are more. */
+export function fieldsOf(root: Schema): { fields: SchemaField[]; isCut: boolean } {
+  const fields: SchemaField[] = [];
+  let isCut = false;
+  function add(raw: unknown, path: string, depth: number, required: boolean): void {
+    if (fields.length >= MAX_FIELDS || depth > MAX_DEPTH) {
+      isCut = true;
+      return;
+    }
+    const schema = resolve(raw, root);
+    const isTop = path === '';
+    const properties = isSchema(schema.properties) ? Object.entries(schema.properties) : [];
+    if (!isTop || properties.length === 0) {
+      fields.push({
+        path,
+        depth,
+        type: typeOf(schema, root),
+        required,
+        description: describe(schema),
+        rules: rulesOf(schema),
+      });
+    }
+    const inner = isTop ? 0 : depth + 1;
+    const needed = namesIn(schema.required);
+    for (const [name, property] of properties)
+      add(property, isTop ? name : `${path}.${name}`, inner, needed.includes(name));
+    if (isSchema(schema.items)) {
+      const items = resolve(schema.items, root);
+      if (isSchema(items.properties) || isSchema(items.items) || describe(items)) add(items, `${path}[]`, inner, false);
+    }
+    const forms = formsOf(schema).filter((form) => isSchema(resolve(form, root).properties));
+    for (const [index, form] of forms.entries())
+      add(form, `${path}${forms.length > 1 ? ` (form ${index + 1})` : ''}`, inner, false);
+  }
+  add(root, '', 0, true);
+  return { fields, isCut };
+}
+
+const describe = ({ description, title }: Schema): string =>
+  typeof description === 'string' ? description : typeof title === 'string' ? title : '';
+
+export const formsOf = ({ anyOf, oneOf }: Schema): unknown[] => [
+  ...(Array.isArray(anyOf) ? anyOf : []),
+  ...(Array.isArray(oneOf) ? oneOf : []),
+];
+
+const TYPES: Record<string, string> = {
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
+  object: 'object',
+  array: 'list',
+  null: 'null',
+};
+
+function typeOf(schema: Schema, root: Schema, depth = 0): string {
+  const types = Array.isArray(schema.type)
+    ? namesIn(schema.type)
+    : typeof schema.type === 'string'
+      ? [schema.type]
+      : [];
+  if (types.length > 0) {
+    return types
+      .map((type) => {
+        const items =
+          type === 'array' && isSchema(schema.items) && depth < MAX_DEPTH ? resolve(schema.items, root) : null;
+        return items ? `list of ${typeOf(items, root, depth + 1)}` : (TYPES[type] ?? type);
+      })
+      .join(' or ');
+  }
+  const forms = depth < MAX_DEPTH ? formsOf(schema).map((form) => typeOf(resolve(form, root), root, depth + 1)) : [];
+  if (forms.length > 0) return [...new Set(forms)].join(' or ');
+  if (isSchema(schema.properties)) return 'object';
+  if (Array.isArray(schema.enum) || 'const' in schema) return 'one of a list';
+  return 'anything';
+}
+
+const MAX_SHOWN = 20;
+const show = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+};
+
+function rulesOf(schema: Schema): string[] {
+  const rules: string[] = [];
+  const number = (name: string) => (typeof schema[name] === 'number' ? schema[name].toLocaleString('en-US') : null);
+  const range = (least: string | null, most: string | null, units = '', unit = units) => {
+    const of = (text: string) => `${text} ${text === '1' ? unit : units}`.trimEnd();
+    if (least && most) rules.push(least === most ? `exactly ${of(least)}` : `${least} to ${of(most)}`);
+    else if (least) rules.push(`at least ${of(least)}`);
+    else if (most) rules.push(`at most ${of(most)}`);
+  };
+  if (Array.isArray(schema.enum)) {
+    const more = schema.enum.length > MAX_SHOWN ? `, and ${schema.enum.length - MAX_SHOWN} more` : '';
+    rules.push(`one of ${schema.enum.slice(0, MAX_SHOWN).map(show).join(', ')}${more}`);
+  }
+  if ('const' in schema) rules.push(`always ${show(schema.const)}`);
+  range(number('minimum'), number('maximum'));
+  if (number('exclusiveMinimum')) rules.push(`more than ${number('exclusiveMinimum')}`);
+  if (number('exclusiveMaximum')) rules.push(`less than ${number('exclusiveMaximum')}`);
+  if (number('multipleOf')) rules.push(`a multiple of ${number('multipleOf')}`);
+  range(number('minLength'), number('maxLength'), 'characters', 'character');
+  range(number('minItems'), number('maxItems'), 'entries', 'entry');
+  if (schema.uniqueItems === true) rules.push('no entry twice');
+  if (typeof schema.format === 'string') rules.push(`format ${schema.format}`);
+  if (typeof schema.pattern === 'string') rules.push(`pattern ${show(schema.pattern)}`);
+  if (schema.default !== undefined) rules.push(`${show(schema.default)} if left out`);
+  if (schema.deprecated === true) rules.push('deprecated');
+  return rules;
+}

@@ -1,0 +1,79 @@
+/** A JSON Schema as a person reads it: a row for each field, and the JSON for those who want it. */
+import { useState } from 'react';
+import { Badge, Button, cx } from '../../../parts/ui.tsx';
+import { Code } from '../../../parts/values.tsx';
+import { fieldsOf, type Schema, type SchemaField } from './schema.ts';
+
+interface SchemaFieldsProps {
+  title: string;
+  schema: Schema;
+  /** Said where the schema has no field. */
+  none: string;
+  /** Whether callers fill it in, so that it matters what may be left out. */
+  isInput?: boolean;
+}
+
+export function SchemaFields({ title, schema, none, isInput = false }: SchemaFieldsProps) {
+  const [isRaw, setRaw] = useState(false);
+  const { fields, isCut } = fieldsOf(schema);
+  const [only] = fields;
+  const isEmpty = fields.length === 1 && only?.path === '' && only.type === 'object';
+  return (
+    <section>
+      <div className="flex items-center justify-between gap-4">
+        <h2 className="text-lg font-semibold">{title}</h2>
+        <Button small kind="quiet" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+          {isRaw ? 'Show fields' : 'Show JSON'}
+        </Button>
+      </div>
+      <div className="mt-3">
+        {isRaw ? (
+          <Code text={JSON.stringify(schema, null, 2)} label={`${title} as JSON Schema`} />
+        ) : isEmpty ? (
+          <p className="text-sm text-faint">{only?.description || none}</p>
+        ) : (
+          <dl className="border-b border-line">
+            {fields.map((field, index) => (
+              <FieldRow key={`${field.path} ${index}`} field={field} isInput={isInput} />
+            ))}
+          </dl>
+        )}
+        {isCut && !isRaw && <p className="mt-2 text-sm text-faint">There are more fields: the JSON shows all.</p>}
+      </div>
+    </section>
+  );
+}
+
+const INDENTS = ['', 'pl-4', 'pl-8', 'pl-12'];
+
+function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) {
+  const { path, depth, type, required, description, rules } = field;
+  // What it is part of stands above it.
+  const start = depth === 0 ? 0 : path.lastIndexOf('.') + 1;
+  const indent = INDENTS[Math.min(depth, INDENTS.length - 1)];
+  return (
+    <div
+      className={cx(
+        'grid gap-x-6 gap-y-1 text-sm sm:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]',
+        depth === 0 ? 'border-t border-line py-3.5' : 'pb-2.5',
+      )}
+    >
+      <dt className={cx('flex flex-wrap content-start items-baseline gap-x-2 gap-y-1', indent)}>
+        {path !== '' && (
+          <code className="font-mono font-medium">
+            {start > 0 && <span className="sr-only">{path.slice(0, start)}</span>}
+            {path.slice(start)}
+          </code>
+        )}
+        <span className="text-faint">{type}</span>
+        {isInput && required && path !== '' && <Badge tone="accent">required</Badge>}
+      </dt>
+      <dd className={cx(indent, 'sm:pl-0')}>
+        {description && <p className="whitespace-pre-line">{description}</p>}
+        {rules.length > 0 && <p className="text-faint">{sentence(rules.join('; '))}</p>}
+      </dd>
+    </div>
+  );
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

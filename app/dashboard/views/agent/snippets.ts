@@ -1,0 +1,112 @@
+/** One call of one agent as a program makes it: curl, TypeScript and Python, each ready to run as it stands. */
+
+export interface SnippetInput {
+  baseUrl: string;
+  agentId: string;
+  task: string;
+  parameters: Record<string, unknown>;
+}
+
+export interface Snippet {
+  name: string;
+  /** What is to be done before it runs. */
+  needs: string;
+  file: string;
+  text: string;
+}
+
+export const KEY_VARIABLE = 'CRTX_API_KEY';
+
+export function snippetsOf(input: SnippetInput): Snippet[] {
+  return [
+    { name: 'curl', needs: 'Nothing but a shell.', file: 'call.sh', text: curl(input) },
+    {
+      name: 'TypeScript',
+      needs: 'Node 20 or newer, Deno or Bun; no package. Run it with: npx tsx call.mts',
+      file: 'call.mts',
+      text: typescript(input),
+    },
+    {
+      name: 'Python',
+      needs: 'Python 3.8 or newer; no package. Run it with: python3 call.py',
+      file: 'call.py',
+      text: python(input),
+    },
+  ];
+}
+
+const pathOf = ({ baseUrl, agentId }: SnippetInput): string => `${baseUrl}/v1/agents/${agentId}/execute`;
+
+/** One word of a POSIX shell, whatever it holds. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+function curl(input: SnippetInput): string {
+  const { task, parameters } = input;
+  return `curl -sS \\
+  ${quote(pathOf(input))} \\
+  -H "Authorization: Bearer $${KEY_VARIABLE}" \\
+  -H 'Content-Type: application/json' \\
+  --data-binary ${quote(JSON.stringify({ task, parameters }, null, 2))}
+`;
+}
+
+function typescript(input: SnippetInput): string {
+  const { task, parameters } = input;
+  return `const response = await fetch(${JSON.stringify(pathOf(input))}, {
+  method: 'POST',
+  headers: {
+    Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
+    'Content-Type': 'application/json',
+    // Repeating a call with the same key never pays twice.
+    'Idempotency-Key': crypto.randomUUID(),
+  },
+  body: JSON.stringify(${indent(JSON.stringify({ task, parameters }, null, 2), '  ')}),
+});
+const answer = await response.json();
+if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
+console.log(answer.result);
+`;
+}
+
+function python(input: SnippetInput): string {
+  const { task, parameters } = input;
+  return `import json
+import os
+import urllib.error
+import urllib.request
+import uuid
+
+body = ${pythonValue({ task, parameters })}
+request = urllib.request.Request(
+    ${JSON.stringify(pathOf(input))},
+    data=json.dumps(body).encode(),
+    headers={
+        "Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}",
+        "Content-Type": "application/json",
+        # Repeating a call with the same key never pays twice.
+        "Idempotency-Key": str(uuid.uuid4()),
+    },
+)
+try:
+    with urllib.request.urlopen(request) as response:
+        print(json.load(response)["result"])
+except urllib.error.HTTPError as error:
+    raise SystemExit(error.read().decode())
+`;
+}
+
+const indent = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
+
+/** JSON as Python writes it: the same but for three words. */
+function pythonValue(value: unknown, by = ''): string {
+  const inner = `${by}    `;
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((item) => `${inner}${pythonValue(item, inner)},\n`)
+    : Object.entries(value).map(([name, item]) => `${inner}${JSON.stringify(name)}: ${pythonValue(item, inner)},\n`);
+  const [open, close] = isList ? '[]' : '{}';
+  return parts.length === 0 ? `${open}${close}` : `${open}\n${parts.join('')}${by}${close}`;
+}

@@ -1,0 +1,66 @@
+/** One agent among others: what it does, what it costs, how well it does it. The whole card is the way to it. */
+import { Link } from '@tanstack/react-router';
+import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { Verified } from '../../parts/badges.tsx';
+import { Badge, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
+
+const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
+
+export function AgentCard({ agent }: { agent: AgentSummary }) {
+  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status, health } = agent;
+  const hasRun = total_executions > 0;
+  return (
+    <Link
+      to="/agents/$agentId"
+      params={{ agentId: agent_id }}
+      className={`${SHAPE} transition-colors hover:border-strong hover:bg-sunken/40`}
+    >
+      <div className="flex items-start justify-between gap-3">
+        <h2 className="line-clamp-1 font-semibold">{name}</h2>
+        <span className="flex shrink-0 gap-1.5">
+          {status === 'paused' && <Status value="paused" />}
+          {health.status === 'degraded' && <Badge tone="warn">degraded</Badge>}
+          {agent.creator.verified && <Verified />}
+        </span>
+      </div>
+      <p className="mt-1 line-clamp-2 text-sm text-faint">{tagline}</p>
+      <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
+        {tags.map((tag) => (
+          <li key={tag}>
+            <Badge>{tag}</Badge>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-auto text-sm text-faint">
+        <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a call
+      </p>
+      <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
+        <Value label="Success" value={hasRun ? formatRate(agent.success_rate) : '–'} />
+        <Value label="Speed" value={hasRun ? formatDuration(agent.avg_execution_time_ms) : '–'} />
+        <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
+      </dl>
+    </Link>
+  );
+}
+
+function Value({ label, value }: { label: string; value: string }) {
+  return (
+    <div>
+      <dt className="text-xs text-faint">{label}</dt>
+      <dd className="truncate font-medium">{value}</dd>
+    </div>
+  );
+}
+
+export function CardSkeleton() {
+  return (
+    <div className={SHAPE} aria-hidden="true">
+      <Skeleton className="h-5 w-2/5" />
+      <Skeleton className="mt-3 h-4 w-4/5" />
+      <Skeleton className="mt-4 h-5 w-1/3" />
+      <Skeleton className="mt-auto h-6 w-2/5" />
+      <Skeleton className="mt-4 h-9 w-full" />
+    </div>
+  );
+}

@@ -1,0 +1,202 @@
+/** The catalogue's filters. Each change is a change of the address, so that it can be shared and gone back from. */
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useState } from 'react';
+import { STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
+import { AGENT_SORTS } from '../../../sdk/wire/queries.ts';
+import { Checkbox, cx, Select } from '../../parts/ui.tsx';
+import { rest } from '../../service.ts';
+import { type CatalogueSearch, tagsOf } from '../catalogueSearch.ts';
+
+const DEBOUNCE_MS = 250;
+/** The custom tags on offer are those of the agents that are called most. */
+const TAGS_FROM = 100;
+const MOST_CUSTOM_TAGS = 24;
+
+const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
+  total_executions: 'Most called',
+  success_rate: 'Most successful',
+  price_asc: 'Cheapest',
+  price_desc: 'Dearest',
+  created_at: 'Newest',
+};
+const SORT_NAMES = Object.keys(SORTS) as (keyof typeof SORTS)[];
+const RATES = [0.8, 0.9, 0.95, 0.99];
+const CALLS = [1, 10, 100, 1_000];
+
+export type Change = Partial<{ [Name in keyof CatalogueSearch]: CatalogueSearch[Name] | undefined }>;
+
+export function Filters({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
+  return (
+    <search className="grid gap-4">
+      <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
+      <TagToggles search={search} onChange={onChange} />
+      <div className="grid grid-cols-2 items-end gap-3 sm:flex sm:flex-wrap">
+        <Select
+          label="Sort by"
+          value={search.sort ?? 'total_executions'}
+          onChange={({ target }) =>
+            onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== 'total_executions') })
+          }
+        >
+          {AGENT_SORTS.map((sort) => (
+            <option key={sort} value={sort}>
+              {SORTS[sort]}
+            </option>
+          ))}
+        </Select>
+        <Select
+          label="Success rate"
+          value={search.success ?? ''}
+          onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
+        >
+          <option value="">Any</option>
+          {withOwn(RATES, search.success).map((rate) => (
+            <option key={rate} value={rate}>
+              {Math.round(rate * 1_000) / 10} % or more
+            </option>
+          ))}
+        </Select>
+        <Select
+          label="Calls so far"
+          value={search.calls ?? ''}
+          onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
+        >
+          <option value="">Any</option>
+          {withOwn(CALLS, search.calls).map((calls) => (
+            <option key={calls} value={calls}>
+              {calls.toLocaleString('en-US')} or more
+            </option>
+          ))}
+        </Select>
+        <Checkbox
+          className="py-2.5 sm:ml-2"
+          label="Verified creators only"
+          checked={search.verified ?? false}
+          onChange={({ target }) => onChange({ verified: target.checked || undefined })}
+        />
+      </div>
+    </search>
+  );
+}
+
+/** The choices and what the address asks for, should it be another. */
+const withOwn = (choices: number[], own: number | undefined): number[] =>
+  own === undefined || choices.includes(own) ? choices : [...choices, own].sort((a, b) => a - b);
+
+/** Writes to the address once the typing rests; follows the address where something else changes it. */
+function SearchField({ value, onChange }: { value: string; onChange(value: string): void }) {
+  const id = useId();
+  const [text, setText] = useState(value);
+  const [sent, setSent] = useState(value);
+  if (value !== sent) {
+    setSent(value);
+    setText(value);
+  }
+  useEffect(() => {
+    if (text.trim() === sent) return;
+    const timer = setTimeout(() => {
+      setSent(text.trim());
+      onChange(text.trim());
+    }, DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [text, sent, onChange]);
+  return (
+    <div className="relative">
+      <label htmlFor={id} className="sr-only">
+        Search agents
+      </label>
+      <svg
+        viewBox="0 0 16 16"
+        className="pointer-events-none absolute top-1/2 left-4 size-4 -translate-y-1/2 text-faint"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        aria-hidden="true"
+      >
+        <circle cx="7" cy="7" r="4.5" />
+        <path d="m10.5 10.5 3 3" strokeLinecap="round" />
+      </svg>
+      <input
+        id={id}
+        type="search"
+        value={text}
+        maxLength={100}
+        onChange={({ target }) => setText(target.value)}
+        placeholder="Search by what it does, its name, or its creator"
+        className="min-h-12 w-full rounded-xl border border-strong bg-raised pr-4 pl-11"
+      />
+    </div>
+  );
+}
+
+function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
+  const [isMore, setMore] = useState(false);
+  const chosen = tagsOf(search);
+  const { data } = useQuery({
+    queryKey: ['agents', 'tags'],
+    queryFn: () => rest.listAgents({ limit: TAGS_FROM }),
+    enabled: isMore,
+    staleTime: 5 * 60_000,
+  });
+  const custom = mostCommon(data?.agents.flatMap(({ tags }) => tags).filter(isCustom) ?? []);
+  const toggle = (tag: string) => {
+    const next = chosen.includes(tag) ? chosen.filter((name) => name !== tag) : [...chosen, tag];
+    onChange({ tags: next.join(',') || undefined });
+  };
+  const toggles = (tags: string[]) =>
+    tags.map((tag) => <Toggle key={tag} tag={tag} isOn={chosen.includes(tag)} onToggle={toggle} />);
+  return (
+    <fieldset className="min-w-0">
+      <legend className="sr-only">Tags; an agent has all that are chosen</legend>
+      <div className={ROW}>
+        {toggles([...STANDARD_TAGS, ...chosen.filter(isCustom)])}
+        <button
+          type="button"
+          aria-expanded={isMore}
+          onClick={() => setMore(!isMore)}
+          className="min-h-8 shrink-0 rounded-full px-3 text-sm text-accent hover:bg-sunken"
+        >
+          {isMore ? 'Fewer tags' : 'More tags'}
+        </button>
+      </div>
+      {isMore && (
+        <div className={cx(ROW, 'mt-2')}>
+          {data && custom.length === 0 && <p className="text-sm text-faint">There are no other tags yet.</p>}
+          {toggles(custom.filter((tag) => !chosen.includes(tag)))}
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+/** One line that scrolls on a phone, as many as are needed elsewhere. */
+const ROW = '-mx-4 flex min-h-9 gap-2 overflow-x-auto px-4 py-0.5 sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0';
+
+const isCustom = (tag: string): boolean => !STANDARD_TAGS.some((name) => name === tag);
+
+function mostCommon(tags: string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([tag]) => tag)
+    .slice(0, MOST_CUSTOM_TAGS);
+}
+
+function Toggle({ tag, isOn, onToggle }: { tag: string; isOn: boolean; onToggle(tag: string): void }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={() => onToggle(tag)}
+      className={cx(
+        'min-h-8 shrink-0 rounded-full border px-3 text-sm transition-colors',
+        isOn
+          ? 'border-accent bg-accent-soft font-medium text-accent'
+          : 'border-line bg-raised text-faint hover:border-strong hover:text-ink',
+      )}
+    >
+      {tag}
+    </button>
+  );
+}
