@@ -25,7 +25,8 @@ const LINES = [
   { migrations: '^migrations/' },
   { 'app/sdk/wallet': '^app/sdk/wallet/' },
   { 'app/sdk/client': '^app/sdk/client/', 'app/sdk/creator': '^app/sdk/creator/' },
-  { 'app/sdk/program': '^app/sdk/program/', 'app/sdk/receipt': '^app/sdk/receipt/' },
+  { 'app/sdk/receipt': '^app/sdk/receipt/' },
+  { 'app/sdk/program': '^app/sdk/program/' },
   { 'app/sdk/wire': '^app/sdk/wire/' },
 ];
 
