@@ -20,7 +20,9 @@ export function createManagementClient(options: { baseUrl: string; session?: str
   return {
     async call<Name extends ProcedureName>(
       name: Name,
-      ...[input]: undefined extends ProcedureInput<Name> ? [] : [ProcedureInput<Name>]
+      ...[input]: undefined extends ProcedureInput<Name>
+        ? [input?: Exclude<ProcedureInput<Name>, void>]
+        : [ProcedureInput<Name>]
     ): Promise<ProcedureOutput<Name>> {
       const { kind, output } = PROCEDURES[name];
       try {
