@@ -2,6 +2,7 @@
  * A real Chromium on a running marketplace. A page that is opened here notes whatever goes wrong in it: errors of its
  * scripts, errors on its console, and what its policy refused.
  */
+import { existsSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -40,6 +41,15 @@ export interface OpenedPage {
   /** What went wrong in it so far. */
   faults: string[];
   close(): Promise<void>;
+}
+
+/** Whether there is one. Continuous integration has to have it; elsewhere its tests are skipped without. */
+export function requireChromium(): boolean {
+  if (existsSync(CHROMIUM)) return true;
+  const message = `there is no Chromium at ${CHROMIUM}: apt-get install chromium, or set CHROMIUM`;
+  if (process.env.CI) throw new Error(message);
+  console.log(`  ${message}: skipped`);
+  return false;
 }
 
 export function launchBrowser(): Promise<Browser> {

@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { createVisitor, type Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
-import { launchBrowser, type OpenedPage, openPage, type PageOptions } from './browser.ts';
+import { launchBrowser, type OpenedPage, openPage, type PageOptions, requireChromium } from './browser.ts';
 
 export interface Site {
   start: Start;
@@ -69,6 +69,7 @@ export function useSite() {
   let site: Site;
   before(async function () {
     this.timeout(0);
+    if (!requireChromium()) this.skip();
     shared ??= startSite();
     site = await shared;
   });
