@@ -47,7 +47,7 @@ export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page) 
     SELECT dispute FROM chain.disputes WHERE caller = ${wallet}
     UNION SELECT dispute FROM chain.disputes WHERE listing IN (
       SELECT listing FROM chain.listings WHERE creator = ${wallet}))`;
-  return readPage(deps, own, sql`opened_at DESC, execution_id`, page);
+  return readPage(deps, own, sql`d.opened_at DESC, d.execution_id`, page);
 }
 
 /** All of them: the open ones by when they are due, then the others, the newest first. */
@@ -56,14 +56,14 @@ export function listAllDisputes(
   { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },
 ) {
   const asked = outcome === undefined ? sql<boolean>`1` : sql<boolean>`d.outcome = ${outcome}`;
-  const order = sql`outcome = 'open' DESC, iif(outcome = 'open', opened_at, -opened_at), execution_id`;
+  const order = sql`d.outcome = 'open' DESC, iif(d.outcome = 'open', d.opened_at, -d.opened_at), d.execution_id`;
   return readPage(deps, asked, order, page);
 }
 
 /** The dispute of an execution; undefined where there is none. */
 export async function findDispute(deps: DisputesDeps, executionId: string): Promise<DisputeSummary | undefined> {
   const only = { limit: 1, offset: 0 };
-  return (await readPage(deps, sql<boolean>`d.execution_id = ${executionId}`, sql`execution_id`, only)).disputes[0];
+  return (await readPage(deps, sql<boolean>`d.execution_id = ${executionId}`, sql`d.execution_id`, only)).disputes[0];
 }
 
 async function readPage(
@@ -83,7 +83,7 @@ async function readPage(
         d.execution_id, d.listing, l.metadata_hash, d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
         EXISTS (SELECT 1 FROM evidence AS kept
           WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) AS has_evidence,
-        d.outcome AS outcome, d.bond, d.opened_at AS opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
+        d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
         d.owed, d.reason_hash,
         (SELECT reason FROM dispute_reasons AS r
           WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason

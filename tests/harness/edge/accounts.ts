@@ -3,7 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import type { Config, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { EPOCH, type TestKey } from './rows.ts';
 
-const authority = Keypair.generate().publicKey;
+/** The marketplace's admin, who is also its relay authority here. */
+export const ADMIN = Keypair.generate();
+const authority = ADMIN.publicKey;
 const mint = Keypair.generate().publicKey;
 
 /** What the program's Config says in these tests. */

@@ -7,7 +7,7 @@ import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type { ExecutionRow, IndexDatabase, ListingRow } from '../../../indexer/tables.ts';
+import type { DisputeRow, ExecutionRow, IndexDatabase, ListingRow } from '../../../indexer/tables.ts';
 
 /** Unix seconds from which test rows count; any fixed moment will do. */
 export const EPOCH = 1_760_000_000;
@@ -238,5 +238,29 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return token;
   }
 
-  return { addListing, addDocument, addKey, addRecord, addJournal, addResult };
+  /** An open dispute of a record, as the indexer writes it. */
+  async function addDispute(changes: Partial<DisputeRow> & { execution_id: string; caller: string; listing: string }) {
+    const row: DisputeRow = {
+      dispute: newAddress(),
+      record: newAddress(),
+      evidence_hash: newHash(),
+      evidence_uri: '',
+      reason_hash: null,
+      outcome: 'open',
+      bond: 10_000_000n,
+      amount_to_caller: 0n,
+      amount_to_treasury: 0n,
+      owed: 0n,
+      opened_at: BigInt(EPOCH + 100),
+      resolved_at: null,
+      closed: 0n,
+      rent_sponsor: newAddress(),
+      slot: 30n,
+      ...changes,
+    };
+    await index.insertInto('disputes').values(row).execute();
+    return row;
+  }
+
+  return { addDispute, addListing, addDocument, addKey, addRecord, addJournal, addResult };
 }

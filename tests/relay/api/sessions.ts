@@ -1,4 +1,7 @@
 /** A wallet at /trpc: anonymous, signed in, refused. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
@@ -15,6 +18,22 @@ export async function refusal(call: Promise<unknown>): Promise<MarketplaceError>
   return error;
 }
 
+/** POST under a Host of the test's choice, which `fetch` would not send. */
+export async function postTo(
+  { port }: World,
+  host: string,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+): Promise<{ status: number; json: any }> {
+  const all = { ...headers, host, 'content-type': 'application/json' };
+  const sent = request({ port, host: '127.0.0.1', path, method: 'POST', headers: all, agent: false });
+  sent.end(JSON.stringify(body));
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, json: JSON.parse(await text(answer)) };
+}
+
 /** Ways of a test to /trpc of this world. */
 export function sessionsOf(world: () => World) {
   const anonymous = () => createManagementClient({ baseUrl: world().url });
@@ -29,5 +48,15 @@ export function sessionsOf(world: () => World) {
     return { ...createManagementClient({ baseUrl: world().url, session: token }), token };
   }
 
-  return { anonymous, sign, signIn };
+  /** Signs in as a page does. `origin` is the page's; the cookie is what the browser would send back. */
+  async function signInByCookie(wallet: Keypair, origin = world().deps.baseUrl()) {
+    const address = wallet.publicKey.toBase58();
+    const { message } = await anonymous().call('auth.challenge', { wallet: address });
+    const body = { wallet: address, message, signature: sign(wallet, message) };
+    const answer = await world().post('/trpc/auth.signIn', body, { headers: { origin } });
+    const setCookie = answer.headers.get('set-cookie') ?? '';
+    return { answer, setCookie, cookie: setCookie.split(';')[0]! };
+  }
+
+  return { anonymous, sign, signIn, signInByCookie };
 }

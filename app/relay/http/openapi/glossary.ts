@@ -6,6 +6,7 @@
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 
 export const GLOSSARY: Record<string, string> = {
+  admin: 'The wallet that resolves disputes and verifies creators.',
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null where its description is not here.",
   agents: 'At most `limit` agents.',
@@ -36,6 +37,7 @@ export const GLOSSARY: Record<string, string> = {
   data: 'The answer itself.',
   'ProcedureError.data': 'Our part of the error.',
   deposit_usdc: 'The collateral of a listing at such a price, USDC.',
+  dispute_bond_lamports: 'What opening a dispute holds back until its outcome, lamports.',
   dispute_window_seconds: 'How long after its settlement an execution can be disputed.',
   docs: 'The guide, for people.',
   dispute_count: 'Disputes ever opened.',
@@ -57,6 +59,7 @@ export const GLOSSARY: Record<string, string> = {
   fee_bps: 'The marketplace’s part of a price, in hundredths of a percent.',
   first: 'The index of the first leaf; 0 unless told.',
   from: 'Only executions initiated after this time; ISO 8601 with its zone.',
+  genesis_hash: 'The hash of the first block, base58: tells one chain from another.',
   got: 'What came: a short value as JSON, the kind of a longer one, or `nothing`.',
   has: 'The scopes of the key.',
   have_lamports: 'What is there for gas and rent, lamports; null where only the program knew.',
@@ -129,6 +132,7 @@ export const GLOSSARY: Record<string, string> = {
   program_id: 'The program on-chain.',
   proof: 'The 20 nodes beside the leaf’s way to the root, from the bottom up; lower-case hex.',
   pubkey: "The creator's wallet address.",
+  q: "Words, in any case: agents in whose name, tagline, tags or creator's name each begins a word. Or an agent_id or a creator's wallet, whole.",
   reason:
     'Why it cannot be started: it has `ended`, was `not_by_wallet` opened itself, it is `too_late`, or its record holds too little `gas`.',
   refund:
@@ -149,6 +153,7 @@ export const GLOSSARY: Record<string, string> = {
   signature: 'The creator’s over `result_hash`: `ed25519:` and base58, as the program saw it; null without a result.',
   slot: 'The slot up to which the chain has been read; null before the first.',
   sort: 'Order, descending; `price_asc` ascending. Ties by agent_id. `total_executions` unless told.',
+  standard_tags: "The tags that a listing carries on-chain, in the order of its mask's bits.",
   status: 'Where it stands.',
   'AgentFull.status': '`paused` agents cannot be executed.',
   'AgentSummary.status': 'Lists hold active agents.',
@@ -163,6 +168,7 @@ export const GLOSSARY: Record<string, string> = {
   tagline: 'One sentence.',
   tank: 'The address that holds the wallet’s lamports for gas and rent; send there what is missing.',
   tags: 'Standard tags first, then custom ones.',
+  'listAgents.creator': 'Only agents of this wallet.',
   'listAgents.tags': 'Comma-separated; agents that have all of them. An unknown tag gives an empty list.',
   'listExecutions.agent_id': 'Only this agent’s executions.',
   'listExecutions.status': 'Only executions that stand so.',

@@ -1,0 +1,146 @@
+/** Who may call which procedure, from which page: every procedure of the contract, now and whenever one is added. */
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
+import { PROCEDURES } from '../../../app/sdk/wire/procedures.ts';
+import { ADMIN } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH } from '../../harness/edge/rows.ts';
+import { postTo, sessionsOf } from './sessions.ts';
+
+const ENTRIES = Object.entries(PROCEDURES) as [string, ProcedureEntry][];
+const OF_PAGES = ['auth.signIn', 'auth.signOut'];
+
+describe('who may call a procedure', () => {
+  let world: World;
+  const tokens: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
+  const cookies: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
+  before(async () => {
+    world = await startWorld();
+    const { signIn, signInByCookie } = sessionsOf(() => world);
+    world.state.nowMs = (EPOCH - 15 * 60) * 1000;
+    tokens.expired = (await signIn(ADMIN)).token;
+    cookies.expired = (await signInByCookie(ADMIN)).cookie;
+    world.state.nowMs = EPOCH * 1000;
+    const stranger = Keypair.generate();
+    tokens.stranger = (await signIn(stranger)).token;
+    tokens.admin = (await signIn(ADMIN)).token;
+    cookies.stranger = (await signInByCookie(stranger)).cookie;
+    cookies.admin = (await signInByCookie(ADMIN)).cookie;
+  });
+  after(() => world.stop());
+
+  /** Status and code; nothing that is sent would do anything. */
+  async function call([name, { kind }]: [string, ProcedureEntry], headers: Record<string, string>) {
+    const path = `/trpc/${name}`;
+    const answer = await (kind === 'query' ? world.call(path, { headers }) : world.post(path, {}, { headers }));
+    return [answer.status, answer.json.error?.data.code ?? 'ok'];
+  }
+
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  /** As a page of the service sends it. */
+  const from = (cookie: string) => ({ cookie, origin: world.url, 'sec-fetch-site': 'same-origin' });
+  const ownPage = (name: string): Record<string, string> => (OF_PAGES.includes(name) ? { origin: world.url } : {});
+  const isTurnedAway = ([status]: unknown[]) => status === 401 || status === 403;
+
+  it('covers procedures of every kind', () => {
+    const kinds = new Set(ENTRIES.map(([, { kind, access }]) => `${access} ${kind}`));
+    expect([...kinds].sort()).to.deep.equal(
+      ['admin mutation', 'admin query', 'public mutation', 'public query', 'session mutation', 'session query'].sort(),
+    );
+  });
+
+  for (const entry of ENTRIES) {
+    const [name, { kind, access }] = entry;
+    describe(`${name} (${access})`, () => {
+      if (access === 'public') {
+        it('is open to everybody', async () => {
+          expect(isTurnedAway(await call(entry, ownPage(name)))).to.equal(false);
+        });
+      } else {
+        it('rejects: no session, one that never was, one that has ended', async () => {
+          const sent = [
+            {},
+            bearer('x'),
+            bearer(tokens.expired),
+            bearer((await world.addKey()).apiKey),
+            from('session=x'),
+            from(cookies.expired),
+            from(`other=${cookies.stranger}`),
+          ];
+          for (const headers of sent) expect(await call(entry, headers)).to.deep.equal([401, 'unauthorized']);
+        });
+      }
+
+      if (access === 'admin') {
+        it("rejects: every wallet but the admin's", async () => {
+          for (const headers of [bearer(tokens.stranger), from(cookies.stranger)]) {
+            expect(await call(entry, headers)).to.deep.equal([403, 'not_admin']);
+          }
+        });
+      }
+      it('takes the right session, as token and as cookie', async () => {
+        const who = access === 'admin' ? 'admin' : 'stranger';
+        // What belongs to pages asks for their origin, whatever else is sent.
+        const byToken = { ...bearer(tokens[who]), ...ownPage(name) };
+        expect(isTurnedAway(await call(entry, byToken))).to.equal(false);
+        // Signing out would end the session that the others use.
+        if (name === 'auth.signOut') return;
+        expect(isTurnedAway(await call(entry, from(cookies[who])))).to.equal(false);
+      });
+
+      if (kind === 'mutation') {
+        it('rejects: a cookie from a page of another origin, or of no known one', async () => {
+          const cookie = access === 'admin' ? cookies.admin : cookies.stranger;
+          const foreign: Record<string, string>[] = [
+            { cookie },
+            { cookie, origin: 'https://evil.example' },
+            { cookie, origin: 'null' },
+            { cookie, origin: `http://127.0.0.1:${world.port + 1}` },
+            { cookie, origin: `https://127.0.0.1:${world.port}` },
+            { cookie, origin: world.url, 'sec-fetch-site': 'cross-site' },
+          ];
+          for (const headers of foreign) {
+            expect(await call(entry, headers), JSON.stringify(headers)).to.deep.equal([403, 'foreign_origin']);
+          }
+        });
+
+        it('takes a program with a token from anywhere', async () => {
+          if (OF_PAGES.includes(name)) return;
+          const token = access === 'admin' ? tokens.admin : tokens.stranger;
+          const headers = { ...bearer(token), origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+          expect(isTurnedAway(await call(entry, headers))).to.equal(false);
+        });
+      }
+
+      it('lets no other origin read it with a cookie', async () => {
+        const headers = { cookie: cookies.admin, origin: 'https://evil.example' };
+        const answer = await world.call(`/trpc/${name}`, { headers });
+        for (const [header] of answer.headers) expect(header).to.not.match(/^access-control/);
+      });
+    });
+  }
+
+  for (const name of OF_PAGES) {
+    it(`rejects: ${name} from a foreign page or a program, with no cookie at all`, async () => {
+      const entry = [name, PROCEDURES[name as 'auth.signIn']] as [string, ProcedureEntry];
+      const sent: Record<string, string>[] = [{}, { origin: 'https://evil.example' }, bearer(tokens.stranger)];
+      for (const headers of sent) {
+        expect(await call(entry, headers)).to.deep.equal([403, 'foreign_origin']);
+      }
+    });
+  }
+
+  it('takes a page that was opened by another name of this computer', async () => {
+    const host = `localhost:${world.port}`;
+    const headers = { cookie: cookies.stranger, origin: `http://${host}` };
+    const { status, json } = await postTo(world, host, '/trpc/keys.update', {}, headers);
+    expect([status, json.error.data.code]).to.deep.equal([400, 'invalid_request']);
+  });
+
+  it('rejects: a page of a name that is not of this computer, which anybody may point here', async () => {
+    const headers = { cookie: cookies.stranger, origin: 'http://evil.example' };
+    const { status, json } = await postTo(world, 'evil.example', '/trpc/keys.update', {}, headers);
+    expect([status, json.error.data.code]).to.deep.equal([403, 'foreign_origin']);
+  });
+});

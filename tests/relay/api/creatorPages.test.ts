@@ -1,0 +1,250 @@
+/** What a creator sees of listings, everybody of outcomes, and the admin of creators. */
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
+import type { ExecutionRow } from '../../../indexer/tables.ts';
+import { ADMIN } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { refusal, sessionsOf } from './sessions.ts';
+
+const DAY = 86_400;
+/** The first second of the day in which the tests stand. */
+const TODAY = EPOCH - (EPOCH % DAY);
+const dayOf = (daysAgo: number) => new Date((TODAY - daysAgo * DAY) * 1000).toISOString().slice(0, 10);
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+describe('pages of creators', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+  const { anonymous, signIn } = sessionsOf(() => world);
+
+  /** A record that ended so long ago. */
+  const ended = (listing: string, daysAgo: number, changes: Partial<ExecutionRow> = {}) =>
+    world.addRecord({ caller: newAddress(), listing, settled_at: BigInt(TODAY - daysAgo * DAY + 7), ...changes });
+  const refunded = (reason: bigint): Partial<ExecutionRow> => ({
+    status: 'refunded',
+    reason,
+    creator_amount: 0n,
+    platform_amount: 0n,
+    execution_time_ms: null,
+  });
+
+  describe('agents.outcomes', () => {
+    it('are the newest 50 ends, each by whose fault it was', async () => {
+      const listing = await world.addListing();
+      const settledAt = (index: number) => ({ settled_at: BigInt(EPOCH + index) });
+      const short = { deadline: BigInt(EPOCH + 5), listing_timeout_seconds: 60n };
+      const long = { deadline: BigInt(EPOCH + 60), listing_timeout_seconds: 60n };
+      const rows: [Partial<ExecutionRow>, string][] = [
+        [{ execution_time_ms: 41n }, 'completed'],
+        [refunded(0n), 'failed'],
+        [{ ...refunded(1n), ...long }, 'failed'],
+        [{ ...refunded(1n), ...short }, 'refunded'],
+        [refunded(3n), 'failed'],
+        [refunded(4n), 'refunded'],
+        [refunded(5n), 'refunded'],
+        [{ status: 'disputed' }, 'disputed'],
+        [{ status: 'dispute_upheld' }, 'dispute_upheld'],
+      ];
+      for (const [index, [changes]] of rows.entries()) await ended(listing, 0, { ...changes, ...settledAt(index) });
+      await ended(listing, 0, { status: 'open', settled_at: null });
+      const { outcomes } = await anonymous().call('agents.outcomes', { agent_id: listing });
+      expect(outcomes.map(({ outcome }) => outcome).reverse()).to.deep.equal(rows.map(([, outcome]) => outcome));
+      expect(outcomes.at(-1)).to.deep.equal({
+        outcome: 'completed',
+        ended_at: timeOf(EPOCH),
+        execution_time_ms: 41,
+      });
+      expect(outcomes.at(-2)?.execution_time_ms).to.equal(null);
+      for (let index = 100; index < 150; index += 1) await ended(listing, 0, settledAt(index));
+      const newest = await anonymous().call('agents.outcomes', { agent_id: listing });
+      expect(newest.outcomes).to.have.length(50);
+      expect(newest.outcomes.at(-1)?.ended_at).to.equal(timeOf(EPOCH + 100));
+    });
+
+    it('rejects: agents that are not there, or not any more', async () => {
+      for (const agent_id of [newAddress(), await world.addListing({ status: 'delisted' })]) {
+        const error = await refusal(anonymous().call('agents.outcomes', { agent_id }));
+        expect(error).to.include({ status: 404, code: 'agent_not_found' });
+      }
+    });
+  });
+
+  describe('listings.mine', () => {
+    it("has the wallet's own, delisted ones too, with the very bytes of their descriptions", async () => {
+      const creator = Keypair.generate();
+      const mine = { creator: creator.publicKey.toBase58() };
+      const listing = await world.addListing(
+        { ...mine, deposited: 25_000_000n, slashed: 1_000_001n, listed_at: BigInt(EPOCH + 5) },
+        { name: 'mine' },
+      );
+      const gone = await world.addListing(
+        {
+          ...mine,
+          status: 'delisted',
+          returnable_at: BigInt(EPOCH + 9),
+          collateral_returned: 1n,
+          metadata_hash: '00'.repeat(32),
+        },
+        null,
+      );
+      await world.addListing();
+      await ended(listing, 0, { creator_amount: 247_501n });
+      await ended(listing, 1, { status: 'disputed', creator_amount: 1n });
+      await ended(listing, 1, refunded(0n));
+      await ended(listing, 1, refunded(4n));
+      const caller = newAddress();
+      const execution_id = await ended(listing, 0, { status: 'disputed', creator_amount: 0n });
+      await world.addDispute({ execution_id, caller, listing });
+      const { listings } = await (await signIn(creator)).call('listings.mine');
+      expect(listings.map(({ agent_id }) => agent_id)).to.deep.equal([listing, gone]);
+      expect(listings[0]).to.deep.include({
+        name: 'mine',
+        status: 'active',
+        price_usdc: 0.25,
+        tags: ['data'],
+        metadata: new TextDecoder().decode(encodeMetadata(metadataOf({ name: 'mine' }))),
+        collateral: { deposited_usdc: 25, slashed_usdc: 1.000001, returnable_at: null, returned: false },
+        total_executions: 4,
+        success_rate: 0.75,
+        earned_usdc: 0.247502,
+        open_disputes: 1,
+        listed_at: timeOf(EPOCH + 5),
+      });
+      expect(listings[1]).to.deep.include({
+        name: null,
+        status: 'delisted',
+        metadata: null,
+        collateral: { deposited_usdc: 5, slashed_usdc: 0, returnable_at: timeOf(EPOCH + 9), returned: true },
+        total_executions: 0,
+        success_rate: 0,
+        earned_usdc: 0,
+        open_disputes: 0,
+      });
+      expect((await (await signIn(Keypair.generate())).call('listings.mine')).listings).to.deep.equal([]);
+    });
+
+    it("keeps a creator's endpoint from whoever lists a copy of the description afterwards", async () => {
+      const endpoint = 'https://secret.example/execute';
+      const [first, copier] = [Keypair.generate(), Keypair.generate()];
+      await world.addListing({ creator: first.publicKey.toBase58() }, { endpoint });
+      const later = { creator: copier.publicKey.toBase58(), listed_at: BigInt(EPOCH + 1) };
+      await world.addListing(later, { endpoint });
+      const [own] = (await (await signIn(first)).call('listings.mine')).listings;
+      expect(own?.metadata).to.include(endpoint);
+      const [copy] = (await (await signIn(copier)).call('listings.mine')).listings;
+      expect([copy?.metadata, copy?.name]).to.deep.equal([null, null]);
+    });
+  });
+
+  describe('listings.statistics', () => {
+    it('has every day, the oldest first, and why calls failed', async () => {
+      const creator = Keypair.generate();
+      const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
+      for (const ms of [10n, 20n, 30n, 40n]) await ended(listing, 1, { execution_time_ms: ms });
+      await ended(listing, 1, { status: 'dispute_upheld', creator_amount: 1n, execution_time_ms: 9_000n });
+      await ended(listing, 1, refunded(2n));
+      await ended(listing, 1, refunded(4n));
+      await ended(listing, 0, { status: 'disputed', execution_time_ms: 5n });
+      await ended(listing, 3, { execution_time_ms: 7n });
+      const failed = { wallet: newAddress(), listing, state: 'refunded' as const };
+      const bad = { ...failed, error_code: 'execution_failed', error_message: 'It answered 500', refund_reason: 0n };
+      await world.addJournal({ ...bad, settled_at: BigInt(EPOCH + 1) });
+      await world.addJournal({ ...bad, settled_at: BigInt(EPOCH + 3) });
+      await world.addJournal({ ...bad, error_code: 'execution_timeout', error_message: 'Late', refund_reason: 1n });
+      await world.addJournal({ ...bad, error_message: 'Ours', refund_reason: 4n });
+      const old = BigInt((TODAY - 3 * DAY) * 1000);
+      await world.addJournal({ ...bad, error_message: 'Old', created_ms: old });
+
+      const session = await signIn(creator);
+      const { days, failures } = await session.call('listings.statistics', { agent_id: listing, days: 3 });
+      const none = { completed: 0, failed: 0, earned_usdc: 0, p50_ms: null, p95_ms: null };
+      expect(days).to.deep.equal([
+        { day: dayOf(2), ...none },
+        { day: dayOf(1), completed: 4, failed: 2, earned_usdc: 0.990001, p50_ms: 20, p95_ms: 40 },
+        { day: dayOf(0), completed: 1, failed: 0, earned_usdc: 0.2475, p50_ms: 5, p95_ms: 5 },
+      ]);
+      expect(failures).to.deep.equal([
+        { code: 'execution_failed', message: 'It answered 500', count: 2, last_at: timeOf(EPOCH + 3) },
+        { code: 'execution_timeout', message: 'Late', count: 1, last_at: timeOf(Math.floor(EPOCH - 0.3)) },
+      ]);
+      const month = await session.call('listings.statistics', { agent_id: listing });
+      expect(month.days).to.have.length(30);
+      expect(month.days.at(-4)).to.deep.include({ day: dayOf(3), completed: 1 });
+      expect(month.failures.map(({ message }) => message)).to.include('Old');
+    });
+
+    it("rejects: another wallet's listing, in the words for one that is not there, and other ranges", async () => {
+      const creator = Keypair.generate();
+      const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
+      const stranger = await signIn(Keypair.generate());
+      const refusals = [listing, newAddress()].map((agent_id) =>
+        refusal(stranger.call('listings.statistics', { agent_id })),
+      );
+      const [others, none] = await Promise.all(refusals);
+      expect(others).to.include({ status: 404, code: 'agent_not_found' });
+      expect(none?.message).to.equal(others?.message);
+      for (const days of [0, 91, 1.5]) {
+        const call = (await signIn(creator)).call('listings.statistics', { agent_id: listing, days });
+        expect(await refusal(call)).to.include({ status: 400, code: 'invalid_request' });
+      }
+    });
+  });
+
+  describe('creators.list', () => {
+    it('has all who listed or had the badge, by words, badge and page', async () => {
+      const wallet = newAddress();
+      const listing = await world.addListing(
+        { creator: wallet, listed_at: BigInt(EPOCH + 1_000) },
+        { display_name: 'Nova Robotics' },
+      );
+      const other = await world.addListing({ creator: wallet, status: 'delisted' }, { display_name: 'Old Name' });
+      await ended(listing, 0, { creator_amount: 100n });
+      await ended(other, 0, { creator_amount: 23n });
+      const unlisted = newAddress();
+      const badge = { verified: 1n, verified_at: BigInt(EPOCH + 3), slot: 1n } as const;
+      await world.index
+        .insertInto('creators')
+        .values([{ wallet, ...badge }])
+        .execute();
+      await world.index
+        .insertInto('creators')
+        .values([{ wallet: unlisted, ...badge, verified: 0n }])
+        .execute();
+      const admin = await signIn(ADMIN);
+      const nova = {
+        wallet,
+        display_name: 'Nova Robotics',
+        verified: true,
+        verified_at: timeOf(EPOCH + 3),
+        listings: 1,
+        total_executions: 2,
+        earned_usdc: 0.000123,
+      };
+      for (const q of ['nova', 'ROBOTICS nova', wallet]) {
+        expect(await admin.call('creators.list', { q })).to.deep.equal({ creators: [nova], total: 1 });
+      }
+      expect((await admin.call('creators.list', { q: 'csv' })).total).to.equal(0);
+      expect(await admin.call('creators.list', { verified: true })).to.deep.equal({ creators: [nova], total: 1 });
+      const all = await admin.call('creators.list', { limit: 100 });
+      expect(all.creators[0]).to.deep.equal(nova);
+      expect(all.creators.at(-1)).to.deep.equal({
+        wallet: unlisted,
+        display_name: null,
+        verified: false,
+        verified_at: timeOf(EPOCH + 3),
+        listings: 0,
+        total_executions: 0,
+        earned_usdc: 0,
+      });
+      const second = await admin.call('creators.list', { limit: 1, offset: 1 });
+      expect(second).to.deep.equal({ creators: [all.creators[1]], total: all.creators.length });
+      const unverified = await admin.call('creators.list', { verified: false, limit: 100 });
+      expect(unverified.total).to.equal(all.total - 1);
+    });
+  });
+});

@@ -1,0 +1,91 @@
+/** What the admin is shown of the relay's operation. */
+import { expect } from 'chai';
+import { ADMIN, CONFIG } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
+import { sessionsOf } from './sessions.ts';
+
+describe('operation.state', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await startWorld();
+  });
+  afterEach(() => world.stop());
+  const state = async () => (await sessionsOf(() => world).signIn(ADMIN)).call('operation.state');
+  const address = CONFIG.admin.toBase58();
+
+  it('is quiet where nothing is wrong', async () => {
+    await world.index
+      .insertInto('progress')
+      .values({ id: 1n, slot: 77n, checked_at: BigInt(EPOCH * 1000) })
+      .execute();
+    const { uptime_seconds, ...rest } = await state();
+    expect(uptime_seconds).to.be.within(0, Math.ceil(process.uptime()));
+    expect(rest).to.deep.equal({
+      problems: [],
+      authorities: [{ address, lamports: 7_000_000_000, is_ours: true }],
+      runway_hours: 120.5,
+      lamports_per_call: 10_000,
+      lamports: { lent: 0, locked: null, archivable: null, archived: null, burnt_today: 0 },
+      executions_in_flight: 3,
+      oldest_unsettled: null,
+      indexer: { slot: 77, lag_ms: 0 },
+      reconciled: true,
+      opens_paused: false,
+      open_disputes: 0,
+    });
+  });
+
+  it('adds up what is lent, burnt, waiting and disputed', async () => {
+    const listing = await world.addListing();
+    const row = { wallet: newAddress(), listing };
+    const lent = { record_lent: 2_000_000n, escrow_lent: 2_039_280n };
+    const oldest = await world.addJournal({
+      ...row,
+      ...lent,
+      state: 'dispatched',
+      created_ms: BigInt(EPOCH * 1000 - 61_000),
+    });
+    await world.addJournal({ ...row, state: 'parked' });
+    await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n });
+    const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
+    await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, created_ms: yesterday });
+    const execution = { caller: newAddress(), listing };
+    for (const outcome of ['open', 'open', 'lapsed'] as const) {
+      const execution_id = await world.addRecord({ ...execution, status: 'disputed' });
+      await world.addDispute({ ...execution, execution_id, outcome });
+    }
+    world.state.swept = { locked: 9, archivable: 8, returned: 7, archivedExecutions: 6, mismatchedTrees: 0 };
+    const { lamports, oldest_unsettled, open_disputes } = await state();
+    expect(lamports).to.deep.equal({ lent: 4_039_280, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 });
+    expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
+    expect(open_disputes).to.equal(2);
+  });
+
+  it('is told also while the node does not answer, by what is known here', async () => {
+    const other = newAddress();
+    await world.index
+      .insertInto('configs')
+      .values({
+        config: 'config',
+        admin: ADMIN.publicKey.toBase58(),
+        relay_authorities: JSON.stringify([address, other]),
+        usdc_mint: 'mint',
+        treasury: 'treasury',
+        fee_bps: 100n,
+        pending_admin: null,
+        opens_paused: 0n,
+        slot: 1n,
+      })
+      .execute();
+    world.state.chainAnswers = false;
+    world.state.obstacles = ['ledger_unreconciled', 'opens_paused'];
+    const told = await state();
+    expect(told.problems).to.deep.equal(['chain_unreachable', 'index_behind', 'ledger_unreconciled', 'opens_paused']);
+    expect(told).to.deep.include({ reconciled: false, opens_paused: true });
+    expect(told.authorities).to.deep.equal([
+      { address, lamports: 6_000_000_000, is_ours: true },
+      { address: other, lamports: null, is_ours: false },
+    ]);
+  });
+});

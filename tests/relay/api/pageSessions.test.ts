@@ -1,0 +1,238 @@
+/** Sessions of pages: what a wallet signs, the cookie that it gets for it, how long that lasts, and whose pages may use it. */
+import { parseSignInMessageText } from '@solana/wallet-standard-util';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { ADMIN } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
+import { postTo, refusal, sessionsOf } from './sessions.ts';
+
+const MINUTE_MS = 60_000;
+const PUBLIC_URL = 'https://market.example';
+
+describe("a page's session", () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  afterEach(() => {
+    world.state.nowMs = EPOCH * 1000;
+  });
+  after(() => world.stop());
+
+  const { anonymous, sign, signIn, signInByCookie } = sessionsOf(() => world);
+  const sessionBy = async (cookie: string) =>
+    (await world.call('/trpc/auth.session', { headers: { cookie } })).json.result.data;
+  const use = (cookie: string) => world.call('/trpc/keys.list', { headers: { cookie } });
+  const soon = (ms: number) => new Date(world.state.nowMs + ms).toISOString();
+
+  describe('the message', () => {
+    it('is that of Sign In With Solana, of exactly the fields that are told', async () => {
+      const wallet = Keypair.generate().publicKey.toBase58();
+      const { message, sign_in, expires_at } = await anonymous().call('auth.challenge', { wallet });
+      const { nonce, ...fields } = sign_in;
+      expect(fields).to.deep.equal({
+        domain: new URL(world.url).host,
+        address: wallet,
+        statement: 'Manage API keys, listings and disputes. This is no transaction and spends nothing.',
+        uri: world.url,
+        version: '1',
+        chainId: 'localnet',
+        issuedAt: soon(0),
+        expirationTime: soon(5 * MINUTE_MS),
+      });
+      expect(nonce).to.match(/^[0-9a-z]{64}$/);
+      expect(expires_at).to.equal(fields.expirationTime);
+      expect(parseSignInMessageText(message)).to.deep.equal({
+        ...sign_in,
+        notBefore: undefined,
+        requestId: undefined,
+        resources: undefined,
+      });
+    });
+
+    it('names the local address that the page was opened by, and no other Host', async () => {
+      const wallet = Keypair.generate().publicKey.toBase58();
+      const asked = async (host: string) => {
+        const answer = await postTo(world, host, '/trpc/auth.challenge', { wallet });
+        return answer.json.result.data.sign_in.domain;
+      };
+      expect(await asked(`localhost:${world.port}`)).to.equal(`localhost:${world.port}`);
+      expect(await asked('evil.example')).to.equal(new URL(world.url).host);
+    });
+
+    it('rejects: a message with any field changed, a second use, a late one, and another wallet', async () => {
+      const wallet = Keypair.generate();
+      const address = wallet.publicKey.toBase58();
+      const refuse = async (message: string, signer = wallet) => {
+        const answer = { wallet: address, message, signature: sign(signer, message) };
+        expect(await refusal(anonymous().call('auth.verify', answer))).to.include({ code: 'unauthorized' });
+      };
+      const { message } = await anonymous().call('auth.challenge', { wallet: address });
+      for (const [part, other] of [
+        ['127.0.0.1', '127.0.0.2'],
+        ['spends nothing', 'spends all'],
+        ['Chain ID: localnet', 'Chain ID: mainnet'],
+        ['Version: 1', 'Version: 2'],
+        ['Issued At: 2', 'Issued At: 1'],
+        ['Expiration Time: 2', 'Expiration Time: 9'],
+        [message.slice(-50), `${message.slice(-50)}\n`],
+      ] as const) {
+        expect(message).to.include(part);
+        await refuse(message.replace(part, other));
+      }
+      await refuse(message, Keypair.generate());
+      await anonymous().call('auth.verify', { wallet: address, message, signature: sign(wallet, message) });
+      await refuse(message);
+      const late = (await anonymous().call('auth.challenge', { wallet: address })).message;
+      world.state.nowMs += 5 * MINUTE_MS;
+      await refuse(late);
+    });
+  });
+
+  describe('the cookie', () => {
+    it('is for this host alone, for no script, and its value is nowhere else', async () => {
+      const wallet = Keypair.generate();
+      const { answer, setCookie, cookie } = await signInByCookie(wallet);
+      expect(answer.status).to.equal(200);
+      expect(answer.json.result.data).to.deep.equal({
+        wallet: wallet.publicKey.toBase58(),
+        is_admin: false,
+        expires_at: soon(15 * MINUTE_MS),
+      });
+      const [pair, ...flags] = setCookie.split('; ');
+      expect(pair).to.match(/^session=[\w-]{43}$/);
+      expect(flags).to.have.members(['Max-Age=43200', 'Path=/', 'HttpOnly', 'SameSite=Strict']);
+      expect(answer.text).to.not.include(cookie.slice('session='.length));
+      for (const [name] of answer.headers) expect(name).to.not.match(/^access-control/);
+    });
+
+    it('is __Host- and Secure where the service is https', async () => {
+      const secure = await startWorld({ baseUrl: () => PUBLIC_URL });
+      const { setCookie, cookie } = await sessionsOf(() => secure).signInByCookie(Keypair.generate());
+      expect(setCookie.split('; ')).to.include.members(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']);
+      expect(cookie).to.match(/^__Host-session=[\w-]{43}$/);
+      expect((await secure.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
+      // A neighbouring host could plant one of this name.
+      const plain = cookie.replace('__Host-', '');
+      expect((await secure.call('/trpc/keys.list', { headers: { cookie: plain } })).status).to.equal(401);
+      await secure.stop();
+    });
+
+    it('lasts 15 minutes from its last use, and 12 hours at most', async () => {
+      const begunMs = world.state.nowMs;
+      const { cookie } = await signInByCookie(Keypair.generate());
+      for (let used = 14; used < 12 * 60; used += 14) {
+        world.state.nowMs = begunMs + used * MINUTE_MS;
+        expect((await use(cookie)).status, `after ${used} minutes`).to.equal(200);
+      }
+      expect((await sessionBy(cookie)).expires_at).to.equal(new Date(begunMs + 12 * 60 * MINUTE_MS).toISOString());
+      world.state.nowMs = begunMs + 12 * 60 * MINUTE_MS;
+      expect((await use(cookie)).status).to.equal(401);
+      expect(await sessionBy(cookie)).to.deep.equal({ wallet: null, is_admin: false, expires_at: null });
+    });
+
+    it('is not kept alive by being asked for', async () => {
+      const { cookie } = await signInByCookie(Keypair.generate());
+      world.state.nowMs += 14 * MINUTE_MS;
+      expect((await sessionBy(cookie)).expires_at).to.equal(soon(MINUTE_MS));
+      world.state.nowMs += MINUTE_MS;
+      expect((await use(cookie)).status).to.equal(401);
+    });
+
+    it('ends by auth.signOut, which also takes it from the browser', async () => {
+      const { cookie } = await signInByCookie(Keypair.generate());
+      const signOut = () => world.post('/trpc/auth.signOut', '', { headers: { cookie, origin: world.url } });
+      const first = await signOut();
+      expect(first.json.result.data).to.deep.equal({ signed_out: true });
+      expect(first.headers.get('set-cookie')).to.match(/^session=; Max-Age=0;/);
+      expect((await use(cookie)).status).to.equal(401);
+      expect((await signOut()).json.result.data).to.deep.equal({ signed_out: false });
+    });
+
+    it('counts for nothing beside a token, and neither is ever taken for the other', async () => {
+      const [one, other] = [Keypair.generate(), Keypair.generate()];
+      const { cookie } = await signInByCookie(one);
+      const { token } = await signIn(other);
+      const ask = async (authorization: string) =>
+        (await world.call('/trpc/auth.session', { headers: { cookie, authorization } })).json.result.data.wallet;
+      expect(await ask(`Bearer ${token}`)).to.equal(other.publicKey.toBase58());
+      expect(await ask('Bearer x')).to.equal(null);
+      expect(await sessionBy(`session=${token}`)).to.deep.include({ wallet: null });
+      expect((await world.get('/trpc/keys.list', cookie.slice('session='.length))).status).to.equal(401);
+    });
+
+    it("tells the admin's from others, by the index where the node does not answer", async () => {
+      const { answer, cookie } = await signInByCookie(ADMIN);
+      expect(answer.json.result.data.is_admin).to.equal(true);
+      await world.index
+        .insertInto('configs')
+        .values({
+          config: 'config',
+          admin: ADMIN.publicKey.toBase58(),
+          relay_authorities: JSON.stringify([ADMIN.publicKey.toBase58()]),
+          usdc_mint: 'mint',
+          treasury: 'treasury',
+          fee_bps: 100n,
+          pending_admin: null,
+          opens_paused: 0n,
+          slot: 1n,
+        })
+        .execute();
+      world.state.chainAnswers = false;
+      world.state.nowMs += 2_000;
+      expect(await sessionBy(cookie)).to.deep.include({ is_admin: true });
+      const { cookie: others } = await signInByCookie(Keypair.generate());
+      expect(await sessionBy(others)).to.deep.include({ is_admin: false });
+      world.state.chainAnswers = true;
+      world.state.nowMs += 2_000;
+    });
+  });
+
+  describe('at /v1', () => {
+    it("reads the wallet's executions, and never spends", async () => {
+      const wallet = Keypair.generate();
+      const listing = await world.addListing();
+      const own = await world.addJournal({ wallet: wallet.publicKey.toBase58(), listing, state: 'settled' });
+      const { cookie } = await signInByCookie(wallet);
+      const list = await world.call('/v1/executions', { headers: { cookie } });
+      expect(list.json.executions.map((row: { execution_id: string }) => row.execution_id)).to.deep.equal([own]);
+      for (const [name] of list.headers) expect(name).to.not.match(/^access-control/);
+      expect(list.headers.get('cache-control')).to.equal('no-store');
+      const headers = { cookie, origin: world.url };
+      const paid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { headers });
+      expect([paid.status, paid.json.error.code]).to.deep.equal([401, 'unauthorized']);
+      expect(world.state.executed).to.deep.equal([]);
+    });
+
+    it("keeps a description for the session's wallet, from a page of the service alone", async () => {
+      const wallet = Keypair.generate();
+      const { cookie } = await signInByCookie(wallet);
+      const post = (origin: string, name: string) =>
+        world.post('/v1/metadata', metadataOf({ name }), { headers: { cookie, origin } });
+      const foreign = await post('https://evil.example', 'stolen');
+      expect([foreign.status, foreign.json.error.code]).to.deep.equal([403, 'foreign_origin']);
+      expect(foreign.json.error.details).to.deep.equal({ expected: world.url });
+      const { status, json } = await post(world.url, 'mine');
+      expect(status).to.equal(200);
+      const rows = await world.ledger.selectFrom('pending_metadata').select(['metadata_hash', 'wallet']).execute();
+      expect(rows).to.deep.equal([{ metadata_hash: json.metadata_hash, wallet: wallet.publicKey.toBase58() }]);
+    });
+  });
+
+  describe('the limit for requests without a key', () => {
+    it('does not count who has a good cookie, and counts who has another', async () => {
+      const limited = await startWorld({
+        config: { ...world.deps.config, publicRate: { perSecond: 1, burst: 3 } },
+      });
+      const { cookie } = await sessionsOf(() => limited).signInByCookie(Keypair.generate());
+      const statuses = async (value: string) => {
+        const answers = Array.from({ length: 8 }, () => limited.call('/v1/executions', { headers: { cookie: value } }));
+        return (await Promise.all(answers)).map(({ status }) => status);
+      };
+      expect(await statuses(cookie)).to.deep.equal(Array(8).fill(200));
+      expect(await statuses('session=x')).to.include(429);
+      await limited.stop();
+    });
+  });
+});
