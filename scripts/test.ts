@@ -65,6 +65,7 @@ const SUITES: Suite[] = [
   { name: 'cli', about: 'the command line', folder: 'cli' },
   { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
   { name: 'local', about: 'npm start', folder: 'local' },
+  { name: 'dashboard', about: 'the page, in a real Chromium on a running network', folder: 'dashboard' },
   { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey' },
 ];
 

@@ -10,6 +10,7 @@ import {
 import { Layout } from './parts/layout.tsx';
 import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
+import { parseAdminSearch } from './views/admin/search.ts';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
 import { parseExecutionsSearch } from './views/executions/search.ts';
 
@@ -70,7 +71,12 @@ const routes = [
     path: '/creator/$agentId',
     component: view(() => import('./views/listing.tsx')),
   }),
-  createRoute({ getParentRoute: () => root, path: '/admin', component: view(() => import('./views/admin.tsx')) }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/admin',
+    validateSearch: parseAdminSearch,
+    component: view(() => import('./views/admin.tsx')),
+  }),
   createRoute({
     getParentRoute: () => root,
     path: '/admin/disputes/$executionId',

@@ -1,5 +1,84 @@
-import { PageHead } from '../parts/ui.tsx';
+/** The admin's part: the state of the whole, disputes, creators and settings. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Tabs } from 'radix-ui';
+import { lazy, Suspense, useState } from 'react';
+import { SignedIn } from '../parts/connect.tsx';
+import { LeaveGuard } from '../parts/leaving.tsx';
+import { PageHead, Skeleton } from '../parts/ui.tsx';
+import { useSession } from '../wallet/session.ts';
+import { CreatorsTab } from './admin/creators.tsx';
+import { DisputesTab } from './admin/disputes.tsx';
+import type { Draft } from './admin/draft.ts';
+import { ADMIN_TABS, type AdminTab } from './admin/search.ts';
+import { StateTab } from './admin/state.tsx';
 
-export default function View() {
-  return <PageHead title="admin" />;
+// They read the chain, for which there is much to load.
+const SettingsTab = lazy(() => import('./admin/settings.tsx'));
+const Succession = lazy(() => import('./admin/succession.tsx'));
+
+const TAB_WORDS: Record<AdminTab, string> = {
+  state: 'State',
+  disputes: 'Disputes',
+  creators: 'Creators',
+  settings: 'Settings',
+};
+
+export default function Admin() {
+  return (
+    <>
+      <PageHead title="Admin" about="What the marketplace’s operator sees, answers and decides." />
+      <SignedIn why="Only the marketplace’s admin can see and change this.">
+        <Inside />
+      </SignedIn>
+    </>
+  );
+}
+
+/** Whoever is proposed as the next admin is none yet, and has one thing to do here. */
+function Inside() {
+  const { isAdmin } = useSession();
+  const { tab = 'state' } = useSearch({ from: '/admin' });
+  const navigate = useNavigate({ from: '/admin' });
+  // Kept here, so that a look at another tab loses nothing.
+  const [draft, setDraft] = useState<Draft | null>(null);
+  if (!isAdmin)
+    return (
+      <Suspense fallback={<Skeleton className="h-48" />}>
+        <Succession />
+      </Suspense>
+    );
+  return (
+    <Tabs.Root
+      value={tab}
+      activationMode="manual"
+      onValueChange={(value) => void navigate({ search: { ...(value !== 'state' && { tab: value as AdminTab }) } })}
+    >
+      <LeaveGuard when={draft !== null}>Settings that you have changed are not signed yet.</LeaveGuard>
+      <Tabs.List aria-label="Admin" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+        {ADMIN_TABS.map((name) => (
+          <Tabs.Trigger
+            key={name}
+            value={name}
+            className="-mb-px min-h-10 border-b-2 border-transparent px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+          >
+            {TAB_WORDS[name]}
+          </Tabs.Trigger>
+        ))}
+      </Tabs.List>
+      <Tabs.Content value="state">
+        <StateTab />
+      </Tabs.Content>
+      <Tabs.Content value="disputes">
+        <DisputesTab />
+      </Tabs.Content>
+      <Tabs.Content value="creators">
+        <CreatorsTab />
+      </Tabs.Content>
+      <Tabs.Content value="settings">
+        <Suspense fallback={<Skeleton className="h-96" />}>
+          <SettingsTab draft={draft} onDraft={setDraft} />
+        </Suspense>
+      </Tabs.Content>
+    </Tabs.Root>
+  );
 }

@@ -1,5 +1,160 @@
-import { PageHead } from '../parts/ui.tsx';
+/** One dispute, with all that the admin decides by: request, result, evidence, and the receipt verified again. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
+import { parseUsdc } from '../../sdk/wire/usdc.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Result } from '../parts/result.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Code, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
+import { call } from '../service.ts';
+import { openChain } from '../wallet/chain.ts';
+import { Due } from './admin/due.tsx';
+import { Evidence } from './admin/evidence.tsx';
+import { Resolve } from './admin/resolve.tsx';
+import { sol } from './admin/state.tsx';
+import { Verified } from './admin/verified.tsx';
 
-export default function View() {
-  return <PageHead title="adminDispute" />;
+type Case = ProcedureOutput<'disputes.case'>;
+
+/** The index follows the chain by itself; this follows the index. */
+const REFRESH_MS = 5_000;
+
+export default function AdminDispute() {
+  const { executionId } = useParams({ from: '/admin/disputes/$executionId' });
+  return (
+    <>
+      <p className="mb-3 text-sm">
+        <Link to="/admin" search={{ tab: 'disputes' }} className="text-faint hover:text-ink">
+          ← All disputes
+        </Link>
+      </p>
+      <PageHead title="Dispute" about={<Id value={executionId} full />} />
+      <SignedIn admin why="Only the marketplace’s admin can see and answer disputes.">
+        <Loaded executionId={executionId} />
+      </SignedIn>
+    </>
+  );
+}
+
+function Loaded({ executionId }: { executionId: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['disputes.case', executionId],
+    queryFn: () => call('disputes.case', { execution_id: executionId }),
+    refetchInterval: ({ state }) => (state.data?.dispute.outcome === 'open' ? REFRESH_MS : false),
+  });
+  if (data) return <CaseView found={data} />;
+  if (error) return <Trouble error={error} what="The dispute" onRetry={refetch} />;
+  return (
+    <div className="grid gap-6 lg:grid-cols-[1fr_22rem]">
+      <Skeleton className="h-128" />
+      <Skeleton className="h-96" />
+    </div>
+  );
+}
+
+function CaseView({ found }: { found: Case }) {
+  const { execution, task, parameters, dispute } = found;
+  const collateral = useCollateral(dispute.execution_id);
+  const isOpen = dispute.outcome === 'open';
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
+      <Card className="grid gap-4 lg:col-start-2">
+        <div className="flex items-center justify-between gap-3">
+          <h2 className="font-semibold">{isOpen ? 'Waiting for you' : 'Answered'}</h2>
+          <Due dispute={dispute} />
+        </div>
+        <Facts rows={factsOf(found, collateral)} />
+      </Card>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-1 lg:row-span-2 lg:row-start-1">
+        <Section title="Evidence">
+          <Evidence dispute={dispute} />
+        </Section>
+        <Section title="What was asked">
+          {task === null && parameters === null ? (
+            <p className="text-sm text-faint">This execution was never started here, so its request is not known.</p>
+          ) : (
+            <div className="grid gap-4">
+              {task !== null && <Code text={task} label="Task" />}
+              {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
+            </div>
+          )}
+        </Section>
+        <Section title="What was answered">
+          {execution.result === null ? (
+            <p className="text-sm text-faint">The result is not kept here any more.</p>
+          ) : (
+            <Result text={execution.result} name={execution.execution_id} />
+          )}
+        </Section>
+        <Verified found={found} />
+      </div>
+      <Card className="lg:sticky lg:top-24 lg:col-start-2">
+        <h2 className="mb-4 font-semibold">{isOpen ? 'Your answer' : 'The answer'}</h2>
+        {isOpen ? <Resolve dispute={dispute} collateral={collateral} /> : <Facts rows={outcomeRows(found)} />}
+      </Card>
+    </div>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Card>
+      <h2 className="mb-4 font-semibold">{title}</h2>
+      {children}
+    </Card>
+  );
+}
+
+/** What is left of it on the chain, base units; null while that is read, and where it cannot be. */
+function useCollateral(executionId: string): bigint | null {
+  const { data } = useQuery({
+    queryKey: ['dispute-collateral', executionId],
+    queryFn: async () => {
+      const { marketplace, showDispute } = await openChain();
+      const { parseUuid } = await import('../../sdk/receipt/receipt.ts');
+      return (await showDispute(marketplace, parseUuid(executionId)!)).collateral_usdc;
+    },
+  });
+  return data === undefined ? null : parseUsdc(data);
+}
+
+function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [ReactNode, ReactNode])[] {
+  return [
+    [
+      'Agent',
+      <Link key="agent" to="/agents/$agentId" params={{ agentId: dispute.agent_id }} className="text-accent underline">
+        {dispute.agent_name ?? shorten(dispute.agent_id)}
+      </Link>,
+    ],
+    ['Caller', <Id key="caller" value={dispute.caller} kind="address" />],
+    ['Creator', <Id key="creator" value={dispute.creator} kind="address" />],
+    ['Price', formatAmount(dispute.price_usdc)],
+    ['Collateral left', collateral === null ? '–' : formatAmount(Number(collateral) / 1e6)],
+    ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
+    ['Opened', <Time key="opened" at={dispute.opened_at} />],
+    ['Answer due', <Time key="due" at={dispute.answer_due_at} />],
+    ['Lapses', <Time key="lapses" at={dispute.lapses_at} />],
+  ];
+}
+
+function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
+  return [
+    ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
+    ['To the treasury', formatAmount(dispute.amount_to_treasury_usdc)],
+    ['Still owed', formatAmount(dispute.owed_usdc)],
+    ['On', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
+    [
+      'Reason',
+      dispute.reason ? (
+        <span className="whitespace-pre-wrap">{dispute.reason}</span>
+      ) : dispute.reason_hash ? (
+        <Id value={dispute.reason_hash} />
+      ) : (
+        'none was given'
+      ),
+    ],
+  ];
 }

@@ -46,5 +46,6 @@ async function signChallenge(
 export async function signOut(): Promise<void> {
   await call('auth.signOut');
   await disconnect();
-  queryClient.clear();
+  // Forgets what was read as this wallet, and has whatever is on the page read anew.
+  await queryClient.resetQueries();
 }

@@ -1,7 +1,9 @@
 /** What the admin decides a dispute by, and the reason of the decision, whose hash the outcome carries on the chain. */
 import { createHash } from 'node:crypto';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
+import type { Receipt } from '../../sdk/wire/receipt.ts';
 import type { ExecutionFull } from '../../sdk/wire/wire.ts';
+import { getReceipt } from '../calls/receipts.ts';
 import { getExecution, type RecordsDeps } from '../calls/records.ts';
 import { ApiError } from '../errors.ts';
 import { putReason } from '../ledger/evidence.ts';
@@ -18,6 +20,7 @@ export interface DisputeCase {
   task: string | null;
   parameters: Record<string, unknown> | null;
   dispute: DisputeSummary;
+  receipt: Receipt | null;
 }
 
 /** Only of disputed executions: what others asked and got is nobody's to read. Throws ApiError 404. */
@@ -30,7 +33,22 @@ export async function readCase(deps: ResolvingDeps, executionId: string): Promis
     .where('execution_id', '=', executionId)
     .where('wallet', '=', dispute.caller)
     .executeTakeFirst();
-  return { execution, task: asked?.task ?? null, parameters: asked ? JSON.parse(asked.parameters) : null, dispute };
+  return {
+    execution,
+    task: asked?.task ?? null,
+    parameters: asked ? JSON.parse(asked.parameters) : null,
+    dispute,
+    receipt: await findReceipt(deps, dispute),
+  };
+}
+
+async function findReceipt(deps: ResolvingDeps, { caller, execution_id }: DisputeSummary): Promise<Receipt | null> {
+  try {
+    return await getReceipt(deps, caller, execution_id);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'result_unavailable') return null;
+    throw error;
+  }
 }
 
 /** Keeps a reason before the admin signs its hash. Throws ApiError 404 where nothing is disputed. */

@@ -1,6 +1,7 @@
 /** Procedures of disputes: their evidence and reasons, whose hashes are on the chain, and the lists of them. */
 import { z } from 'zod';
 import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
+import { Receipt } from './receipt.ts';
 import { ExecutionFull } from './wire.ts';
 
 /** Largest file of evidence, bytes, and the body that carries it in base64. */
@@ -106,6 +107,8 @@ export const disputeProcedures = {
       task: z.string().nullable(),
       parameters: z.record(z.string(), z.unknown()).nullable(),
       dispute: DisputeSummary,
+      /** As its caller can have it; null where the result is lost. */
+      receipt: Receipt.nullable(),
     }),
   },
   /** Keeps the reason of an outcome; caller and creator see it once the dispute carries its hash. */

@@ -1,0 +1,18 @@
+/** The marketplace's settings as they are on the chain, and the bounds in which the program keeps each. */
+import { queryOptions } from '@tanstack/react-query';
+import { openChain } from '../../wallet/chain.ts';
+
+const REFRESH_MS = 15_000;
+
+export const chainConfigQuery = queryOptions({
+  queryKey: ['chain-config'],
+  queryFn: async () => {
+    const { marketplace, showConfig, program } = await openChain();
+    return { config: await showConfig(marketplace), limits: program.constants };
+  },
+  refetchInterval: REFRESH_MS,
+});
+
+export type ChainConfig = Awaited<ReturnType<Extract<typeof chainConfigQuery.queryFn, CallableFunction>>>;
+export type Settings = ChainConfig['config'];
+export type Limits = ChainConfig['limits'];

@@ -1,0 +1,137 @@
+/** Everybody who lists, and the badge that says that somebody checked who they are. */
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Button, Empty, Input, Skeleton, Table } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+import { PAGE_SIZE, Pages } from './pages.tsx';
+
+const REFRESH_MS = 5_000;
+/** Until typing has paused. */
+const TYPING_MS = 300;
+
+export function CreatorsTab() {
+  const { q, page = 1 } = useSearch({ from: '/admin' });
+  const navigate = useNavigate({ from: '/admin' });
+  const [text, setText] = useState(q ?? '');
+  const [chosen, setChosen] = useState<CreatorSummary | null>(null);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['creators.list', q, page],
+    queryFn: () => call('creators.list', { ...(q && { q }), limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+
+  useEffect(() => {
+    const words = text.trim();
+    if (words === (q ?? '')) return;
+    const timer = setTimeout(
+      () => void navigate({ search: { tab: 'creators', ...(words && { q: words }) }, replace: true }),
+      TYPING_MS,
+    );
+    return () => clearTimeout(timer);
+  }, [text, q, navigate]);
+
+  return (
+    <div className="grid gap-5">
+      <div className="w-full sm:w-80">
+        <Input
+          label="Find a creator"
+          type="search"
+          placeholder="Name or wallet"
+          value={text}
+          maxLength={100}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      {error && <Trouble error={error} what="The creators" onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-64" />}
+      {data?.total === 0 && (
+        <Empty title={q ? 'No creator is called that' : 'Nobody has listed an agent'}>
+          {q ? 'Try fewer words, or the whole wallet address.' : 'Creators are here from their first listing on.'}
+        </Empty>
+      )}
+      {data && data.total > 0 && (
+        <Table label="Creators" head={['Creator', 'Identity', 'Agents', 'Calls', 'Earned', '']}>
+          {data.creators.map((creator) => (
+            <tr key={creator.wallet}>
+              <td>
+                <span className="block font-medium">{creator.display_name ?? 'No name'}</span>
+                <Id value={creator.wallet} kind="address" />
+              </td>
+              <td className="whitespace-nowrap">
+                <Badge tone={creator.verified ? 'good' : 'plain'}>
+                  {creator.verified ? 'Verified' : 'Not verified'}
+                </Badge>
+                {creator.verified_at && (
+                  <span className="mt-1 block text-xs text-faint">
+                    <Time at={creator.verified_at} />
+                  </span>
+                )}
+              </td>
+              <td className="tabular-nums">{formatCount(creator.listings)}</td>
+              <td className="tabular-nums">{formatCount(creator.total_executions)}</td>
+              <td className="whitespace-nowrap tabular-nums">{formatAmount(creator.earned_usdc)}</td>
+              <td className="text-right">
+                <Button
+                  small
+                  aria-label={`${creator.verified ? 'Remove the badge of' : 'Verify'} ${nameOf(creator)}`}
+                  onClick={() => setChosen(creator)}
+                >
+                  {creator.verified ? 'Remove badge' : 'Verify'}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {data && (
+        <Pages
+          page={page}
+          total={data.total}
+          onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+        />
+      )}
+      {chosen && <BadgeDialog creator={chosen} onClose={() => setChosen(null)} />}
+    </div>
+  );
+}
+
+const nameOf = ({ display_name, wallet }: CreatorSummary): string => display_name ?? shorten(wallet);
+
+function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose(): void }) {
+  const notify = useNotify();
+  const verified = !creator.verified;
+  return (
+    <SignDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
+      about={
+        verified
+          ? 'Callers will see the badge at all of this wallet’s agents. Give it only after you have checked who it is.'
+          : 'The badge goes from all of this wallet’s agents. They stay listed, and calls go on.'
+      }
+      rows={[
+        ['Creator', <Id key="wallet" value={creator.wallet} kind="address" />],
+        ['Agents', formatCount(creator.listings)],
+        ['Badge', verified ? 'none → verified' : 'verified → none'],
+      ]}
+      confirm={verified ? 'Verify' : 'Remove badge'}
+      danger={!verified}
+      work={({ marketplace, wallet, verifyCreator, PublicKey }) =>
+        verifyCreator(marketplace, wallet, { creator: new PublicKey(creator.wallet), verified })
+      }
+      onDone={() => {
+        notify(verified ? 'The creator is verified' : 'The badge is gone', 'The list follows within seconds.');
+        onClose();
+      }}
+    />
+  );
+}

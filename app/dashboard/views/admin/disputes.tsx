@@ -1,0 +1,98 @@
+/** The queue of disputes: open ones first, by when their answer is due. */
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { DISPUTE_OUTCOMES, type DisputeOutcome, type DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Empty, Select, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, shorten, Time } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+import { Due } from './due.tsx';
+import { PAGE_SIZE, Pages } from './pages.tsx';
+
+/** The index follows the chain by itself; the list follows the index. */
+const REFRESH_MS = 5_000;
+
+const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
+  open: 'Open',
+  rejected: 'Rejected',
+  upheld: 'Upheld',
+  lapsed: 'Lapsed',
+};
+
+export function DisputesTab() {
+  const { outcome, page = 1 } = useSearch({ from: '/admin' });
+  const navigate = useNavigate({ from: '/admin' });
+  const { data, error, refetch } = useQuery({
+    queryKey: ['disputes.queue', outcome, page],
+    queryFn: () =>
+      call('disputes.queue', { ...(outcome && { outcome }), limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  return (
+    <div className="grid gap-5">
+      <div className="w-full sm:w-56">
+        <Select
+          label="Outcome"
+          value={outcome ?? ''}
+          onChange={({ target }) =>
+            void navigate({
+              search: { tab: 'disputes', ...(target.value && { outcome: target.value as DisputeOutcome }) },
+            })
+          }
+        >
+          <option value="">All, open ones first</option>
+          {DISPUTE_OUTCOMES.map((name) => (
+            <option key={name} value={name}>
+              {OUTCOME_WORDS[name]}
+            </option>
+          ))}
+        </Select>
+      </div>
+      {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}
+      {!data && !error && [1, 2, 3].map((key) => <Skeleton key={key} className="h-22" />)}
+      {data?.total === 0 && (
+        <Empty title={outcome ? 'No dispute has this outcome' : 'Nobody has disputed anything'}>
+          A caller can dispute a result for as long as the dispute window lasts. It then waits here for your answer.
+        </Empty>
+      )}
+      {data && data.total > 0 && (
+        <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
+          {data.disputes.map((dispute) => (
+            <li key={dispute.execution_id}>
+              <Row dispute={dispute} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {data && (
+        <Pages
+          page={page}
+          total={data.total}
+          onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+        />
+      )}
+    </div>
+  );
+}
+
+function Row({ dispute }: { dispute: DisputeSummary }) {
+  return (
+    <Link
+      to="/admin/disputes/$executionId"
+      params={{ executionId: dispute.execution_id }}
+      className="flex flex-wrap items-center gap-x-6 gap-y-2 px-5 py-4 hover:bg-sunken/60"
+    >
+      <span className="min-w-0 flex-1 basis-56">
+        <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>
+        <span className="mt-0.5 block text-sm text-faint">
+          By {shorten(dispute.caller)}, <Time at={dispute.opened_at} />
+        </span>
+      </span>
+      <span className="text-sm text-faint">{dispute.has_evidence ? 'Evidence is here' : 'Only a hash'}</span>
+      <span className="text-sm tabular-nums">{formatAmount(dispute.price_usdc)}</span>
+      <Due dispute={dispute} />
+    </Link>
+  );
+}

@@ -1,0 +1,198 @@
+/** Settings as they are typed, what is wrong with them, and what of them has changed. */
+import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
+import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
+import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatSpan } from '../../parts/values.tsx';
+import type { Limits, Settings } from './chainConfig.ts';
+
+export interface TierDraft {
+  maxPrice: string;
+  deposit: string;
+}
+
+export type FieldName =
+  | 'feeBps'
+  | 'minPrice'
+  | 'disputeBond'
+  | 'disputeWindowSeconds'
+  | 'refundGraceSeconds'
+  | 'maxTimeoutSeconds'
+  | 'exposureMultiple';
+
+export type Draft = Record<FieldName, string> & { tiers: TierDraft[] };
+
+/** A setting of one number: what it is, how it is typed, and in which bounds. */
+export interface SettingField {
+  name: FieldName;
+  label: string;
+  about: string;
+  min: bigint;
+  max: bigint;
+  parse(text: string): bigint;
+  /** In words, such as `3 days`. */
+  show(value: bigint): string;
+}
+
+const U32_MAX = 2n ** 32n - 1n;
+
+function parseCount(text: string): bigint {
+  if (!/^(0|[1-9][0-9]{0,18})$/.test(text)) throw new RangeError('It must be a whole number.');
+  return BigInt(text);
+}
+
+const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
+const showSol = (value: bigint) => `${formatSol(value)} SOL`;
+const showSpan = (value: bigint) => formatSpan(Number(value));
+
+export function fieldsOf(limits: Limits): SettingField[] {
+  const seconds = { parse: parseCount, show: showSpan };
+  return [
+    {
+      name: 'feeBps',
+      label: 'Fee, basis points',
+      about: 'The marketplace’s share of every settled price; 100 is 1 %.',
+      min: 0n,
+      max: BigInt(limits.maxFeeBps),
+      parse: parseCount,
+      show: (value) => `${Number(value) / 100} %`,
+    },
+    {
+      name: 'minPrice',
+      label: 'Lowest price, USDC',
+      about: 'No agent may ask for less.',
+      min: limits.minPriceFloor,
+      max: limits.minPriceCeiling,
+      parse: parseUsdc,
+      show: showUsdc,
+    },
+    {
+      name: 'disputeBond',
+      label: 'Dispute bond, SOL',
+      about: 'Held back from who disputes, until the answer.',
+      min: 0n,
+      max: limits.disputeBondLamportsMax,
+      parse: parseSol,
+      show: showSol,
+    },
+    {
+      name: 'disputeWindowSeconds',
+      label: 'Dispute window, seconds',
+      about: 'How long a settled execution can be disputed.',
+      min: BigInt(limits.disputeWindowSecondsMin),
+      max: BigInt(limits.disputeWindowSecondsMax),
+      ...seconds,
+    },
+    {
+      name: 'refundGraceSeconds',
+      label: 'Refund grace, seconds',
+      about: 'From an execution’s deadline until anybody may send its refund.',
+      min: BigInt(limits.refundGraceSecondsMin),
+      max: BigInt(limits.refundGraceSecondsMax),
+      ...seconds,
+    },
+    {
+      name: 'maxTimeoutSeconds',
+      label: 'Longest timeout, seconds',
+      about: 'The most that an agent may take for its answer.',
+      min: BigInt(limits.maxTimeoutSecondsMin),
+      max: BigInt(limits.maxTimeoutSecondsMax),
+      ...seconds,
+    },
+    {
+      name: 'exposureMultiple',
+      label: 'Exposure multiple',
+      about: 'The most that may be opened at an agent in one window, in multiples of its collateral; 0 for no limit.',
+      min: 0n,
+      max: U32_MAX,
+      parse: parseCount,
+      show: (value) => (value === 0n ? 'no limit' : `${value} times the collateral`),
+    },
+  ];
+}
+
+export function draftOf(config: Settings): Draft {
+  return {
+    feeBps: `${config.fee_bps}`,
+    minPrice: config.min_price_usdc,
+    disputeBond: formatSol(BigInt(config.dispute_bond_lamports)),
+    disputeWindowSeconds: `${config.dispute_window_seconds}`,
+    refundGraceSeconds: `${config.refund_grace_seconds}`,
+    maxTimeoutSeconds: `${config.max_timeout_seconds}`,
+    exposureMultiple: `${config.exposure_multiple}`,
+    tiers: config.tiers.map(({ max_price_usdc, deposit_usdc }) => ({
+      maxPrice: max_price_usdc,
+      deposit: deposit_usdc,
+    })),
+  };
+}
+
+/** What is wrong with a field's text; null where nothing is. */
+export function faultOf(field: SettingField, text: string): string | null {
+  try {
+    const value = field.parse(text.trim());
+    if (value >= field.min && value <= field.max) return null;
+    return `It must be from ${field.show(field.min)} to ${field.show(field.max)}.`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** What is wrong with the tiers, which the program takes only in rising order. */
+export function tierFault(tiers: TierDraft[]): string | null {
+  try {
+    const parsed = parseTiers(tiers);
+    if (parsed.length === 0) return 'There must be at least one tier.';
+    for (const [index, { maxPrice }] of parsed.entries()) {
+      const before = parsed[index - 1];
+      if (before && before.maxPrice >= maxPrice) return 'Prices must rise from tier to tier.';
+    }
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const parseTiers = (tiers: TierDraft[]) =>
+  tiers.map(({ maxPrice, deposit }) => ({ maxPrice: parseUsdc(maxPrice.trim()), deposit: parseUsdc(deposit.trim()) }));
+
+const showTiers = (tiers: TierDraft[]): string =>
+  parseTiers(tiers)
+    .map(({ maxPrice, deposit }) => `up to ${formatUsdc(maxPrice)}: ${formatUsdc(deposit)} USDC`)
+    .join('; ');
+
+export interface Change {
+  label: string;
+  before: string;
+  after: string;
+}
+
+/** What differs from the chain: in words to review, and as what is signed. Takes drafts without faults only. */
+export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
+  const changed = fields.filter((field) => field.parse(before[field.name]) !== field.parse(after[field.name].trim()));
+  const changes: Change[] = changed.map((field) => ({
+    label: field.label,
+    before: field.show(field.parse(before[field.name])),
+    after: field.show(field.parse(after[field.name].trim())),
+  }));
+  const newValue = (name: FieldName): bigint | undefined =>
+    changed.find((field) => field.name === name)?.parse(after[name].trim());
+  const settings: SettingsChange = {};
+  const [minPrice, disputeBondLamports] = [newValue('minPrice'), newValue('disputeBond')];
+  if (minPrice !== undefined) settings.minPrice = minPrice;
+  if (disputeBondLamports !== undefined) settings.disputeBondLamports = disputeBondLamports;
+  for (const name of [
+    'feeBps',
+    'disputeWindowSeconds',
+    'refundGraceSeconds',
+    'maxTimeoutSeconds',
+    'exposureMultiple',
+  ] as const) {
+    const value = newValue(name);
+    if (value !== undefined) settings[name] = Number(value);
+  }
+  if (showTiers(before.tiers) !== showTiers(after.tiers)) {
+    settings.tiers = parseTiers(after.tiers);
+    changes.push({ label: 'Collateral', before: showTiers(before.tiers), after: showTiers(after.tiers) });
+  }
+  return { changes, settings };
+}

@@ -1,0 +1,102 @@
+/** A dispute's evidence, which a stranger made: text as text, pictures as data, everything else only as a file. */
+import { useQuery } from '@tanstack/react-query';
+import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Button, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Code, formatCount, Id, saveFile } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+
+const FILE_ENDINGS: Record<EvidenceType, string> = {
+  'text/plain': 'txt',
+  'application/pdf': 'pdf',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'application/json': 'json',
+  'application/octet-stream': 'bin',
+};
+
+const SHOWN_AS_TEXT: readonly EvidenceType[] = ['text/plain', 'application/json'];
+const SHOWN_AS_IMAGE: readonly EvidenceType[] = ['image/png', 'image/jpeg'];
+
+const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+
+async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export function Evidence({ dispute }: { dispute: DisputeSummary }) {
+  return (
+    <div className="grid gap-4">
+      <Facts
+        rows={[
+          ['Hash on the chain', <Id key="hash" value={dispute.evidence_hash} />],
+          dispute.evidence_uri !== null &&
+            dispute.evidence_uri !== '' && ['Said to be at', <span key="uri">{dispute.evidence_uri}</span>],
+        ]}
+      />
+      {dispute.has_evidence ? (
+        <Kept dispute={dispute} />
+      ) : (
+        <Note tone="warn" title="The evidence is not kept here">
+          Only its hash is on the chain. Ask the caller for the file, and compare its SHA-256 with that hash.
+        </Note>
+      )}
+    </div>
+  );
+}
+
+function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSummary }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['disputes.evidence', execution_id],
+    queryFn: async () => {
+      const { content, media_type } = await call('disputes.evidence', { execution_id });
+      const bytes = bytesOf(content);
+      return { content, media_type, bytes, hash: await hashOf(bytes) };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!data) {
+    return error ? <Trouble error={error} what="The evidence" onRetry={refetch} /> : <Skeleton className="h-40" />;
+  }
+  const { content, media_type, bytes, hash } = data;
+  if (hash !== evidence_hash) {
+    return (
+      <Note tone="bad" title="These are not the bytes that the caller committed to">
+        The file kept here has the SHA-256 {hash}. It is not shown, and proves nothing.
+      </Note>
+    );
+  }
+  return (
+    <div className="grid gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-3 text-sm text-faint">
+        <p>
+          {media_type}, {formatCount(bytes.length)} bytes, with the hash that is on the chain
+        </p>
+        <Button
+          small
+          // As bytes, so that no browser opens it by itself.
+          onClick={() =>
+            saveFile(`evidence-${execution_id}.${FILE_ENDINGS[media_type]}`, bytes, 'application/octet-stream')
+          }
+        >
+          Download
+        </Button>
+      </div>
+      {SHOWN_AS_TEXT.includes(media_type) && <Code text={new TextDecoder().decode(bytes)} label="Evidence" />}
+      {SHOWN_AS_IMAGE.includes(media_type) && (
+        <img
+          src={`data:${media_type};base64,${content}`}
+          alt="What the caller gave as evidence"
+          className="max-h-128 max-w-full rounded-lg border border-line bg-sunken object-contain"
+        />
+      )}
+      {!SHOWN_AS_TEXT.includes(media_type) && !SHOWN_AS_IMAGE.includes(media_type) && (
+        <p className="text-sm text-faint">
+          This kind of file is not shown here. Open what you download with care: a stranger made it.
+        </p>
+      )}
+    </div>
+  );
+}

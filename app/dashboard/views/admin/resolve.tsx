@@ -1,0 +1,196 @@
+/** Answering a dispute: for whom, how much, why; and what follows from it, said before it is signed. */
+import { RadioGroup } from 'radix-ui';
+import { type ReactNode, useState } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { LeaveGuard } from '../../parts/leaving.tsx';
+import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
+import { shorten } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+
+const MAX_REASON = 8_000;
+
+type Side = 'caller' | 'creator';
+
+interface ResolveProps {
+  dispute: DisputeSummary;
+  /** Left of the listing's collateral, base units; null while that is read. */
+  collateral: bigint | null;
+}
+
+export function Resolve({ dispute, collateral }: ResolveProps) {
+  const [side, setSide] = useState<Side | null>(null);
+  const [text, setText] = useState(String(dispute.price_usdc));
+  const [reason, setReason] = useState('');
+  const [isReviewed, setReviewed] = useState(false);
+  const notify = useNotify();
+
+  const { amount, fault } = side === 'caller' ? readAmount(text, collateral) : { amount: 0n, fault: null };
+  const isComplete = side !== null && fault === null && reason.trim() !== '';
+
+  return (
+    <form
+      className="grid gap-5"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setReviewed(true);
+      }}
+    >
+      <LeaveGuard when={reason.trim() !== ''}>The answer that you have written is not signed yet.</LeaveGuard>
+      <RadioGroup.Root
+        aria-label="Who is right"
+        value={side ?? ''}
+        onValueChange={(value) => setSide(value as Side)}
+        className="grid gap-2"
+      >
+        <Choice value="caller" title="Uphold" isChosen={side === 'caller'}>
+          The caller is right. The creator’s collateral pays.
+        </Choice>
+        <Choice value="creator" title="Reject" isChosen={side === 'creator'}>
+          The creator is right, and gets the caller’s bond.
+        </Choice>
+      </RadioGroup.Root>
+      {side === 'caller' && (
+        <Input
+          label="Taken from the collateral, USDC"
+          hint={`The caller gets at most the price, ${dispute.price_usdc} USDC; what is above it goes to the treasury.`}
+          error={fault}
+          value={text}
+          inputMode="decimal"
+          autoComplete="off"
+          onChange={(event) => setText(event.target.value)}
+        />
+      )}
+      <TextArea
+        label="Reason"
+        hint="Caller and creator read it. Its hash goes on the chain, so it can never be changed."
+        value={reason}
+        maxLength={MAX_REASON}
+        className="min-h-36"
+        onChange={(event) => setReason(event.target.value)}
+      />
+      <Button type="submit" kind="primary" disabled={!isComplete}>
+        Review the answer
+      </Button>
+      {side && (
+        <SignDialog
+          open={isReviewed}
+          onOpenChange={setReviewed}
+          title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
+          about="An answer is final: nobody can dispute this execution again, or take it back."
+          rows={consequences(dispute, side, { amount, collateral })}
+          confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
+          danger={side === 'caller'}
+          work={(signing) => answer(signing, { dispute, side, amount, reason })}
+          onDone={() => {
+            setReviewed(false);
+            setReason('');
+            notify(side === 'caller' ? 'The dispute is upheld' : 'The dispute is rejected');
+          }}
+        />
+      )}
+    </form>
+  );
+}
+
+function Choice({
+  value,
+  title,
+  isChosen,
+  children,
+}: {
+  value: Side;
+  title: string;
+  isChosen: boolean;
+  children: string;
+}) {
+  return (
+    <RadioGroup.Item
+      value={value}
+      className={cx(
+        'flex items-start gap-3 rounded-lg border px-4 py-3 text-left text-sm',
+        isChosen ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken',
+      )}
+    >
+      <span
+        aria-hidden="true"
+        className={cx(
+          'mt-0.5 grid size-4 shrink-0 place-items-center rounded-full border',
+          isChosen ? 'border-accent' : 'border-strong',
+        )}
+      >
+        <RadioGroup.Indicator className="size-2 rounded-full bg-accent" />
+      </span>
+      <span>
+        <span className="block font-medium">{title}</span>
+        <span className="block text-faint">{children}</span>
+      </span>
+    </RadioGroup.Item>
+  );
+}
+
+function readAmount(text: string, collateral: bigint | null): { amount: bigint; fault: string | null } {
+  try {
+    const amount = parseUsdc(text.trim());
+    if (collateral !== null && amount > collateral)
+      return { amount, fault: `The collateral holds ${formatUsdc(collateral)} USDC.` };
+    return { amount, fault: null };
+  } catch (error) {
+    return { amount: 0n, fault: (error as Error).message };
+  }
+}
+
+/** As the program will do it, to the unit. */
+function consequences(
+  dispute: DisputeSummary,
+  side: Side,
+  { amount, collateral }: { amount: bigint; collateral: bigint | null },
+): [string, ReactNode][] {
+  const bond = `${formatSol(BigInt(dispute.bond_lamports))} SOL`;
+  const { caller, creator } = dispute;
+  if (side === 'creator') {
+    return [
+      ['Caller', `${shorten(caller)} gets nothing back, and loses the bond`],
+      ['Creator', `${shorten(creator)} gets the bond of ${bond}`],
+      ['Collateral', 'stays as it is'],
+      ['Execution', 'stands as completed'],
+    ];
+  }
+  const price = parseUsdc(dispute.price_usdc);
+  const toCaller = amount < price ? amount : price;
+  return [
+    ['Caller', `${shorten(caller)} gets ${formatUsdc(toCaller)} USDC, and the bond of ${bond} back`],
+    ['Treasury', `${formatUsdc(amount - toCaller)} USDC`],
+    [
+      'Collateral',
+      collateral === null
+        ? `${shorten(creator)} loses ${formatUsdc(amount)} USDC`
+        : `${formatUsdc(collateral)} → ${formatUsdc(collateral - amount)} USDC of ${shorten(creator)}`,
+    ],
+    ['Listing', 'pauses by itself where its collateral falls below what its price takes'],
+    ['Execution', 'counts as one that failed its caller'],
+  ];
+}
+
+async function answer(
+  { marketplace, wallet, answerDispute, onProgress }: Signing,
+  { dispute, side, amount, reason }: { dispute: DisputeSummary; side: Side; amount: bigint; reason: string },
+) {
+  const { execution_id } = dispute;
+  const [{ reason_hash }, { parseUuid }, { hexToBytes }] = await Promise.all([
+    call('disputes.putReason', { execution_id, reason }),
+    import('../../../sdk/receipt/receipt.ts'),
+    import('@noble/hashes/utils.js'),
+  ]);
+  onProgress('The reason is kept; its hash goes into the transaction.');
+  return answerDispute(marketplace, {
+    wallet,
+    executionId: parseUuid(execution_id)!,
+    verdict: side === 'caller' ? { upheld: true, amount } : { upheld: false },
+    reasonHash: hexToBytes(reason_hash),
+  });
+}

@@ -1,0 +1,100 @@
+/** What only the admin's signature changes: opens, settings, the treasury, and whose hands all this is in. */
+
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Button, Card, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Id } from '../../parts/values.tsx';
+import { chainConfigQuery, type Settings } from './chainConfig.ts';
+import type { Draft } from './draft.ts';
+import { SettingsForm } from './settingsForm.tsx';
+import { NextAdmin } from './succession.tsx';
+import { Treasury } from './treasury.tsx';
+
+export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
+  const { data, error, refetch } = useQuery(chainConfigQuery);
+  if (!data)
+    return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-96" />;
+  const { config, limits } = data;
+  return (
+    <div className="grid gap-6">
+      {error && <Trouble error={error} what="The settings" onRetry={refetch} />}
+      <Opens config={config} />
+      <SettingsForm config={config} limits={limits} draft={draft} onDraft={onDraft} />
+      <div className="grid gap-6 lg:grid-cols-2">
+        <Treasury config={config} />
+        <NextAdmin config={config} />
+      </div>
+      <Card className="grid gap-4">
+        <div>
+          <h2 className="font-semibold">On the chain</h2>
+          <p className="mt-1 text-sm text-faint">
+            Relay authorities are changed by the command line, where their keys are: admin set-relay-authorities.
+          </p>
+        </div>
+        <Facts
+          rows={[
+            ['Config', <Id key="config" value={config.config} kind="address" />],
+            ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
+            [
+              'Relay authorities',
+              <ul key="authorities">
+                {config.relay_authorities.map((address) => (
+                  <li key={address}>
+                    <Id value={address} kind="address" />
+                  </li>
+                ))}
+              </ul>,
+            ],
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}
+
+/** The emergency brake, first on the page. */
+function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  return (
+    <Card className="flex flex-wrap items-center justify-between gap-x-6 gap-y-4">
+      <div className="min-w-0">
+        <h2 className="flex items-center gap-2 font-semibold">
+          New executions
+          <Badge tone={isPaused ? 'warn' : 'good'}>{isPaused ? 'Paused' : 'Taken'}</Badge>
+        </h2>
+        <p className="mt-1 text-sm text-faint">
+          {isPaused
+            ? 'Nobody can open an execution. Those that have begun are settled or refunded as ever.'
+            : 'In an emergency, pausing stops every new escrow at once. Settling and refunding go on.'}
+        </p>
+      </div>
+      <Button kind={isPaused ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
+        {isPaused ? 'Resume executions' : 'Pause executions'}
+      </Button>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={isPaused ? 'Take new executions again?' : 'Pause all new executions?'}
+        about={
+          isPaused
+            ? 'Callers can pay for executions of every active agent again.'
+            : 'Callers of every agent are refused until you resume. What has begun is carried to its end.'
+        }
+        rows={[['New executions', isPaused ? 'paused → taken' : 'taken → paused']]}
+        confirm={isPaused ? 'Resume' : 'Pause'}
+        danger={!isPaused}
+        work={({ marketplace, wallet, changeSettings }) =>
+          changeSettings(marketplace, wallet, { opensPaused: !isPaused })
+        }
+        onDone={() => {
+          notify(isPaused ? 'New executions are taken again' : 'New executions are paused');
+          setOpen(false);
+        }}
+      />
+    </Card>
+  );
+}

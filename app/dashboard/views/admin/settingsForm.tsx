@@ -1,0 +1,101 @@
+/** The settings to change, each within its bounds, and a review of old and new before the wallet signs. */
+import { useState } from 'react';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Input } from '../../parts/ui.tsx';
+import type { Limits, Settings } from './chainConfig.ts';
+import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault } from './draft.ts';
+import { Tiers } from './tiers.tsx';
+
+interface SettingsFormProps {
+  config: Settings;
+  limits: Limits;
+  /** What has been typed; null where nothing has. */
+  draft: Draft | null;
+  onDraft(draft: Draft | null): void;
+}
+
+export function SettingsForm({ config, limits, draft, onDraft }: SettingsFormProps) {
+  const fields = fieldsOf(limits);
+  const present = draftOf(config);
+  const [isReviewed, setReviewed] = useState(false);
+  const notify = useNotify();
+
+  const shown = draft ?? present;
+  const faults = Object.fromEntries(fields.map((field) => [field.name, faultOf(field, shown[field.name])]));
+  const tiersWrong = tierFault(shown.tiers);
+  const isWrong = tiersWrong !== null || Object.values(faults).some((fault) => fault !== null);
+  const { changes, settings } = isWrong ? { changes: [], settings: {} } : changesOf(fields, present, shown);
+
+  const edit = (change: Partial<Draft>) => onDraft({ ...shown, ...change });
+
+  return (
+    <Card>
+      <form
+        className="grid gap-6"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setReviewed(true);
+        }}
+      >
+        <div>
+          <h2 className="font-semibold">Settings</h2>
+          <p className="mt-1 text-sm text-faint">
+            For listings and executions that begin from now on. Those that have begun keep their terms.
+          </p>
+        </div>
+        <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
+          {fields.map((field) => (
+            <Input
+              key={field.name}
+              label={field.label}
+              hint={hintOf(field, shown[field.name])}
+              error={faults[field.name] ?? null}
+              value={shown[field.name]}
+              onChange={(event) => edit({ [field.name]: event.target.value })}
+              inputMode="decimal"
+              autoComplete="off"
+              className="tabular-nums"
+            />
+          ))}
+        </div>
+        <Tiers
+          tiers={shown.tiers}
+          most={limits.maxCollateralTiers}
+          fault={tiersWrong}
+          onChange={(tiers) => edit({ tiers })}
+        />
+        <div className="flex flex-wrap items-center gap-3">
+          <Button type="submit" kind="primary" disabled={changes.length === 0}>
+            {changes.length > 1 ? `Review ${changes.length} changes` : 'Review changes'}
+          </Button>
+          <Button disabled={draft === null} onClick={() => onDraft(null)}>
+            Discard
+          </Button>
+        </div>
+      </form>
+      <SignDialog
+        open={isReviewed}
+        onOpenChange={setReviewed}
+        title="Change these settings?"
+        about="They apply as soon as the transaction is confirmed."
+        rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}
+        confirm="Sign and change"
+        work={({ marketplace, wallet, changeSettings }) => changeSettings(marketplace, wallet, settings)}
+        onDone={() => {
+          setReviewed(false);
+          onDraft(null);
+          notify('The settings are changed');
+        }}
+      />
+    </Card>
+  );
+}
+
+/** What it is, and what the typed number comes to where that reads otherwise. */
+function hintOf(field: SettingField, text: string): string {
+  if (faultOf(field, text) !== null) return field.about;
+  const words = field.show(field.parse(text.trim()));
+  return words.startsWith(text.trim()) ? field.about : `${field.about} This is ${words}.`;
+}

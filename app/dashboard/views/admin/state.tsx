@@ -1,0 +1,173 @@
+/** The state of the whole: what is in the way, how long the gas lasts, where the lamports are. */
+
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Card, Facts, Figure, Note, Skeleton, Table } from '../../parts/ui.tsx';
+import { formatCount, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+import { PROBLEM_WORDS } from './problems.ts';
+
+type State = ProcedureOutput<'operation.state'>;
+
+/** A state is old when nobody can act on it any more. */
+const REFRESH_MS = 5_000;
+
+export const stateQuery = queryOptions({
+  queryKey: ['operation.state'],
+  queryFn: () => call('operation.state'),
+  refetchInterval: REFRESH_MS,
+});
+
+const UNKNOWN = 'not known yet';
+const HOUR_SECONDS = 3_600;
+/** Beyond it nobody plans. */
+const LONG_HOURS = 24 * 365;
+
+export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;
+const solOrUnknown = (lamports: number | null): string => (lamports === null ? UNKNOWN : sol(lamports));
+
+function runwayOf({ runway_hours }: State): string {
+  if (runway_hours === null) return 'Nothing is being spent';
+  if (runway_hours > LONG_HOURS) return 'Lasts for over a year at this rate';
+  return `Lasts for ${formatSpan(runway_hours * HOUR_SECONDS)} at this rate`;
+}
+
+export function StateTab() {
+  const { data: state, error, refetch } = useQuery(stateQuery);
+  if (!state) return error ? <Trouble error={error} what="The state" onRetry={refetch} /> : <Loading />;
+  return (
+    <div className="grid gap-8">
+      {error && <Trouble error={error} what="The state" onRetry={refetch} />}
+      <Problems problems={state.problems} />
+      <Figures state={state} />
+      <div className="grid gap-6 lg:grid-cols-2">
+        <Card className="grid content-start gap-4">
+          <h2 className="font-semibold">Where the SOL is</h2>
+          <Facts rows={lamportRows(state)} />
+        </Card>
+        <Card className="grid content-start gap-4">
+          <h2 className="font-semibold">At work</h2>
+          <Facts rows={workRows(state)} />
+        </Card>
+      </div>
+      <Authorities state={state} />
+    </div>
+  );
+}
+
+function Problems({ problems }: Pick<State, 'problems'>) {
+  if (problems.length === 0)
+    return (
+      <Note tone="good" title="Everything is in order">
+        The service takes, shows and settles executions.
+      </Note>
+    );
+  return (
+    <ul className="grid gap-3">
+      {problems.map((problem) => (
+        <li key={problem}>
+          <Note tone={problem === 'opens_paused' ? 'warn' : 'bad'} title={PROBLEM_WORDS[problem].title}>
+            {PROBLEM_WORDS[problem].todo}
+          </Note>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Figures({ state }: { state: State }) {
+  const { authorities, oldest_unsettled: oldest, indexer } = state;
+  const own = authorities.find(({ is_ours }) => is_ours)?.lamports ?? null;
+  return (
+    <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+      <Figure label="Gas left" value={own === null ? '–' : sol(Math.floor(own / 1e6) * 1e6)} about={runwayOf(state)} />
+      <Figure
+        label="In flight"
+        value={formatCount(state.executions_in_flight)}
+        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'Nothing is unsettled'}
+      />
+      <Figure
+        label="Index lag"
+        value={indexer.lag_ms === null ? '–' : formatDuration(indexer.lag_ms)}
+        about={indexer.slot === null ? 'It has not looked yet' : `At slot ${formatCount(indexer.slot)}`}
+      />
+      <Figure
+        label="Open disputes"
+        value={formatCount(state.open_disputes)}
+        about={state.open_disputes === 0 ? 'None waits for an answer' : 'To be answered within 72 hours each'}
+      />
+    </div>
+  );
+}
+
+const amount = (text: string) => <span className="tabular-nums">{text}</span>;
+
+function lamportRows({ lamports, lamports_per_call }: State) {
+  return [
+    ['Lent as rent', amount(sol(lamports.lent))],
+    ['Locked in ended records', amount(solOrUnknown(lamports.locked))],
+    ['Of it archivable now', amount(solOrUnknown(lamports.archivable))],
+    ['Brought back by archiving', amount(solOrUnknown(lamports.archived))],
+    ['Unpaid fees, 24 hours', amount(sol(lamports.burnt_today))],
+    ['Fees of one execution', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
+  ] as const;
+}
+
+function workRows({ oldest_unsettled: oldest, reconciled, opens_paused, uptime_seconds }: State) {
+  return [
+    [
+      'Oldest unsettled',
+      oldest ? (
+        <span className="flex flex-wrap items-center gap-x-2">
+          <Id value={oldest.execution_id} />
+          <span>
+            {oldest.state.replaceAll('_', ' ')}, for {formatSpan(oldest.age_seconds)}
+          </span>
+        </span>
+      ) : (
+        'none'
+      ),
+    ],
+    ['Journal and chain', reconciled ? 'compared since the start' : 'being compared'],
+    ['New executions', opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">taken</Badge>],
+    ['Running for', formatSpan(uptime_seconds)],
+  ] as const;
+}
+
+function Authorities({ state: { authorities } }: { state: State }) {
+  return (
+    <section className="grid gap-3">
+      <h2 className="font-semibold">Relay authorities</h2>
+      <Table label="Relay authorities" head={['Key', 'Balance', '']}>
+        {authorities.map(({ address, lamports, is_ours }) => (
+          <tr key={address}>
+            <td>
+              <Id value={address} kind="address" />
+            </td>
+            <td className="whitespace-nowrap tabular-nums">{solOrUnknown(lamports)}</td>
+            <td>{is_ours && <Badge tone="accent">this relay</Badge>}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="grid gap-8">
+      <Skeleton className="h-17" />
+      <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+        {[1, 2, 3, 4].map((key) => (
+          <Skeleton key={key} className="h-29" />
+        ))}
+      </div>
+      <div className="grid gap-6 lg:grid-cols-2">
+        <Skeleton className="h-72" />
+        <Skeleton className="h-72" />
+      </div>
+    </div>
+  );
+}

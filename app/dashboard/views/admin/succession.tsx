@@ -1,0 +1,121 @@
+/** Handing the marketplace over: the admin proposes, and nothing changes until the proposed wallet accepts. */
+
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Button, Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
+import { Id, shorten } from '../../parts/values.tsx';
+import { useSession } from '../../wallet/session.ts';
+import { chainConfigQuery, type Settings } from './chainConfig.ts';
+
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** For the admin. */
+export function NextAdmin({ config }: { config: Settings }) {
+  const [order, setOrder] = useState<'propose' | 'withdraw' | null>(null);
+  const [text, setText] = useState('');
+  const notify = useNotify();
+  const address = text.trim();
+  const isOther = ADDRESS.test(address) && address !== config.admin;
+  const isProposing = order === 'propose';
+  return (
+    <Card className="grid content-start gap-4">
+      <div>
+        <h2 className="font-semibold">Admin</h2>
+        <p className="mt-1 text-sm text-faint">
+          Another wallet becomes admin in two steps: you propose it, and it accepts on this very page.
+        </p>
+      </div>
+      <Facts
+        rows={[
+          ['Now', <Id key="admin" value={config.admin} kind="address" />],
+          [
+            'Proposed',
+            config.pending_admin ? <Id key="pending" value={config.pending_admin} kind="address" /> : 'nobody',
+          ],
+        ]}
+      />
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={() => setOrder('propose')}>Propose an admin</Button>
+        {config.pending_admin && <Button onClick={() => setOrder('withdraw')}>Withdraw the proposal</Button>}
+      </div>
+      <SignDialog
+        open={order !== null}
+        onOpenChange={(open) => !open && setOrder(null)}
+        title={isProposing ? 'Propose another admin' : 'Withdraw the proposal?'}
+        about={
+          isProposing
+            ? 'Until it accepts, you stay admin and can withdraw this. Once it has, all of this is in its hands.'
+            : 'The proposed wallet can no longer become admin.'
+        }
+        confirm={isProposing ? 'Sign and propose' : 'Sign and withdraw'}
+        danger={isProposing}
+        disabled={isProposing && !isOther}
+        work={({ marketplace, wallet, proposeNextAdmin, PublicKey }) =>
+          proposeNextAdmin(marketplace, wallet, isProposing ? new PublicKey(address) : null)
+        }
+        onDone={() => {
+          notify(isProposing ? `${shorten(address)} is proposed` : 'Nobody is proposed any more');
+          setOrder(null);
+          setText('');
+        }}
+      >
+        {isProposing && (
+          <Input
+            label="Wallet of the next admin"
+            hint="Make sure that somebody can sign with it."
+            error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="font-mono"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
+      </SignDialog>
+    </Card>
+  );
+}
+
+/** For everybody else: who is proposed may accept, the others have nothing to do here. */
+export default function Succession() {
+  const { wallet } = useSession();
+  const { data, error, refetch } = useQuery(chainConfigQuery);
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  if (!data)
+    return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
+  const { config } = data;
+  if (!wallet || config.pending_admin !== wallet) {
+    return (
+      <Empty title="This part is the admin’s">
+        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
+        with that one to see it.
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="You are proposed as the next admin">
+      <p className="mb-5">
+        By accepting you take over disputes, creators, settings and the collected fees from {shorten(config.admin)}.
+      </p>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Accept
+      </Button>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Become the marketplace’s admin?"
+        rows={[['Admin', `${shorten(config.admin)} → ${shorten(wallet)}, this wallet`]]}
+        confirm="Sign and accept"
+        work={({ marketplace, wallet: signer, becomeAdmin }) => becomeAdmin(marketplace, signer)}
+        onDone={() => {
+          notify('You are the admin');
+          setOpen(false);
+        }}
+      />
+    </Empty>
+  );
+}

@@ -1,0 +1,65 @@
+/** The collateral that each range of prices takes, from the cheapest on. */
+import { Button, Input } from '../../parts/ui.tsx';
+import type { TierDraft } from './draft.ts';
+
+interface TiersProps {
+  tiers: TierDraft[];
+  most: number;
+  fault: string | null;
+  onChange(tiers: TierDraft[]): void;
+}
+
+export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
+  const change = (index: number, part: Partial<TierDraft>) =>
+    onChange(tiers.map((tier, at) => (at === index ? { ...tier, ...part } : tier)));
+  return (
+    <fieldset>
+      <legend className="text-sm font-medium">Collateral by price</legend>
+      <p className="mt-1 mb-4 text-xs text-faint">
+        What a creator deposits for a listing, by its price. The last tier is also the highest price that there can be.
+      </p>
+      <ol className="grid gap-3">
+        {tiers.map((tier, index) => (
+          <li key={index} className="grid grid-cols-2 items-end gap-3 sm:grid-cols-[12rem_12rem_auto] sm:justify-start">
+            <Input
+              label={`Tier ${index + 1}: price up to, USDC`}
+              value={tier.maxPrice}
+              inputMode="decimal"
+              autoComplete="off"
+              onChange={(event) => change(index, { maxPrice: event.target.value })}
+            />
+            <Input
+              label="Deposit, USDC"
+              value={tier.deposit}
+              inputMode="decimal"
+              autoComplete="off"
+              onChange={(event) => change(index, { deposit: event.target.value })}
+            />
+            <Button
+              kind="quiet"
+              className="max-sm:col-span-2"
+              disabled={tiers.length === 1}
+              onClick={() => onChange(tiers.filter((_, at) => at !== index))}
+            >
+              Remove tier {index + 1}
+            </Button>
+          </li>
+        ))}
+      </ol>
+      {fault && (
+        <p role="alert" className="mt-3 text-xs text-bad">
+          {fault}
+        </p>
+      )}
+      <div className="mt-4">
+        <Button
+          small
+          disabled={tiers.length >= most}
+          onClick={() => onChange([...tiers, { maxPrice: '', deposit: '' }])}
+        >
+          Add a tier
+        </Button>
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,76 @@
+/** The fees that were collected, and taking them out. */
+import { useState } from 'react';
+import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Input } from '../../parts/ui.tsx';
+import { formatAmount, Id, shorten } from '../../parts/values.tsx';
+import type { Settings } from './chainConfig.ts';
+
+/** Base units, or what is wrong with them. */
+function read(text: string, held: string): { amount: bigint; fault: string | null } {
+  try {
+    const amount = parseUsdc(text.trim());
+    if (amount === 0n) return { amount, fault: 'It must be more than nothing.' };
+    if (amount > parseUsdc(held)) return { amount, fault: `The treasury holds ${held} USDC.` };
+    return { amount, fault: null };
+  } catch (error) {
+    return { amount: 0n, fault: (error as Error).message };
+  }
+}
+
+export function Treasury({ config }: { config: Settings }) {
+  const [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState('');
+  const notify = useNotify();
+  const held = config.treasury_usdc;
+  const { amount, fault } = read(text, held);
+  return (
+    <Card className="grid content-start gap-4">
+      <h2 className="font-semibold">Collected fees</h2>
+      <div>
+        <p className="text-2xl font-semibold tabular-nums">{formatAmount(Number(held))}</p>
+        <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
+          in the treasury <Id value={config.treasury} kind="address" />
+        </p>
+      </div>
+      <div>
+        <Button
+          disabled={held === '0'}
+          onClick={() => {
+            setText(held);
+            setOpen(true);
+          }}
+        >
+          Withdraw fees
+        </Button>
+      </div>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Withdraw fees"
+        about="They go to your wallet’s own USDC account."
+        rows={[
+          ['To', `${shorten(config.admin)}, the admin`],
+          ['Treasury', fault ? `${held} USDC` : `${held} → ${formatUsdc(parseUsdc(held) - amount)} USDC`],
+        ]}
+        confirm="Sign and withdraw"
+        disabled={fault !== null}
+        work={({ marketplace, wallet, withdrawFees }) => withdrawFees(marketplace, wallet, { amount })}
+        onDone={({ amount_usdc }) => {
+          notify(`${amount_usdc} USDC are withdrawn`);
+          setOpen(false);
+        }}
+      >
+        <Input
+          label="Amount, USDC"
+          value={text}
+          error={fault}
+          inputMode="decimal"
+          autoComplete="off"
+          onChange={(event) => setText(event.target.value)}
+        />
+      </SignDialog>
+    </Card>
+  );
+}

@@ -1,0 +1,156 @@
+/** A verification as a person reads it: the verdict, then each check with everything that was compared. */
+import type { Check, CheckName, Comparison } from '../../../sdk/receipt/verify.ts';
+import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { saveFile } from '../../parts/values.tsx';
+import { reportOf, type Verification } from './verification.ts';
+import { CHECK_WORDS, verdictOf } from './words.ts';
+
+const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
+
+const VERDICT_TONES: Record<string, string> = {
+  good: 'bg-good-soft text-good',
+  bad: 'bg-bad-soft text-bad',
+  warn: 'bg-warn-soft text-warn',
+};
+
+/** The whole of it, while it runs and when it has ended. */
+export function VerificationResult({ verification, name }: { verification: Verification; name: string }) {
+  const { checks, isRunning, error, subject, endedAt } = verification;
+  const verdict = verdictOf(checks);
+  return (
+    <section aria-label="Result" className="grid grid-cols-[minmax(0,1fr)] gap-4">
+      {error ? (
+        <Note tone="bad" title="The checks broke off">
+          {error}
+        </Note>
+      ) : (
+        <div
+          className={cx('rounded-xl px-5 py-4', isRunning ? 'bg-sunken' : VERDICT_TONES[verdict.tone])}
+          role="status"
+        >
+          <h2 className="text-lg font-semibold">{isRunning ? 'Checking …' : verdict.title}</h2>
+          <p className={cx('mt-1 text-sm', isRunning && 'text-faint')}>
+            {isRunning ? `${checks.length} of ${NAMES.length} checks are made.` : verdict.about}
+          </p>
+        </div>
+      )}
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 text-sm text-faint">
+        <p>{subject.from}</p>
+        <Button small disabled={!endedAt} onClick={() => saveFile(`verification-${name}.json`, reportOf(verification))}>
+          Download the result
+        </Button>
+      </div>
+      <ul className="overflow-hidden rounded-xl border border-line bg-raised">
+        {NAMES.map((checkName) => {
+          const check = checks.find((candidate) => candidate.name === checkName);
+          return (
+            <li key={checkName} className="border-b border-line last:border-b-0">
+              {check ? <CheckRow check={check} /> : <Pending name={checkName} isRunning={isRunning} />}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+const STATES = {
+  passed: { word: 'Passed', className: 'bg-good-soft text-good', path: 'm4 8.5 2.8 2.6L12 5.5' },
+  failed: { word: 'Failed', className: 'bg-bad-soft text-bad', path: 'm5 5 6 6m0-6-6 6' },
+  not_checked: { word: 'Not checked', className: 'bg-sunken text-faint', path: 'M5 8h6' },
+};
+
+function Mark({ state }: { state: Check['state'] }) {
+  const { className, path } = STATES[state];
+  return (
+    <span className={cx('grid size-6 shrink-0 place-items-center rounded-full', className)}>
+      <svg
+        viewBox="0 0 16 16"
+        className="size-4"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.75"
+        aria-hidden="true"
+      >
+        <path d={path} strokeLinecap="round" strokeLinejoin="round" />
+      </svg>
+    </span>
+  );
+}
+
+function Pending({ name, isRunning }: { name: CheckName; isRunning: boolean }) {
+  return (
+    <div className="flex items-center gap-3 px-4 py-3.5 text-faint">
+      {isRunning ? <Skeleton className="size-6 rounded-full" /> : <span className="size-6" />}
+      <div className="min-w-0">
+        <p className="text-sm font-medium">{CHECK_WORDS[name].title}</p>
+        <p className="text-xs">{isRunning ? 'Not yet' : 'Not reached'}</p>
+      </div>
+    </div>
+  );
+}
+
+function aboutOf({ name, state, reason, compared }: Check): string | null {
+  if (state === 'passed') return CHECK_WORDS[name].about;
+  if (state === 'not_checked') return reason;
+  const wrong = compared.filter(({ got, expected }) => got !== expected);
+  return `Not as it has to be: ${wrong.map(({ what }) => what).join(', ')}.`;
+}
+
+/** Open where it failed: that is what somebody came for. */
+function CheckRow({ check }: { check: Check }) {
+  const { title } = CHECK_WORDS[check.name];
+  const { word } = STATES[check.state];
+  return (
+    <details className="group" open={check.state === 'failed'}>
+      <summary className="flex list-none items-center gap-3 px-4 py-3.5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+        <Mark state={check.state} />
+        <span className="min-w-0 flex-1">
+          <span className="block text-sm font-medium">{title}</span>
+          <span className="block text-xs text-faint">{aboutOf(check)}</span>
+        </span>
+        <span className="shrink-0 text-xs font-medium text-faint">{word}</span>
+        <svg
+          viewBox="0 0 16 16"
+          className="size-4 shrink-0 text-faint transition-transform group-open:rotate-180"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.5"
+          aria-hidden="true"
+        >
+          <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
+        </svg>
+      </summary>
+      <div className="grid gap-4 px-4 pt-1 pb-5 text-sm sm:pl-13">
+        {check.compared.map((comparison) => (
+          <Compared key={comparison.what} comparison={comparison} />
+        ))}
+        {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
+        {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
+        <p className="text-xs text-faint">
+          {check.source === 'receipt' ? 'From the receipt alone; nobody was asked.' : `Asked: ${check.source}`}
+        </p>
+      </div>
+    </details>
+  );
+}
+
+function Compared({ comparison: { what, got, expected } }: { comparison: Comparison }) {
+  const isSame = got === expected;
+  const values = isSame
+    ? [['Found, as expected', got] as const]
+    : [['Found', got] as const, ['Expected', expected] as const];
+  return (
+    <div className="min-w-0">
+      <p className={cx('font-medium', !isSame && 'text-bad')}>{what}</p>
+      <dl className="mt-1 grid gap-x-4 gap-y-1 sm:grid-cols-[8rem_1fr]">
+        {values.map(([label, value]) => (
+          <div key={label} className="contents">
+            <dt className="text-xs leading-5 text-faint">{label}</dt>
+            <dd className="min-w-0 font-mono text-[0.8125rem] leading-5 break-all">{value || '(empty)'}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

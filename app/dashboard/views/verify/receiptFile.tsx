@@ -1,0 +1,89 @@
+/** Where a receipt's file is dropped or chosen. It is read here and goes nowhere. */
+import { type DragEvent, useEffect, useId, useRef, useState } from 'react';
+import { buttonStyle, cx, Note } from '../../parts/ui.tsx';
+
+/** Of a result with everything around it; beyond it a file is something else. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+async function readReceipt(file: File): Promise<unknown> {
+  if (file.size > MAX_BYTES) throw new Error(`${file.name} is too large to be a receipt.`);
+  try {
+    return JSON.parse(await file.text());
+  } catch {
+    throw new Error(`${file.name} is not JSON. A receipt is the file that the execution’s page or the CLI gives you.`);
+  }
+}
+
+export function ReceiptFile({ onReceipt }: { onReceipt(receipt: unknown, name: string): void }) {
+  const [isOver, setOver] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+
+  // A file that misses the field would otherwise be opened in place of the page.
+  useEffect(() => {
+    const keep = (event: Event) => event.preventDefault();
+    window.addEventListener('dragover', keep);
+    window.addEventListener('drop', keep);
+    return () => {
+      window.removeEventListener('dragover', keep);
+      window.removeEventListener('drop', keep);
+    };
+  }, []);
+
+  async function take(file: File | undefined) {
+    if (!file) return;
+    setError(null);
+    try {
+      onReceipt(await readReceipt(file), file.name);
+    } catch (reason) {
+      setError((reason as Error).message);
+    }
+  }
+
+  function drop(event: DragEvent) {
+    event.preventDefault();
+    setOver(false);
+    void take(event.dataTransfer.files[0]);
+  }
+
+  return (
+    <div className="grid content-start gap-3">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the input is reached by keyboard */}
+      <div
+        onDragOver={() => setOver(true)}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+        className={cx(
+          'grid place-items-center gap-3 rounded-xl border border-dashed px-5 py-7 text-center transition-colors',
+          isOver ? 'border-accent bg-accent-soft' : 'border-strong',
+        )}
+      >
+        <p className="text-sm text-faint">
+          <span className="font-medium text-ink">Drop a receipt here</span>
+          <br />
+          to check result and signature as well
+        </p>
+        <input
+          ref={input}
+          id={id}
+          type="file"
+          accept=".json,application/json"
+          className="peer sr-only"
+          onChange={(event) => {
+            void take(event.target.files?.[0]);
+            // The same file, changed, must be seen again.
+            event.target.value = '';
+          }}
+        />
+        <label
+          htmlFor={id}
+          className={cx(buttonStyle(), 'cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent')}
+        >
+          Choose a receipt
+        </label>
+      </div>
+      {error && <Note tone="bad">{error}</Note>}
+    </div>
+  );
+}

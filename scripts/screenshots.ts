@@ -1,0 +1,76 @@
+/**
+ * `npm run screenshots`: every view of the page on a phone and a desktop, light and dark, signed in as whom it is for, on
+ * a marketplace of its own in which something has happened.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openPage, type Person, signInAs, untilLoaded } from '../tests/dashboard/browser.ts';
+import { makeData, type Scene, scenesOf } from '../tests/dashboard/scenes.ts';
+import { createVisitor } from '../tests/journey/visitor.ts';
+import { cleanUp, newDirectory, startNetwork } from '../tests/local/start.ts';
+import { runScript } from './options.ts';
+
+interface Options {
+  out: string;
+  only?: string;
+}
+
+const FORMS = [
+  { form: 'desktop-light', phone: false, dark: false },
+  { form: 'desktop-dark', phone: false, dark: true },
+  { form: 'phone-light', phone: true, dark: false },
+  { form: 'phone-dark', phone: true, dark: true },
+];
+
+/** What changes by itself, and is awaited no longer than this. */
+const SETTLE_MS = 400;
+
+async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: string): Promise<void> {
+  for (const { form, ...look } of FORMS) {
+    // One sign-in for each person, as one browser has it.
+    for (const person of new Set(scenes.map(({ as }) => as))) {
+      const opened = await openPage(browser, baseUrl, look);
+      const { page, faults } = opened;
+      await page.goto('/');
+      if (person) await signInAs(page, person satisfies Person);
+      for (const scene of scenes.filter(({ as }) => as === person)) {
+        await page.goto(scene.path);
+        await untilLoaded(page);
+        await scene.act?.(page);
+        await page.waitForTimeout(SETTLE_MS);
+        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), fullPage: true });
+        console.log(`${scene.name}-${form}.png${faults.length > 0 ? `: ${faults.splice(0).join('; ')}` : ''}`);
+      }
+      await opened.close();
+    }
+  }
+}
+
+async function takeScreenshots({ out, only }: Options): Promise<void> {
+  mkdirSync(out, { recursive: true });
+  const dataDir = newDirectory();
+  try {
+    console.log('Starting a marketplace ...');
+    const demo = await startNetwork(dataDir).ready;
+    const visitor = createVisitor(demo, dataDir);
+    const scenes = scenesOf(await makeData(visitor, dataDir)).filter(({ name }) => !only || name.includes(only));
+    const browser = await launchBrowser();
+    try {
+      await takeAll(browser, demo.base_url, scenes, out);
+    } finally {
+      await browser.close();
+    }
+  } finally {
+    cleanUp();
+  }
+}
+
+await runScript(
+  new Command('npm run screenshots --')
+    .description('Takes every view on a phone and a desktop, light and dark, with Chromium.')
+    .option('--out <folder>', 'where the pictures go', '.local/screenshots')
+    .option('--only <text>', 'only views with this in their name')
+    .action(takeScreenshots),
+);

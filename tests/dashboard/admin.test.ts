@@ -1,0 +1,281 @@
+/** The admin's pages: what they show is so, and what is signed on them happens on the chain, to the unit. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { until } from '../harness/edge/until.ts';
+import { assertAccessible, untilLoaded } from './browser.ts';
+import { useSite } from './site.ts';
+
+const ADMIN = { as: 'Demo admin' } as const;
+const PRICE = 10_000n;
+const BOND_LAMPORTS = 10_000_000n;
+const EVIDENCE = 'I asked for an echo <img src=x onerror=alert(1)> and got a whisper.\n';
+const REASON = 'It echoed what it was given, and no more was promised.';
+
+describe('the admin', function () {
+  this.timeout(240_000);
+  const site = useSite();
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  /** Signs what the dialog shows, and waits until it is done. */
+  async function sign(page: Page, name: string): Promise<void> {
+    await dialog(page).getByRole('button', { name, exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+  }
+  const showConfig = () => site.visitor.command(null, 'admin', 'config');
+
+  it('sees the state of the whole', () =>
+    site.visit(ADMIN, async (page) => {
+      await page.goto('/admin');
+      await page.getByText('Everything is in order').waitFor();
+      const { relay_authorities } = await showConfig();
+      const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'this relay' });
+      await row.locator(`[title="${relay_authorities[0]}"]`).waitFor();
+      const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
+      expect(await row.textContent()).to.include(`${Number(lamports) / 1e9} SOL`);
+    }));
+
+  it('pauses new executions, which then are refused, and takes them again', () =>
+    site.visit(ADMIN, async (page) => {
+      const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
+      await page.goto('/admin?tab=settings');
+      await page.getByRole('button', { name: 'Pause executions' }).click();
+      await dialog(page).getByText('taken → paused').waitFor();
+      await sign(page, 'Pause');
+      expect((await showConfig()).opens_paused).to.equal(true);
+      await until('the relay notices the pause', async () => (await refusal()) === 503);
+      await page.getByRole('button', { name: 'Resume executions' }).click();
+      await sign(page, 'Resume');
+      expect((await showConfig()).opens_paused).to.equal(false);
+      await until('the relay takes executions again', async () => (await refusal()) === 200);
+    }));
+
+  it('changes settings within their bounds, after a review of old and new; the others stay', () =>
+    site.visit(ADMIN, async (page) => {
+      const before = await showConfig();
+      await page.goto('/admin?tab=settings');
+      const review = page.getByRole('button', { name: /^Review/ });
+      await page.getByLabel('Fee, basis points').fill('101');
+      await page.getByText('It must be from 0 % to 1 %.').waitFor();
+      expect(await review.isDisabled()).to.equal(true);
+      await page.getByLabel('Fee, basis points').fill('100');
+      await page.getByLabel('Tier 2: price up to, USDC').fill('0.01');
+      await page.getByText('Prices must rise from tier to tier.').waitFor();
+      expect(await review.isDisabled()).to.equal(true);
+      await page.getByRole('button', { name: 'Discard' }).click();
+
+      await page.getByLabel('Refund grace, seconds').fill('900');
+      await page.getByLabel('Dispute bond, SOL').fill('0.02');
+      await page.getByRole('tab', { name: 'State' }).click();
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await page.getByRole('link', { name: 'Agents' }).click();
+      await dialog(page).getByText('not signed yet').waitFor();
+      await dialog(page).getByRole('button', { name: 'Stay' }).click();
+      await page.getByRole('button', { name: 'Review 2 changes' }).click();
+      await dialog(page).getByText('10 minutes → 15 minutes').waitFor();
+      await dialog(page).getByText('0.01 SOL → 0.02 SOL').waitFor();
+      await sign(page, 'Sign and change');
+      const changed = { refund_grace_seconds: 900, dispute_bond_lamports: '20000000' };
+      const { longest_span_seconds, ...after } = await showConfig();
+      expect({ ...after, longest_span_seconds: before.longest_span_seconds }).to.deep.equal({ ...before, ...changed });
+      expect(longest_span_seconds).to.be.at.least(before.longest_span_seconds);
+
+      await page.getByLabel('Refund grace, seconds').fill(`${before.refund_grace_seconds}`);
+      await page.getByLabel('Dispute bond, SOL').fill('0.01');
+      await review.click();
+      await sign(page, 'Sign and change');
+      expect(await showConfig()).to.include({ dispute_bond_lamports: `${BOND_LAMPORTS}` });
+    }));
+
+  it('gives a creator the badge and takes it, which callers see', () =>
+    site.visit(ADMIN, async (page) => {
+      const { creator, agent_id } = site.visitor.agent('sandbox-echo');
+      const isVerified = async () => (await site.visitor.send(`/v1/agents/${agent_id}`, null)).body.creator.verified;
+      const was = await isVerified();
+      await page.goto('/admin?tab=creators');
+      await page.getByLabel('Find a creator').fill(creator);
+      await page.getByRole('row', { name: creator.slice(0, 5) }).waitFor();
+      for (const verified of [!was, was]) {
+        const button = page.getByRole('button', { name: verified ? /^Verify / : /^Remove the badge of / });
+        await button.click();
+        await sign(page, verified ? 'Verify' : 'Remove badge');
+        await until('the catalogue shows it', async () => (await isVerified()) === verified);
+        await button.waitFor({ state: 'detached' });
+      }
+    }));
+
+  it('withdraws fees: what the treasury loses is what the admin gets', () =>
+    site.visit(ADMIN, async (page) => {
+      const { demo, units, usdcOf } = site.visitor;
+      await site.visitor.execute('csv-analyst', {
+        task: 'x',
+        parameters: { csv: 'a\n1\n', query: 'SELECT a FROM csv' },
+      });
+      const treasury = new PublicKey(demo.treasury);
+      const admin = usdcOf((await showConfig()).admin);
+      const hadAccount = await site.visitor.exists(admin);
+      const held = await units(treasury);
+      expect(held > 0n).to.equal(true);
+      await page.goto('/admin?tab=settings');
+      await page.getByRole('button', { name: 'Withdraw fees' }).click();
+      await dialog(page).getByLabel('Amount, USDC').fill('999');
+      await dialog(page).getByText('The treasury holds').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).isDisabled()).to.equal(true);
+      await dialog(page).getByLabel('Amount, USDC').fill('0.001');
+      if (hadAccount) {
+        const before = await units(admin);
+        await sign(page, 'Sign and withdraw');
+        expect(await units(admin)).to.equal(before + 1_000n);
+        expect(await units(treasury)).to.equal(held - 1_000n);
+      } else {
+        await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).click();
+        await dialog(page).getByText('It was not done').waitFor();
+        expect(await units(treasury)).to.equal(held);
+      }
+    }));
+
+  it('hands over in two steps, and gets it back', async () => {
+    const { admin } = await showConfig();
+    const next = site.visitor.demo.callers[1]!.wallet;
+    const propose = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
+      site.visit({ as }, async (page) => {
+        await page.goto('/admin?tab=settings');
+        await page.getByRole('button', { name: 'Propose an admin' }).click();
+        await dialog(page).getByLabel('Wallet of the next admin').fill(wallet);
+        await sign(page, 'Sign and propose');
+        expect(await showConfig()).to.include({ pending_admin: wallet });
+      });
+    const accept = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
+      site.visit({ as }, async (page) => {
+        await page.goto('/admin');
+        await page.getByText('You are proposed as the next admin').waitFor();
+        await page.getByRole('button', { name: 'Accept' }).click();
+        await sign(page, 'Sign and accept');
+        expect(await showConfig()).to.include({ admin: wallet, pending_admin: null });
+      });
+    await propose('Demo admin', next);
+    await accept('Demo caller 2', next);
+    await propose('Demo caller 2', admin);
+    await accept('Demo admin', admin);
+  });
+
+  describe('a dispute', () => {
+    const cases: Record<'rejected' | 'upheld', string> = { rejected: '', upheld: '' };
+
+    before(async function () {
+      this.timeout(240_000);
+      const { visitor } = site;
+      const file = join(site.dataDir, 'evidence.txt');
+      writeFileSync(file, EVIDENCE);
+      for (const name of ['rejected', 'upheld'] as const) {
+        const { body } = await visitor.execute('sandbox-echo', { task: `an echo, to be ${name}` });
+        const { keypair_path } = visitor.demo.callers[0]!;
+        await visitor.command(keypair_path, 'dispute', 'open', body.execution_id, '--evidence', file);
+        await visitor.sendUntil(
+          `/v1/executions/${body.execution_id}`,
+          0,
+          (answer) => answer.body.status === 'disputed',
+        );
+        cases[name] = body.execution_id;
+      }
+      await giveEvidence(cases.rejected);
+    });
+
+    /** As its caller's page does, by the session's cookie. */
+    const giveEvidence = (execution_id: string) =>
+      site.visit({ as: 'Demo caller 1' }, async (page) => {
+        const input = { execution_id, content: Buffer.from(EVIDENCE).toString('base64'), media_type: 'text/plain' };
+        const status = await page.evaluate<number>(
+          `fetch('/trpc/disputes.putEvidence', { method: 'POST', headers: { 'content-type': 'application/json' },
+             body: ${JSON.stringify(JSON.stringify(input))} }).then((response) => response.status)`,
+        );
+        expect(status).to.equal(200);
+      });
+
+    /** USDC of everybody and of the agent's collateral; lamports of the creator and of who gave the bond. */
+    async function held() {
+      const { visitor } = site;
+      const { agent_id, creator } = visitor.agent('sandbox-echo');
+      return {
+        ...(await visitor.balances()),
+        collateral: await visitor.units(visitor.seeds('collateral_vault', new PublicKey(agent_id).toBytes())),
+        creatorLamports: await visitor.lamports(new PublicKey(creator)),
+        callerLamports: await visitor.lamports(new PublicKey(visitor.demo.callers[0]!.wallet)),
+      };
+    }
+
+    it('is in the queue, with the evidence shown as text and the receipt verified again', () =>
+      site.visit(ADMIN, async (page) => {
+        await page.goto('/admin?tab=disputes&outcome=open');
+        const row = page.locator(`a[href*="${cases.rejected}"]`);
+        expect(await row.textContent()).to.match(/Evidence is here[\s\S]*0\.01 USDC[\s\S]*left/);
+        await row.click();
+        await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
+        await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').waitFor();
+        await page.getByRole('heading', { name: 'This receipt holds' }).waitFor();
+        expect(await page.locator('main img').count()).to.equal(0);
+        await page.goto(`/admin/disputes/${cases.upheld}`);
+        await page.getByText('The evidence is not kept here').waitFor();
+      }));
+
+    it('is rejected: the creator gets the bond, and nobody’s USDC moves', () =>
+      site.visit(ADMIN, async (page) => {
+        const before = await held();
+        await page.goto(`/admin/disputes/${cases.rejected}`);
+        await page.getByRole('radio', { name: 'Reject' }).click();
+        await page.getByLabel('Reason').fill(REASON);
+        await page.getByRole('link', { name: 'All disputes' }).click();
+        await dialog(page).getByText('not signed yet').waitFor();
+        await dialog(page).getByRole('button', { name: 'Stay' }).click();
+        await page.getByRole('button', { name: 'Review the answer' }).click();
+        await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
+        await sign(page, 'Sign and reject');
+        expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
+        await page.getByRole('heading', { name: 'The answer' }).waitFor();
+        await page.getByText(REASON).waitFor();
+      }));
+
+    it('is upheld: collateral pays the price to the caller and what is above it to the treasury', () =>
+      site.visit(ADMIN, async (page) => {
+        const before = await held();
+        const amount = 15_000n;
+        await page.goto(`/admin/disputes/${cases.upheld}`);
+        await page.getByRole('radio', { name: 'Uphold' }).click();
+        const field = page.getByLabel('Taken from the collateral, USDC');
+        expect(await field.inputValue()).to.equal('0.01');
+        await field.fill('1000000');
+        await page.getByText('The collateral holds').waitFor();
+        await field.fill('0.015');
+        await page.getByLabel('Reason').fill('A whisper is no echo.');
+        await page.getByRole('button', { name: 'Review the answer' }).click();
+        await dialog(page).getByText('gets 0.01 USDC, and the bond of 0.01 SOL back').waitFor();
+        await dialog(page).getByText('0.005 USDC').waitFor();
+        await sign(page, 'Sign and uphold');
+        const { wallet } = site.visitor.demo.callers[0]!;
+        expect(await held()).to.deep.equal({
+          ...before,
+          [wallet]: (before as Record<string, bigint>)[wallet]! + PRICE,
+          treasury: (before as Record<string, bigint>).treasury! + amount - PRICE,
+          collateral: before.collateral - amount,
+          callerLamports: before.callerLamports + BOND_LAMPORTS,
+        });
+        await page.getByText('A whisper is no echo.').waitFor();
+        await page.goto('/admin?tab=disputes&outcome=upheld');
+        await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
+      }));
+
+    for (const phone of [false, true]) {
+      it(`keeps nobody out, nor does the rest of the admin’s part: ${phone ? 'phone' : 'desktop'}`, () =>
+        site.visit({ ...ADMIN, phone }, async (page) => {
+          const tabs = ['', '?tab=disputes', '?tab=creators', '?tab=settings'].map((tab) => `/admin${tab}`);
+          for (const address of [...tabs, `/admin/disputes/${cases.rejected}`]) {
+            await page.goto(address);
+            await untilLoaded(page);
+            await assertAccessible(page);
+          }
+        }));
+    }
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * A real Chromium on a running marketplace. A page that is opened here notes whatever goes wrong in it: errors of its
+ * scripts, errors on its console, and what its policy refused.
+ */
+import { existsSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect } from 'chai';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** Debian's, unless another is named. */
+const { CHROMIUM = '/usr/bin/chromium' } = process.env;
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const DESKTOP = { width: 1280, height: 900 };
+export const PHONE = { width: 360, height: 740 };
+
+/** How long one step of a page may take on a machine that does a lot else. */
+const STEP_MS = 60_000;
+
+export type Person = 'Demo caller 1' | 'Demo caller 2' | 'Demo creator A' | 'Demo creator B' | 'Demo admin';
+
+export interface PageOptions {
+  phone?: boolean;
+  dark?: boolean;
+  /** Signs in before the test begins. */
+  as?: Person;
+}
+
+export interface OpenedPage {
+  page: Page;
+  context: BrowserContext;
+  /** What went wrong in it so far. */
+  faults: string[];
+  close(): Promise<void>;
+}
+
+/** Whether there is one. Continuous integration has to have it; elsewhere its tests are skipped without. */
+export function requireChromium(): boolean {
+  if (existsSync(CHROMIUM)) return true;
+  const message = `there is no Chromium at ${CHROMIUM}: apt-get install chromium, or set CHROMIUM`;
+  if (process.env.CI) throw new Error(message);
+  console.log(`  ${message}: skipped`);
+  return false;
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+}
+
+/** Runs in the page, whose globals are not ours; so does all text that `evaluate` is given. */
+const NOTE_REFUSALS = `document.addEventListener('securitypolicyviolation', (refused) =>
+  noteRefusal(refused.blockedURI + ' by ' + refused.effectiveDirective + ' in ' + refused.sourceFile));`;
+
+/** An answer that says no is what it is, and the page shows it; the console names each. */
+const REFUSED_ANSWER = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+/** A page of a person's own: nobody else's cookies and storage. */
+export async function openPage(browser: Browser, baseUrl: string, options: PageOptions = {}): Promise<OpenedPage> {
+  const context = await browser.newContext({
+    baseURL: baseUrl,
+    viewport: options.phone ? PHONE : DESKTOP,
+    colorScheme: options.dark ? 'dark' : 'light',
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(STEP_MS);
+  const faults: string[] = [];
+  await context.exposeFunction('noteRefusal', (text: string) => void faults.push(`the policy refused ${text}`));
+  await context.addInitScript({ content: NOTE_REFUSALS });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => void faults.push(`an error: ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    if (message.type() !== 'error' || REFUSED_ANSWER.test(message.text())) return;
+    faults.push(`on the console: ${message.text()}`);
+  });
+  if (options.as) {
+    await page.goto('/');
+    await signInAs(page, options.as);
+  }
+  return { page, context, faults, close: () => context.close() };
+}
+
+/** By the button in the header and the wallet of that name. */
+export async function signInAs(page: Page, name: Person): Promise<void> {
+  await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name, exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+/** By the menu under the wallet's address. */
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('banner').getByRole('button', { name: '…' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
+}
+
+/** Waits until nothing on the page is on its way any more. */
+export async function untilLoaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+  await page.locator('main .animate-spin').first().waitFor({ state: 'detached' });
+}
+
+/** Nothing that keeps somebody out, by axe; and nothing that must be scrolled sideways to be seen. */
+export async function assertAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+  expect(found, page.url()).to.deep.equal([]);
+  const hidden = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(hidden, `${page.url()} is wider than its window`).to.be.at.most(0);
+}

@@ -1,0 +1,162 @@
+/** Which addresses are the page's, which are not, and what comes with each of its files. */
+import { request } from 'node:http';
+import { expect } from 'chai';
+import { EDGE_CONFIG, startWorld, type World } from '../harness/edge/api.ts';
+import { untilLoaded } from './browser.ts';
+import { addressOf, ROUTES } from './routes.ts';
+import { BUILT_PAGE, buildPage, useSite } from './site.ts';
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const WALLETS = '/development-wallets.json';
+
+interface Plain {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/** A request with any headers at all, which `fetch` does not let one send. */
+function ask(url: string, headers: Record<string, string> = {}): Promise<Plain> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+      response.on('error', reject);
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+describe('the addresses of the page', function () {
+  this.timeout(180_000);
+  const site = useSite();
+  const get = (path: string, headers: Record<string, string> = { accept: BROWSER }) =>
+    ask(site.baseUrl + path, headers);
+
+  it('there are as many as views', () => {
+    expect(ROUTES).to.include.members(['/', '/agents/$agentId', '/verify', '/admin', '/admin/disputes/$executionId']);
+    expect(ROUTES).to.have.length.greaterThan(11);
+  });
+
+  for (const route of ROUTES) {
+    it(`${route}: the page, with its policy, when it is gone to directly`, async () => {
+      const address = addressOf(route, site.visitor.agent('csv-analyst').agent_id);
+      const { status, headers, body } = await get(address);
+      expect([status, headers['content-type']]).to.deep.equal([200, 'text/html; charset=utf-8']);
+      expect(headers['x-content-type-options']).to.equal('nosniff');
+      expect(headers['referrer-policy']).to.equal('no-referrer');
+      expect(headers['cross-origin-opener-policy']).to.equal('same-origin');
+      expect(headers['cache-control']).to.equal('no-store');
+      const policy = String(headers['content-security-policy']);
+      expect(policy).to.match(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[^']+'; /);
+      expect(policy).to.include("frame-ancestors 'none'").and.include("base-uri 'none'");
+      expect(policy).to.not.match(/unsafe|\*(?!(;|$| ))[^:]/);
+      const nodes = route === '/verify' ? 'https: http://127.0.0.1:* http://localhost:*' : site.visitor.demo.rpc_url;
+      expect(policy).to.include(`connect-src 'self' ${nodes};`);
+      // No script and no style stands in the page itself.
+      expect(body.toString()).to.not.match(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/);
+    });
+
+    it(`${route}: has one heading of the first rank, and nothing goes wrong in it`, () =>
+      site.visit({}, async (page) => {
+        await page.goto(addressOf(route, site.visitor.agent('csv-analyst').agent_id));
+        await untilLoaded(page);
+        expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
+      }));
+  }
+
+  it('each answer has a nonce of its own', async () => {
+    const nonceOf = ({ headers }: Plain) => /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1];
+    const [first, second] = [await get('/'), await get('/')];
+    expect(nonceOf(first)).to.match(/^[A-Za-z0-9+/]{22}==$/);
+    expect(nonceOf(first)).to.not.equal(nonceOf(second));
+    expect(first.body.toString()).to.include(nonceOf(first)!);
+  });
+
+  it('an address that is no view is none of the page’s: JSON, and 404', async () => {
+    for (const path of [
+      '/nothing',
+      '/agents',
+      '/agents/a/b',
+      '/admin/disputes',
+      '/keys/',
+      '/v1/nothing',
+      '/assets/no.js',
+    ]) {
+      const { status, headers, body } = await get(path);
+      expect([path, status, headers['content-type']]).to.deep.equal([path, 404, 'application/json; charset=utf-8']);
+      expect(JSON.parse(body.toString()).error.code).to.equal('not_found');
+    }
+  });
+
+  it('programs are answered as before: JSON at /, and the API and its guide for everybody', async () => {
+    for (const accept of ['*/*', 'application/json']) {
+      const { status, body, headers } = await get('/', { accept });
+      expect([status, headers.vary]).to.deep.equal([200, 'Accept']);
+      expect(JSON.parse(body.toString())).to.have.keys('docs', 'openapi', 'idl');
+    }
+    const agents = await get('/v1/agents');
+    expect([agents.status, agents.headers['content-type']]).to.deep.equal([200, 'application/json; charset=utf-8']);
+    const guide = await get('/docs');
+    expect(guide.status).to.equal(200);
+    expect(guide.headers['content-security-policy']).to.match(/^default-src 'none'/);
+    expect(guide.body.toString()).to.not.include('id="root"');
+    expect((await ask(`${site.baseUrl}/trpc/config.get`)).status).to.equal(200);
+  });
+
+  it('its files never change under their names, and come in Brotli', async () => {
+    const html = (await get('/')).body.toString();
+    const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!);
+    expect(files.filter((path) => path.endsWith('.js'))).to.have.length.greaterThan(0);
+    for (const path of files) {
+      const { status, headers } = await get(path, { 'accept-encoding': 'br' });
+      expect([path, status]).to.deep.equal([path, 200]);
+      expect(headers['cache-control']).to.equal('public, max-age=31536000, immutable');
+      expect(headers['x-content-type-options']).to.equal('nosniff');
+      expect([path, headers['content-encoding']]).to.deep.equal([path, 'br']);
+    }
+    expect((await get('/assets/../index.html')).status).to.equal(404);
+    expect((await get('/assets/%2e%2e/.sources')).status).to.equal(404);
+  });
+
+  it('the development wallets are this computer’s alone', async () => {
+    const { status, headers, body } = await ask(site.baseUrl + WALLETS);
+    expect([status, headers['cache-control']]).to.deep.equal([200, 'no-store']);
+    expect(headers['cross-origin-resource-policy']).to.equal('same-origin');
+    const { wallets } = JSON.parse(body.toString()) as { wallets: { name: string }[] };
+    expect(wallets.map(({ name }) => name)).to.include.members(['Demo caller 1', 'Demo admin']);
+    const { port } = new URL(site.baseUrl);
+    const strangers: Record<string, string>[] = [
+      { host: `marketplace.example:${port}` },
+      { host: `127.0.0.1.example:${port}` },
+      { host: `192.168.1.2:${port}` },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ];
+    for (const stranger of strangers) {
+      expect((await ask(site.baseUrl + WALLETS, stranger)).status, JSON.stringify(stranger)).to.equal(404);
+    }
+    const page = await get('/', { accept: BROWSER, host: `marketplace.example:${port}` });
+    expect(page.body.toString()).to.not.include(WALLETS);
+  });
+});
+
+describe('the page of a network that is not local', () => {
+  let world: World;
+  before(async function () {
+    this.timeout(0);
+    buildPage();
+    world = await startWorld({ config: EDGE_CONFIG, dashboardFolder: BUILT_PAGE });
+  });
+  after(() => world?.stop());
+
+  it('is there, and has no development wallets', async () => {
+    const { status, body } = await ask(world.url, { accept: BROWSER });
+    expect(status).to.equal(200);
+    expect(body.toString()).to.include('<meta name="development-wallets" content="">').and.not.include(WALLETS);
+    expect((await ask(world.url + WALLETS)).status).to.equal(404);
+  });
+});

@@ -1,0 +1,83 @@
+/** Every view as somebody meets it, with something in it: for screenshots, and for whatever looks at all views alike. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { Visitor } from '../journey/visitor.ts';
+import type { Person } from './browser.ts';
+
+export interface Scene {
+  /** Of its files. */
+  name: string;
+  path: string;
+  as?: Person;
+  /** What is done before it is looked at. */
+  act?(page: Page): Promise<void>;
+}
+
+/** Runs executions that complete and fail, disputes two, and answers one. Returns what scenes are about. */
+export async function makeData(visitor: Visitor, dataDir: string) {
+  const { demo, command, execute, send, sendUntil } = visitor;
+  const csv = 'city,population\nIstanbul,15655000\nLagos,15388000\nMumbai,12479000\n';
+  const query = 'SELECT city, population FROM csv ORDER BY population DESC';
+  const ids: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const { body } = await execute('csv-analyst', { task: 'Largest cities', parameters: { csv, query } });
+    ids.push(body.execution_id);
+    await execute('text-report', { task: 'Report', parameters: { text: csv } });
+  }
+  for (const name of ['sandbox-error', 'sandbox-unsigned', 'sandbox-echo']) {
+    if (demo.agents.some((agent) => agent.name === name)) await execute(name, { task: 'Say hello' });
+  }
+  const [disputed = '', answered = '', plain = ''] = ids;
+  const evidence = join(dataDir, 'evidence.txt');
+  writeFileSync(evidence, 'The table has three rows, and I asked for ten.\n');
+  const reason = join(dataDir, 'reason.txt');
+  writeFileSync(reason, 'The data had three rows.\n');
+  const { keypair_path } = demo.callers[0]!;
+  for (const id of [disputed, answered]) {
+    await command(keypair_path, 'dispute', 'open', id, '--evidence', evidence);
+    await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'disputed');
+  }
+  const admin = join(dataDir, 'demo', 'admin.json');
+  await command(admin, 'admin', 'resolve-dispute', answered, '--reject', '--reason-file', reason);
+  const { body: receipt } = await send(`/v1/executions/${plain}/receipt`, 0);
+  return { disputed, plain, receipt, agentId: visitor.agent('csv-analyst').agent_id };
+}
+
+export type Data = Awaited<ReturnType<typeof makeData>>;
+
+export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
+  const caller = { as: 'Demo caller 1' } as const;
+  const creator = { as: 'Demo creator A' } as const;
+  const admin = { as: 'Demo admin' } as const;
+  const chooseReceipt = async (page: Page, content: object) => {
+    const buffer = Buffer.from(JSON.stringify(content));
+    const file = { name: 'receipt.json', mimeType: 'application/json', buffer };
+    await page.getByLabel('Choose a receipt').setInputFiles(file);
+    await page.getByRole('button', { name: 'Download the result', disabled: false }).waitFor();
+  };
+  return [
+    { name: 'catalogue', path: '/' },
+    { name: 'agent', path: `/agents/${agentId}` },
+    { name: 'agent-run', path: `/agents/${agentId}?tab=run`, ...caller },
+    { name: 'agent-code', path: `/agents/${agentId}?tab=code` },
+    { name: 'verify', path: '/verify' },
+    { name: 'verify-holds', path: '/verify', act: (page) => chooseReceipt(page, receipt) },
+    { name: 'verify-altered', path: '/verify', act: (page) => chooseReceipt(page, { ...receipt, result: 'Another' }) },
+    { name: 'signed-out', path: '/keys' },
+    { name: 'keys', path: '/keys', ...caller },
+    { name: 'executions', path: '/executions', ...caller },
+    { name: 'execution', path: `/executions/${plain}`, ...caller },
+    { name: 'execution-disputed', path: `/executions/${disputed}`, ...caller },
+    { name: 'disputes', path: '/disputes', ...caller },
+    { name: 'creator', path: '/creator', ...creator },
+    { name: 'creator-new', path: '/creator/new', ...creator },
+    { name: 'creator-listing', path: `/creator/${agentId}`, ...creator },
+    { name: 'admin', path: '/admin', ...admin },
+    { name: 'admin-disputes', path: '/admin?tab=disputes', ...admin },
+    { name: 'admin-dispute', path: `/admin/disputes/${disputed}`, ...admin },
+    { name: 'admin-creators', path: '/admin?tab=creators', ...admin },
+    { name: 'admin-settings', path: '/admin?tab=settings', ...admin },
+    { name: 'nothing', path: '/agents/nobody' },
+  ];
+}

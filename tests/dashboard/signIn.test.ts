@@ -1,0 +1,83 @@
+/** Who one is to the page: signing in by a wallet, staying so, signing out, and a sign-in that ends by itself. */
+import { expect } from 'chai';
+import { signInAs, signOut } from './browser.ts';
+import { useSite } from './site.ts';
+
+describe('signing in', function () {
+  this.timeout(180_000);
+  const site = useSite();
+
+  it('takes one signature, which the cookie keeps over a reload, and the wallet is connected again', () =>
+    site.visit({}, async (page, { context }) => {
+      await page.goto('/verify');
+      expect(await page.getByRole('link', { name: 'API keys' }).count()).to.equal(0);
+      await signInAs(page, 'Demo caller 1');
+      const { wallet } = site.visitor.demo.callers[0]!;
+      const account = page.getByRole('banner').getByRole('button', { name: wallet.slice(0, 5) });
+      await account.waitFor();
+      await page.getByRole('link', { name: 'API keys' }).waitFor();
+      expect(await page.getByRole('link', { name: 'Admin' }).count()).to.equal(0);
+
+      const cookies = await context.cookies();
+      expect(cookies).to.have.length(1);
+      expect(cookies[0]).to.include({ httpOnly: true, sameSite: 'Strict', path: '/' });
+      // No script sees it, and nothing that could stand for it is kept.
+      expect(await page.evaluate('document.cookie')).to.equal('');
+      const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+      expect(kept).to.include('Demo caller 1').and.not.include(cookies[0]!.value);
+
+      await page.reload();
+      await account.click();
+      await page.getByText('Signs with Demo caller 1').waitFor();
+    }));
+
+  it('shows the admin the admin’s part, and nobody else', async () => {
+    await site.visit({ as: 'Demo admin' }, async (page) => {
+      await page.getByRole('link', { name: 'Admin' }).click();
+      await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+    });
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto('/admin');
+      await page.getByText('This part is the admin’s').waitFor();
+      expect(await page.getByRole('tab').count()).to.equal(0);
+    });
+    await site.visit({}, async (page) => {
+      await page.goto('/admin');
+      await page.getByText('Connect a wallet to go on').waitFor();
+    });
+  });
+
+  it('is over after signing out: the cookie is gone, and what needs it is asked for anew', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page, { context }) => {
+      await signOut(page);
+      expect(await context.cookies()).to.deep.equal([]);
+      await page.goto('/keys');
+      await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
+      await page.reload();
+      await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
+    }));
+
+  it('a sign-in that has ended meanwhile is noticed by the next thing that needs it', () =>
+    site.visit({ as: 'Demo admin' }, async (page, { context }) => {
+      await page.goto('/admin');
+      await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+      // The service forgets a session after 15 minutes; to the page that is the same as having none.
+      await context.clearCookies();
+      await page.getByRole('tab', { name: 'Creators' }).click();
+      await page.getByText('Connect a wallet to go on').waitFor();
+      await signInAs(page, 'Demo admin');
+      await page.getByRole('row', { name: 'Remove the badge of' }).first().waitFor();
+    }));
+
+  it('a service that does not answer leaves one where one was, and is said', () =>
+    // The console names a request that was cut off, as it is here on purpose.
+    site.visit({ expected: /net::ERR_FAILED/ }, async (page) => {
+      await page.goto('/verify');
+      await page.route('**/trpc/auth.signIn*', (route) => route.abort());
+      await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Demo caller 1' }).click();
+      await page.getByRole('dialog').getByText('Not signed in').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
+    }));
+});

@@ -1,0 +1,104 @@
+/**
+ * The marketplace of `npm start` with its page, once for all files of the suite, and one Chromium. A test that stops it,
+ * or moves its clock, starts its own by `startSite`.
+ *
+ *     const site = useSite();
+ *     it('...', () => site.visit({ as: 'Demo caller 1' }, async (page) => { ... }));
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { createVisitor, type Visitor } from '../journey/visitor.ts';
+import { cleanUp, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
+import { launchBrowser, type OpenedPage, openPage, type PageOptions, requireChromium } from './browser.ts';
+
+export interface Site {
+  start: Start;
+  dataDir: string;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  /** Somebody with the demo callers' API keys and the command line. */
+  visitor: Visitor;
+  browser: Browser;
+}
+
+/** A test of the page, which fails where anything went wrong in it that `expected` does not name. */
+export type VisitTest = (page: Page, opened: OpenedPage) => Promise<void>;
+export interface VisitOptions extends PageOptions {
+  /** Faults that the test brings about on purpose. */
+  expected?: RegExp;
+}
+
+/** Builds the page where its sources have changed, and starts everything. */
+export async function startSite(): Promise<Site> {
+  const dataDir = newDirectory();
+  const start = startNetwork(dataDir);
+  const demo = await start.ready;
+  return {
+    start,
+    dataDir,
+    baseUrl: demo.base_url,
+    visitor: createVisitor(demo, dataDir),
+    browser: await launchBrowser(),
+  };
+}
+
+/** Where `buildPage` leaves it. */
+export const BUILT_PAGE = join(ROOT, 'app', 'dashboard', 'dist');
+
+/** Builds the page alone, for tests of the relay that serves it. */
+export function buildPage(): void {
+  const build = spawnSync(process.execPath, ['scripts/run.mjs', 'app/dashboard/build.ts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect(build.status, build.stderr).to.equal(0);
+}
+
+let shared: Promise<Site> | null = null;
+
+// Of the whole suite, because it is not inside a block.
+after(async () => {
+  await (await shared?.catch(() => null))?.browser.close();
+  cleanUp();
+});
+
+/** For a block: the shared site, started by whichever block is the first. */
+export function useSite() {
+  let site: Site;
+  before(async function () {
+    this.timeout(0);
+    if (!requireChromium()) this.skip();
+    shared ??= startSite();
+    site = await shared;
+  });
+  return {
+    get baseUrl() {
+      return site.baseUrl;
+    },
+    get visitor() {
+      return site.visitor;
+    },
+    get dataDir() {
+      return site.dataDir;
+    },
+    visit: (options: VisitOptions, test: VisitTest) => visit(site, options, test),
+  };
+}
+
+/** Opens a page, runs the test in it, and closes it again. */
+export async function visit(site: Site, { expected, ...options }: VisitOptions, test: VisitTest): Promise<void> {
+  const opened = await openPage(site.browser, site.baseUrl, options);
+  try {
+    await test(opened.page, opened);
+    expect(opened.faults.filter((fault) => !expected?.test(fault))).to.deep.equal([]);
+  } catch (error) {
+    // What went wrong in the page is most often why.
+    if (opened.faults.length > 0 && error instanceof Error)
+      error.message += `\nIn the page:\n${opened.faults.join('\n')}`;
+    throw error;
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,204 @@
+/** Verify: a receipt that holds, one that was altered, and everything that can be missing. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { CHECKS } from '../../app/sdk/receipt/verify.ts';
+import type { Receipt } from '../../app/sdk/wire/receipt.ts';
+import { assertAccessible } from './browser.ts';
+import { useSite } from './site.ts';
+
+const TITLES = {
+  result_hash: 'The result is unchanged',
+  signature: 'The result is signed',
+  record: 'The record on the chain agrees',
+  settlement: 'The shares were paid',
+} as const;
+
+/** A port at which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('verify', function () {
+  this.timeout(180_000);
+  const site = useSite();
+  let receipt: Receipt;
+
+  before(async () => {
+    const { body } = await site.visitor.execute('sandbox-echo', { task: 'What I asked for <b>exactly</b>' });
+    const path = `/v1/executions/${body.execution_id}/receipt`;
+    receipt = (await site.visitor.sendUntil(path, 0, ({ status }) => status === 200)).body;
+  });
+
+  const fileOf = (content: unknown, name = 'receipt.json') => ({
+    name,
+    mimeType: 'application/json',
+    buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
+  });
+  const choose = (page: Page, content: unknown) => page.getByLabel('Choose a receipt').setInputFiles(fileOf(content));
+  const verdict = (page: Page) => page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
+  const untilVerdict = (page: Page, text: string) => verdict(page).filter({ hasText: text }).waitFor();
+  /** What each check came to, by its place. */
+  async function statesOf(page: Page): Promise<Record<string, string>> {
+    const rows = await page.getByRole('region', { name: 'Result' }).locator('summary').allTextContents();
+    expect(rows).to.have.length(CHECKS.length);
+    const states = rows.map((row) => /(Passed|Failed|Not checked)\s*$/.exec(row)?.[1] ?? `neither: ${row}`);
+    return Object.fromEntries(CHECKS.map((name, index) => [name, states[index]!]));
+  }
+
+  it('a receipt of the marketplace holds, every check that it can pass is passed, and nothing is uploaded', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/verify');
+      const asked: string[] = [];
+      page.on('request', (sent) => asked.push(`${sent.method()} ${sent.url()} ${sent.postData() ?? ''}`));
+      await choose(page, receipt);
+      await untilVerdict(page, 'This receipt holds');
+      const { execution_signature, ...others } = await statesOf(page);
+      expect(Object.values(others)).to.deep.equal(Object.values(others).map(() => 'Passed'));
+      expect(execution_signature).to.equal(receipt.execution_signature ? 'Passed' : 'Not checked');
+      // Only the node is asked, for addresses and transactions; what was said stays here.
+      expect(asked.filter((line) => line.includes('POST'))).to.not.be.empty;
+      for (const line of asked) expect(line).to.not.include('exactly').and.not.include(receipt.signature);
+      expect(asked.filter((line) => line.startsWith('POST') && !line.includes(site.visitor.demo.rpc_url))).to.be.empty;
+    }));
+
+  it('says what was compared and with whom, and gives the result as a file', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/verify');
+      await choose(page, receipt);
+      await untilVerdict(page, 'This receipt holds');
+      await page.getByText(TITLES.settlement).click();
+      const settled = page.locator('details').filter({ hasText: TITLES.settlement });
+      await settled.getByText(`Asked: ${site.visitor.demo.rpc_url}`).waitFor();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download the result' }).click(),
+      ]);
+      expect(download.suggestedFilename()).to.equal(`verification-${receipt.execution_id}.json`);
+      const report = JSON.parse(readFileSync(await download.path(), 'utf8'));
+      expect(report).to.deep.include({ rpc_url: site.visitor.demo.rpc_url, receipt });
+      expect(report.checks.map(({ name }: { name: string }) => name)).to.deep.equal([...CHECKS]);
+    }));
+
+  const altered: [string, (whole: Receipt) => unknown, keyof typeof TITLES][] = [
+    ['another result', (whole) => ({ ...whole, result: `${whole.result}!` }), 'result_hash'],
+    ['another key', (whole) => ({ ...whole, signing_key: whole.caller }), 'signature'],
+    ['a lower price', (whole) => ({ ...whole, price_usdc: 0.001 }), 'record'],
+  ];
+  for (const [what, alter, check] of altered) {
+    it(`${what}: it does not hold, and the check that says why is open`, () =>
+      site.visit({}, async (page) => {
+        await page.goto('/verify');
+        await choose(page, alter(receipt));
+        await untilVerdict(page, 'This does not hold');
+        await page
+          .getByRole('status')
+          .filter({ hasText: `“${TITLES[check]}”` })
+          .waitFor();
+        expect((await statesOf(page))[check]).to.equal('Failed');
+        const row = page.locator('details[open]').filter({ hasText: TITLES[check] });
+        expect(await row.count()).to.equal(1);
+        await row.getByText('Expected').first().waitFor();
+      }));
+  }
+
+  it('without a node, hash and signature are still checked, and the rest is said to be open', () =>
+    site.visit({}, async (page, { context }) => {
+      await page.goto('/verify');
+      await page.getByLabel('Ask no node').check();
+      // What has been loaded once is enough.
+      await choose(page, {});
+      await untilVerdict(page, 'This does not hold');
+      await context.setOffline(true);
+      await choose(page, receipt);
+      await untilVerdict(page, 'The signature holds, but the chain is not fully checked');
+      const states = await statesOf(page);
+      expect(states).to.include({ result_hash: 'Passed', signature: 'Passed', record: 'Not checked' });
+      await choose(page, { ...receipt, result: 'something else' });
+      await untilVerdict(page, 'This does not hold');
+      expect(await statesOf(page)).to.include({ result_hash: 'Failed', signature: 'Passed', record: 'Not checked' });
+    }));
+
+  it('a node that does not answer is never held against the receipt', () =>
+    site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
+      await page.goto('/verify');
+      await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await closedPort()}`);
+      await choose(page, receipt);
+      await untilVerdict(page, 'The signature holds, but the chain is not fully checked');
+      expect(Object.values(await statesOf(page))).to.not.include('Failed');
+    }));
+
+  it('by an id alone, what the chain has of it; with the receipt for its caller', async () => {
+    await site.visit({}, async (page) => {
+      await page.goto('/verify');
+      await page.getByLabel('Execution id').fill(receipt.execution_id);
+      await page.getByRole('button', { name: 'Verify', exact: true }).click();
+      await untilVerdict(page, 'The chain’s own account of it fits together');
+      expect(await statesOf(page)).to.include({ result_hash: 'Not checked', record: 'Passed', settlement: 'Passed' });
+      expect(new URL(page.url()).search).to.equal(`?id=${receipt.execution_id}`);
+    });
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/verify?id=${receipt.execution_id}`);
+      await untilVerdict(page, 'This receipt holds');
+    });
+  });
+
+  it('a file can be dropped; what is no receipt is refused in words', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/verify');
+      const drop = async (content: string) => {
+        const transfer = await page.evaluateHandle(`(() => {
+          const made = new DataTransfer();
+          made.items.add(new File([${JSON.stringify(content)}], 'dropped.json', { type: 'application/json' }));
+          return made;
+        })()`);
+        await page.getByText('Drop a receipt here').dispatchEvent('drop', { dataTransfer: transfer });
+      };
+      await drop('no JSON at all');
+      await page.getByText('dropped.json is not JSON').waitFor();
+      await drop('"a string"');
+      await untilVerdict(page, 'This does not hold');
+      expect(await statesOf(page)).to.include({ shape: 'Failed', result_hash: 'Not checked' });
+      await drop(JSON.stringify(receipt));
+      await untilVerdict(page, 'This receipt holds');
+      await page.getByText('The receipt is the file dropped.json.').waitFor();
+    }));
+
+  it('wrong ids and nodes are named at their fields', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/verify');
+      await page.getByLabel('Execution id').fill('nonsense');
+      await page.getByRole('button', { name: 'Verify', exact: true }).click();
+      await page.getByText('An execution id has 32 hex digits').waitFor();
+      for (const [node, fault] of [
+        ['nowhere', 'It must be a URL'],
+        ['http://node.example', 'This page can ask https nodes'],
+        ['ftp://127.0.0.1', 'This page can ask https nodes'],
+      ] as const) {
+        await page.getByLabel('Solana node').fill(node);
+        await page.getByText(fault).waitFor();
+        expect(await page.getByRole('button', { name: 'Verify', exact: true }).isDisabled()).to.equal(true);
+      }
+    }));
+
+  for (const phone of [false, true]) {
+    for (const dark of [false, true]) {
+      it(`keeps nobody out: ${phone ? 'phone' : 'desktop'}, ${dark ? 'dark' : 'light'}`, () =>
+        site.visit({ phone, dark }, async (page) => {
+          await page.goto('/verify');
+          await page.getByLabel('Solana node').waitFor();
+          await assertAccessible(page);
+          await choose(page, { ...receipt, result: 'something else' });
+          await untilVerdict(page, 'This does not hold');
+          await assertAccessible(page);
+        }));
+    }
+  }
+});
