@@ -24,7 +24,8 @@ export interface ChartProps {
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const nameOf = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
+/** A day as people say it. */
+export const nameOf = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
 
 const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
 
@@ -81,7 +82,11 @@ export function Chart(props: ChartProps) {
                 </span>
               ))}
           </div>
-          <Plot {...props} onPoint={setPoint} />
+          {series.some(({ values }) => values.some(Boolean)) ? (
+            <Plot {...props} onPoint={setPoint} />
+          ) : (
+            <p className="grid h-[220px] place-items-center text-sm text-faint">Nothing in these {days.length} days.</p>
+          )}
         </>
       )}
     </Card>

@@ -125,7 +125,7 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
       <div
         ref={host}
         className={cx(
-          'max-h-112 min-h-40 overflow-auto rounded-lg border',
+          'max-h-112 min-h-40 overflow-auto rounded-lg border bg-raised',
           findings.length > 0 ? 'border-bad' : 'border-strong',
           className,
         )}

@@ -1,7 +1,7 @@
 /** Drawing by uPlot, which is loaded with the first chart. Colours are those of the page, in the theme that it has. */
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
-import type { ChartProps, ChartSeries } from './chart.tsx';
+import { type ChartProps, type ChartSeries, nameOf } from './chart.tsx';
 
 const HEIGHT = 220;
 const DAY_SECONDS = 86_400;
@@ -65,7 +65,12 @@ export function draw(
           y: { range: (_, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
         },
         axes: [
-          { ...axis, grid: { show: false }, space: 64 },
+          {
+            ...axis,
+            grid: { show: false },
+            space: 64,
+            values: (_, splits) => splits.map((split) => nameOf(new Date(split * 1_000).toISOString().slice(0, 10))),
+          },
           {
             ...axis,
             size: AXIS_WIDTH,

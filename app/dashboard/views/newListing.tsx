@@ -176,8 +176,8 @@ function NewListing() {
           isLeft={(index) => left.has(index)}
           onGo={move}
         />
-        <section className="min-w-0" aria-labelledby="step">
-          <h2 id="step" ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
+        <div className="min-w-0">
+          <h2 ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
             {title}
           </h2>
           <p className="mt-1 mb-6 text-sm text-faint">{about}</p>
@@ -192,7 +192,7 @@ function NewListing() {
               </Button>
             )}
           </div>
-        </section>
+        </div>
       </div>
       <AskBeforeLeaving
         when={kept.isTouched}

@@ -22,7 +22,7 @@ const count = (text: string, most: number): string => `${text.length} of ${most}
 export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
   return (
     <div className="grid gap-6">
-      <div className="grid gap-6 sm:grid-cols-2">
+      <div className="grid items-start gap-6 sm:grid-cols-2">
         <Input
           label="Name"
           hint="What callers know the agent by."

@@ -1,6 +1,6 @@
 /** What a call costs, how long it may take, and what must be deposited for that. */
 import { useQuery } from '@tanstack/react-query';
-import { Card, cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { useChainFacts } from './chainFacts.ts';
@@ -68,7 +68,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
           dispute is upheld against you, and comes back after you delist.
         </p>
       </div>
-      <Card className="overflow-x-auto p-0">
+      <div className="overflow-x-auto rounded-xl border border-line bg-raised">
         <table className="w-full text-sm tabular-nums">
           <caption className="sr-only">Collateral by price</caption>
           <thead className="border-b border-line text-left text-xs text-faint">
@@ -96,7 +96,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
             })}
           </tbody>
         </table>
-      </Card>
+      </div>
       {tier && held > 0 && (
         <Note tone={missing > 0 ? 'warn' : 'plain'}>
           {missing > 0

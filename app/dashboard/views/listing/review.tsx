@@ -48,7 +48,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ],
     [
       'When it can shrink',
-      'Only by disputes that are upheld: each takes at most what the caller paid and its slash, never more than the deposit.',
+      'Only where a dispute is upheld against you, by what that dispute takes; never by more than the deposit.',
     ],
     [
       'When it returns',

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { Chart } from '../../parts/chart.tsx';
-import { Button, cx, Empty, Note, Skeleton, Table } from '../../parts/ui.tsx';
+import { Button, Card, cx, Note, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import { sumUsdc } from './own.ts';
@@ -54,17 +54,16 @@ export function Statistics({ agentId }: { agentId: string }) {
         <Charts data={data} />
       ) : (
         <div className="grid gap-4 lg:grid-cols-2">
-          {['earned', 'calls', 'latency'].map((name) => (
+          {['earned', 'calls', 'latency', 'failures'].map((name) => (
             <Skeleton key={name} className="h-80" />
           ))}
         </div>
       )}
-      {data && <Failures data={data} />}
     </section>
   );
 }
 
-function Charts({ data: { days } }: { data: Statistics }) {
+function Charts({ data: { days, failures } }: { data: Statistics }) {
   const names = days.map(({ day }) => day);
   const completed = days.reduce((sum, day) => sum + day.completed, 0);
   const failed = days.reduce((sum, day) => sum + day.failed, 0);
@@ -108,32 +107,38 @@ function Charts({ data: { days } }: { data: Statistics }) {
           { label: 'p95', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
         ]}
       />
+      <Failures failures={failures} />
     </div>
   );
 }
 
-function Failures({ data: { failures } }: { data: Statistics }) {
+function Failures({ failures }: Pick<Statistics, 'failures'>) {
   return (
-    <div className="mt-4 grid gap-3">
-      <h2 className="font-medium">Why calls failed</h2>
-      {failures.length === 0 ? (
-        <Empty title="No call failed in this time" />
-      ) : (
-        <Table label="Failures by reason" head={['Reason', 'What was said', 'Calls', 'Last']}>
-          {failures.map(({ code, message, count, last_at }) => (
-            <tr key={`${code} ${message}`}>
-              <td className="whitespace-nowrap">
-                <code className="font-mono text-[0.8125rem]">{code}</code>
-              </td>
-              <td className="min-w-60 text-faint">{message}</td>
-              <td className="tabular-nums">{formatCount(count)}</td>
-              <td className="whitespace-nowrap text-faint">
-                <Time at={last_at} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+    <Card className="grid min-w-0 content-start gap-4">
+      <div>
+        <h3 className="text-sm text-faint">Why calls failed</h3>
+        <p className="text-xl font-semibold tabular-nums">
+          {failures.length === 0 ? 'No failures' : formatCount(failures.reduce((sum, { count }) => sum + count, 0))}
+        </p>
+      </div>
+      {failures.length > 0 && (
+        <div className="max-h-56 overflow-y-auto">
+          <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
+            {failures.map(({ code, message, count, last_at }) => (
+              <tr key={`${code} ${message}`}>
+                <td className="min-w-44">
+                  <code className="font-mono text-[0.8125rem]">{code}</code>
+                  <span className="block text-faint">{message}</span>
+                </td>
+                <td className="tabular-nums">{formatCount(count)}</td>
+                <td className="text-faint">
+                  <Time at={last_at} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        </div>
       )}
-    </div>
+    </Card>
   );
 }
