@@ -1,31 +1,7 @@
 /** Figures by day: a chart, and the same as a table for those who would rather read it. */
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { type ChartProps, nameOf } from './daily.ts';
 import { Card, cx, Skeleton, Table } from './ui.tsx';
-
-export interface ChartSeries {
-  label: string;
-  tone: 'accent' | 'good' | 'bad' | 'warn' | 'strong';
-  /** One for each day; null where there is none. */
-  values: readonly (number | null)[];
-}
-
-export interface ChartProps {
-  title: string;
-  /** The sum of it all, in words. */
-  summary: ReactNode;
-  /** ISO dates in UTC, the oldest first. */
-  days: readonly string[];
-  series: readonly ChartSeries[];
-  /** Bars stand on each other; lines do not. */
-  kind: 'bars' | 'lines';
-  format(value: number): string;
-  /** For the axis. */
-  formatShort(value: number): string;
-}
-
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-/** A day as people say it. */
-export const nameOf = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
 
 const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
 

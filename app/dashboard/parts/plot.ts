@@ -1,7 +1,7 @@
 /** Drawing by uPlot, which is loaded with the first chart. Colours are those of the page, in the theme that it has. */
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
-import { type ChartProps, type ChartSeries, nameOf } from './chart.tsx';
+import { type ChartProps, type ChartSeries, nameOf } from './daily.ts';
 
 const HEIGHT = 220;
 const DAY_SECONDS = 86_400;
