@@ -25,7 +25,8 @@ const LINES = [
   { migrations: '^migrations/' },
   { 'app/sdk/wallet': '^app/sdk/wallet/' },
   { 'app/sdk/client': '^app/sdk/client/', 'app/sdk/creator': '^app/sdk/creator/' },
-  { 'app/sdk/program': '^app/sdk/program/', 'app/sdk/receipt': '^app/sdk/receipt/' },
+  { 'app/sdk/receipt': '^app/sdk/receipt/' },
+  { 'app/sdk/program': '^app/sdk/program/' },
   { 'app/sdk/wire': '^app/sdk/wire/' },
 ];
 
@@ -90,6 +91,6 @@ export default {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/'] },
+    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/', '^app/dashboard/dist'] },
   },
 };

@@ -29,6 +29,8 @@ interface HttpDeps {
     /** Addresses that creators' servers are called from; empty where that is not fixed. */
     egressIps: string[];
   };
+  /** Of the built page; null for a service without one. */
+  dashboardFolder: string | null;
   sessions: Sessions;
   metrics: Pick<Metrics, 'render'>;
   /** What the admin is shown of this process. */

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { createGroupCommit } from '../database/groupCommit.ts';
@@ -51,6 +52,9 @@ import { within } from './waiting.ts';
 
 /** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */
 const DRAIN_SHARE = 0.7;
+
+/** Where `npm run build:dashboard` puts the page. */
+const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
 
 export interface RelayOptions {
   config: RelayConfig;
@@ -119,6 +123,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
+    dashboardFolder: DASHBOARD,
     baseUrl: () => baseUrl,
     explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
     ledger: files.ledger.db,

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
 import { compileParameterCheck } from '../../app/relay/agents/parameters.ts';
-import { findInputSchemaFaults, findSchemaFaults } from '../../app/relay/agents/schemas/faults.ts';
 import { AgentMetadata, isStandardTag } from '../../app/sdk/wire/metadata.ts';
+import { findInputSchemaFaults, findSchemaFaults } from '../../app/sdk/wire/schemas/faults.ts';
 import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
 import {
   type Creators,

@@ -17,6 +17,51 @@ const SECRET_KEY = Uint8Array.of(
   ...[101, 50, 21, 119, 29, 226, 67, 166, 58, 192, 72, 161, 139, 89, 218, 41],
 );
 
+/** A receipt that holds, signed here. */
+function receiptOf(id) {
+  const execution_id = receipt.formatUuid(id);
+  const request_hash = hex(receipt.requestHash('the work', { pages: 2 }));
+  const result_hash = receipt.hashResult('done');
+  const program_id = program.PROGRAM_ID.toBase58();
+  const message = receipt.executionMessage(program_id, execution_id, request_hash, result_hash);
+  return {
+    version: 1,
+    program_id,
+    genesis_hash: program_id,
+    execution_id,
+    record: program.findExecution(id).toBase58(),
+    agent_id: program_id,
+    caller: program_id,
+    signing_key: Keypair.fromSecretKey(SECRET_KEY).publicKey.toBase58(),
+    request_hash,
+    task: 'the work',
+    parameters: { pages: 2 },
+    result: 'done',
+    result_hash,
+    signature: receipt.signResult(SECRET_KEY, result_hash),
+    execution_signature: receipt.signMessage(SECRET_KEY, message),
+    price_usdc: 0.25,
+    fee_bps: 100,
+    opened_at: '2026-11-21T09:24:10.000Z',
+    settled_at: '2026-11-21T09:24:11.000Z',
+    transactions: { open: null, settle: null },
+    archive: null,
+  };
+}
+
+/** A node of this chain, whose accounts are the program's and empty, and which has no history. */
+const nodeOf = (genesis) => async (_, init) => {
+  const account = { value: { owner: program.PROGRAM_ID.toBase58(), data: ['', 'base64'] } };
+  const answers = { getGenesisHash: genesis, getAccountInfo: account, getSignaturesForAddress: [] };
+  return new Response(JSON.stringify({ result: answers[JSON.parse(init.body).method] }));
+};
+
+/** The names of the checks of a receipt that ended so. */
+async function checked(id, genesis, state) {
+  const checks = await receipt.verifyReceipt(receiptOf(id), { rpcUrl: 'http://node', fetch: nodeOf(genesis) });
+  return checks.flatMap((check) => (check.state === state ? [check.name] : [])).join(' ');
+}
+
 /** The same wherever it runs. */
 export async function run() {
   const key = receipt.createApiKey('test');
@@ -59,6 +104,8 @@ export async function run() {
     event: event.name,
     health: Health.parse(await client.health()).status,
     amount: formatUsdc(parseUsdc(1.5)),
+    checked: await checked(executionId, program.PROGRAM_ID.toBase58(), 'passed'),
+    lying: await checked(executionId, 'another', 'failed'),
     signed: receipt.formatSignature(await signer.signMessage(word)) === signature,
   });
 }

@@ -129,7 +129,7 @@ describe('sdk/package', function () {
 
   for (const entry of BROWSER_ENTRIES) {
     it(`bundles ./${entry} for a browser with nothing of Node's`, async () => {
-      const code = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
+      const { code } = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
       const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
       console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
     });
@@ -146,8 +146,22 @@ describe('sdk/package', function () {
     });
   }
 
+  it('bundles ./receipt, which checks receipts against a node, without web3.js', async () => {
+    const { inputs } = await bundle("export * from '@agent-marketplace/sdk/receipt';");
+    const packages = new Set(inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
+    expect([...packages].sort()).to.deep.equal([
+      '@agent-marketplace/sdk',
+      '@noble/curves',
+      '@noble/hashes',
+      'base-x',
+      'bs58',
+      'canonicalize',
+      'zod',
+    ]);
+  });
+
   it('does the same where there are only web globals as it does in Node', async () => {
-    const code = await bundle("export { run } from './consumer.mjs';");
+    const { code } = await bundle("export { run } from './consumer.mjs';");
     const WEB =
       'AbortController AbortSignal Headers Request Response TextDecoder TextEncoder URL URLSearchParams Uint8Array';
     const globals = Object.fromEntries(
@@ -175,11 +189,13 @@ describe('sdk/package', function () {
       health: 'ok',
       amount: '1.5',
       signed: true,
+      checked: 'shape result_hash signature request_hash execution_signature genesis_hash program',
+      lying: 'genesis_hash record',
     });
   });
 
   /** One script with all that it needs, minified: esbuild fails where a module of Node's would be left. */
-  async function bundle(contents: string): Promise<string> {
+  async function bundle(contents: string): Promise<{ code: string; inputs: string[] }> {
     const { outputFiles, metafile } = await build({
       stdin: { contents, resolveDir: folder },
       bundle: true,
@@ -197,6 +213,6 @@ describe('sdk/package', function () {
     const code = outputFiles[0]!.text;
     expect(code).not.to.match(/["']node:/);
     for (const name of builtinModules) expect(code).not.to.include(`require("${name}")`);
-    return code;
+    return { code, inputs: Object.keys(metafile.inputs) };
   }
 });

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findProgramAddress, isOnCurve } from '../../app/sdk/program/programAddress.ts';
+import { findProgramAddress } from '../../app/sdk/program/addresses.ts';
+import { isOnCurve } from '../../app/sdk/program/programAddress.ts';
 
 const CASES = 2_000;
 

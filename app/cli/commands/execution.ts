@@ -18,6 +18,7 @@ import {
   withMarketplace,
   withWallet,
 } from './options.ts';
+import { addReceipt, addVerify } from './receipts.ts';
 
 const U32_MAX = 2 ** 32 - 1;
 const HASH_BYTES = 32;
@@ -38,6 +39,8 @@ export function executionCommands(): Command {
   addOpen(group);
   addStart(group);
   addShow(group);
+  addReceipt(group);
+  addVerify(group);
   addRefund(group);
   addClose(group);
   return group;

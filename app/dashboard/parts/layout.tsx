@@ -3,7 +3,6 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
-import { buttonStyle, cx } from './ui.tsx';
 
 export function Layout() {
   const { wallet, isAdmin } = useSession();
@@ -94,7 +93,7 @@ function ThemeButton() {
     <button
       type="button"
       onClick={change}
-      className={cx(buttonStyle('quiet'), 'w-10 px-0')}
+      className="inline-grid size-10 place-items-center rounded-lg hover:bg-sunken"
       aria-label={`Use ${THEMES[theme]} colours`}
     >
       <svg

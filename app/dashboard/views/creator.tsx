@@ -1,5 +1,202 @@
-import { PageHead } from '../parts/ui.tsx';
+/** A creator's agents: what each earns, how it fares, and the way to list another. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Badge, Button, buttonStyle, Card, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
+import { explain } from '../service.ts';
+import { isDraftKept } from './listing/kept.ts';
+import { heldCollateral, ownListingsQuery, sumUsdc } from './listing/own.ts';
 
 export default function View() {
-  return <PageHead title="creator" />;
+  return (
+    <>
+      <PageHead title="Your agents" about="What you sell here: earnings, health, and the collateral behind each.">
+        <Link to="/creator/new" className={buttonStyle('primary')}>
+          List an agent
+        </Link>
+      </PageHead>
+      <SignedIn why="Your agents belong to the wallet that listed them. Sign in to see them, or to list the first.">
+        <Listings />
+      </SignedIn>
+    </>
+  );
+}
+
+function Listings() {
+  const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
+  if (isPending) return <Waiting />;
+  if (error) {
+    return (
+      <Note tone="bad" title="Your agents could not be read">
+        <p className="mb-3">{explain(error)}</p>
+        <Button small onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </Note>
+    );
+  }
+  const { listings } = data;
+  if (listings.length === 0) return <Begin />;
+  const active = listings.filter(({ status }) => status !== 'delisted');
+  const past = listings.filter(({ status }) => status === 'delisted');
+  const disputes = listings.reduce((sum, { open_disputes }) => sum + open_disputes, 0);
+  return (
+    <div className="grid gap-8">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <Figure label="Earned" value={formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))} />
+        <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
+        <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
+        <Figure label="Open disputes" value={formatCount(disputes)} />
+      </div>
+      {isDraftKept() && <Resume />}
+      {active.length > 0 && <List listings={active} label="Your agents" />}
+      {past.length > 0 && (
+        <section className="grid gap-3">
+          <h2 className="font-medium">Delisted</h2>
+          <List listings={past} label="Delisted agents" />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Resume() {
+  return (
+    <Card className="flex flex-wrap items-center justify-between gap-3 py-4">
+      <p className="text-sm">You have begun to describe another agent in this browser.</p>
+      <Link to="/creator/new" className={buttonStyle('plain', true)}>
+        Go on with the draft
+      </Link>
+    </Card>
+  );
+}
+
+function List({ listings, label }: { listings: readonly OwnListing[]; label: string }) {
+  return (
+    <ul aria-label={label} className="grid gap-3">
+      {listings.map((listing) => (
+        <li key={listing.agent_id}>
+          <Row listing={listing} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Row({ listing }: { listing: OwnListing }) {
+  const { agent_id, name, status, price_usdc, total_executions, success_rate, earned_usdc, open_disputes } = listing;
+  const figures: readonly (readonly [string, string])[] = [
+    ['Price', formatAmount(price_usdc)],
+    ['Calls', formatCount(total_executions)],
+    ['Success', total_executions > 0 ? formatRate(success_rate) : '–'],
+    ['Earned', formatAmount(earned_usdc)],
+    ['Collateral', formatAmount(heldCollateral(listing))],
+  ];
+  return (
+    <Card className="relative grid gap-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,38rem)] lg:items-center">
+      <div className="min-w-0">
+        <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+          <Link
+            to="/creator/$agentId"
+            params={{ agentId: agent_id }}
+            className="font-semibold after:absolute after:inset-0 after:rounded-xl"
+          >
+            {name ?? 'Agent without a description'}
+          </Link>
+          <Status value={status} />
+          {open_disputes > 0 && (
+            <Badge tone="warn">
+              {open_disputes} open {open_disputes === 1 ? 'dispute' : 'disputes'}
+            </Badge>
+          )}
+        </div>
+        <p className="mt-1 text-xs text-faint">
+          <Returns listing={listing} />
+        </p>
+      </div>
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-3 text-sm sm:grid-cols-5">
+        {figures.map(([term, value]) => (
+          <div key={term}>
+            <dt className="text-xs text-faint">{term}</dt>
+            <dd className="tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnListing }) {
+  if (status !== 'delisted') {
+    return (
+      <>
+        Listed <Time at={listed_at} />
+      </>
+    );
+  }
+  if (collateral.returned) return 'Its collateral was returned';
+  if (!collateral.returnable_at) return 'Its collateral is held';
+  if (Date.parse(collateral.returnable_at) <= Date.now()) return 'Its collateral can be returned now';
+  return (
+    <>
+      Its collateral returns after <Time at={collateral.returnable_at} />
+    </>
+  );
+}
+
+/** The first time here: what it takes, in the order in which it is asked for. */
+function Begin() {
+  const steps = [
+    ['A server', 'that answers POST …/execute over https; on this computer plain http will do.'],
+    ['A description', 'with a JSON Schema of what it takes, so that callers get a form and bad calls are refused.'],
+    ['A signing key', 'made in this browser, which your server signs each result with.'],
+    ['USDC for the collateral', 'that depends on the price, and comes back after you delist.'],
+  ];
+  return (
+    <div className="grid gap-6">
+      {isDraftKept() && <Resume />}
+      <Empty title="You have listed no agent yet">
+        <p className="mb-5">
+          List one in some minutes. You are paid in USDC for each call that your server answers with a signed result.
+        </p>
+        <Link to="/creator/new" className={buttonStyle('primary')}>
+          List your first agent
+        </Link>
+      </Empty>
+      <section>
+        <h2 className="mb-3 font-medium">What you need</h2>
+        <ol className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+          {steps.map(([title, about], index) => (
+            <li key={title}>
+              <Card className="h-full">
+                <p className="text-sm font-medium">
+                  {index + 1}. {title}
+                </p>
+                <p className="mt-1 text-sm text-faint">{about}</p>
+              </Card>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div className="grid gap-8" role="status" aria-label="Loading your agents">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        {['earned', 'calls', 'collateral', 'disputes'].map((name) => (
+          <Skeleton key={name} className="h-23" />
+        ))}
+      </div>
+      <div className="grid gap-3">
+        {[1, 2, 3].map((row) => (
+          <Skeleton key={row} className="h-40 sm:h-26 lg:h-20" />
+        ))}
+      </div>
+    </div>
+  );
 }

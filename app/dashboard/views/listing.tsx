@@ -1,5 +1,201 @@
-import { PageHead } from '../parts/ui.tsx';
+/** One agent as its creator sees it: figures, changes, tests, and what only its wallet may do. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { Tabs } from 'radix-ui';
+import { useMemo, useState } from 'react';
+import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { AskBeforeLeaving } from '../parts/leave.tsx';
+import { Button, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
+import { explain } from '../service.ts';
+import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
+import { type Draft, draftOf, isSame } from './listing/draft.ts';
+import { Edit } from './listing/edit.tsx';
+import { heldCollateral, ownListingsQuery } from './listing/own.ts';
+import { RotateCard } from './listing/rotate.tsx';
+import { Statistics } from './listing/statistics.tsx';
+import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
 export default function View() {
-  return <PageHead title="listing" />;
+  return (
+    <SignedIn why="Only the wallet that listed an agent may manage it.">
+      <Found />
+    </SignedIn>
+  );
+}
+
+function Found() {
+  const { agentId } = useParams({ from: '/creator/$agentId' });
+  const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
+  if (isPending) return <Waiting />;
+  if (error) {
+    return (
+      <>
+        <PageHead title="Your agent" />
+        <Note tone="bad" title="The agent could not be read">
+          <p className="mb-3">{explain(error)}</p>
+          <Button small onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </Note>
+      </>
+    );
+  }
+  const listing = data.listings.find(({ agent_id }) => agent_id === agentId);
+  if (listing) return <Manage key={agentId} listing={listing} />;
+  return (
+    <>
+      <PageHead title="Your agent" />
+      <Empty title="This wallet has no such agent">
+        <p className="mb-5">
+          Sign in with the wallet that listed it. A new listing may take some seconds until it shows here.
+        </p>
+        <Link to="/creator" className={buttonStyle()}>
+          To your agents
+        </Link>
+      </Empty>
+    </>
+  );
+}
+
+const TABS = ['Overview', 'Edit', 'Test', 'Settings'] as const;
+type Tab = (typeof TABS)[number];
+
+function Manage({ listing }: { listing: OwnListing }) {
+  const [tab, setTab] = useState<Tab>('Overview');
+  // Only what was changed is kept, so that what the chain says meanwhile is seen in the rest.
+  const [changes, setChanges] = useState<Partial<Draft>>({});
+  const [outcome, setOutcome] = useState<TestOutcome | null>(null);
+  const present = useMemo(() => draftOf(listing), [listing]);
+  const draft = { ...present, ...changes };
+  const change = (part: Partial<Draft>) => setChanges((before) => ({ ...before, ...part }));
+  const isDelisted = listing.status === 'delisted';
+  const shown = TABS.filter((name) => !isDelisted || name === 'Overview' || name === 'Settings');
+  const isChanged = !isDelisted && !isSame(draft, present);
+  return (
+    <>
+      <nav aria-label="Path" className="mb-2 text-sm">
+        <Link to="/creator" className="text-faint hover:text-ink">
+          Your agents
+        </Link>
+      </nav>
+      <PageHead
+        title={listing.name ?? 'Agent without a description'}
+        about={
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+            <Status value={listing.status} />
+            <span className="tabular-nums">{formatAmount(listing.price_usdc)} a call</span>
+            <Id value={listing.agent_id} kind="address" />
+          </span>
+        }
+      >
+        {!isDelisted && (
+          <>
+            <Link to="/agents/$agentId" params={{ agentId: listing.agent_id }} className={buttonStyle()}>
+              See its page
+            </Link>
+            <PauseButton listing={listing} />
+          </>
+        )}
+      </PageHead>
+      <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
+        <Tabs.List aria-label="About this agent" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+          {shown.map((name) => (
+            <Tabs.Trigger
+              key={name}
+              value={name}
+              className="-mb-px min-h-10 border-b-2 border-transparent px-3 text-sm text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            >
+              {name}
+              {name === 'Edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <Tabs.Content value="Overview">
+          <Overview listing={listing} />
+        </Tabs.Content>
+        <Tabs.Content value="Edit">
+          <Edit
+            listing={listing}
+            present={present}
+            draft={draft}
+            onChange={change}
+            onReset={() => setChanges({})}
+            onTest={() => setTab('Test')}
+          />
+        </Tabs.Content>
+        <Tabs.Content value="Test">
+          <TestPanel
+            draft={draft}
+            onChange={change}
+            signingKey={listing.signing_key}
+            outcome={outcome}
+            onOutcome={setOutcome}
+          />
+        </Tabs.Content>
+        {/* A key that is being rotated must outlive a look at another tab. */}
+        <Tabs.Content value="Settings" forceMount className="grid gap-6 data-[state=inactive]:hidden">
+          <CollateralCard listing={listing} />
+          <RotateCard listing={listing} />
+          {!isDelisted && <DelistCard listing={listing} />}
+        </Tabs.Content>
+      </Tabs.Root>
+      <AskBeforeLeaving when={isChanged} title="Leave without saving?">
+        Your changes to this agent are not signed yet and are lost when you leave.
+      </AskBeforeLeaving>
+    </>
+  );
+}
+
+function Overview({ listing }: { listing: OwnListing }) {
+  const { total_executions, success_rate, earned_usdc, open_disputes, collateral } = listing;
+  return (
+    <div className="grid gap-8">
+      {listing.status === 'delisted' && !collateral.returned && (
+        <Note tone="warn" title="Delisted">
+          {collateral.returnable_at && (
+            <>
+              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under Settings.
+            </>
+          )}
+        </Note>
+      )}
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+        <Figure label="Earned" value={formatAmount(earned_usdc)} />
+        <Figure label="Calls" value={formatCount(total_executions)} />
+        <Figure label="Success" value={total_executions > 0 ? formatRate(success_rate) : '–'} />
+        <Figure label="Open disputes" value={formatCount(open_disputes)} />
+        <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
+      </div>
+      <Statistics agentId={listing.agent_id} />
+      <Card>
+        <Facts
+          rows={[
+            ['Listed', <Time key="listed" at={listing.listed_at} />],
+            ['Version', formatCount(listing.listing_version)],
+            ['Longest wait', formatSpan(listing.timeout_seconds)],
+            ['Shortest wait', formatSpan(listing.min_timeout_seconds)],
+            ['Signing key', <Id key="key" value={listing.signing_key} />],
+            ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div role="status" aria-label="Loading the agent">
+      <Skeleton className="mb-4 h-5 w-24" />
+      <Skeleton className="mb-8 h-16 w-80 max-w-full" />
+      <Skeleton className="mb-6 h-10" />
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+        {['earned', 'calls', 'success', 'disputes', 'collateral'].map((name) => (
+          <Skeleton key={name} className="h-23" />
+        ))}
+      </div>
+    </div>
+  );
 }

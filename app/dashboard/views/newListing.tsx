@@ -1,5 +1,213 @@
-import { PageHead } from '../parts/ui.tsx';
+/** Listing an agent in steps. The draft stays in this browser, whatever goes wrong; its key stays on this page. */
+import { useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { SignedIn } from '../parts/connect.tsx';
+import { AskBeforeLeaving } from '../parts/leave.tsx';
+import { Button, PageHead, Skeleton } from '../parts/ui.tsx';
+import { configQuery } from '../service.ts';
+import { AgentCard } from './listing/agentCard.tsx';
+import { useListingAddress } from './listing/chainFacts.ts';
+import { DetailsFields } from './listing/detailsFields.tsx';
+import { checkDraft, type Draft, type DraftErrors, type DraftField } from './listing/draft.ts';
+import { EndpointFields } from './listing/endpointFields.tsx';
+import { useKept } from './listing/kept.ts';
+import { KeyFields } from './listing/keyFields.tsx';
+import { PriceFields } from './listing/priceFields.tsx';
+import { type Listed, Live, Review, ServerHint } from './listing/review.tsx';
+import { useSchemaErrors } from './listing/schemaErrors.ts';
+import type { HeldKey } from './listing/signingKey.ts';
+import { OpenSteps, StartOver, Steps } from './listing/steps.tsx';
+import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
+
+const SchemaFields = lazy(() => import('./listing/schemaFields.tsx'));
+
+/** The fields of each step, in order; the last three have none of their own. */
+const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] = [
+  {
+    title: 'Details',
+    about: 'What callers read before they buy.',
+    fields: ['name', 'tagline', 'description', 'display_name', 'tags'],
+  },
+  { title: 'Schemas', about: 'What the agent takes and what it returns.', fields: ['input_schema', 'output_schema'] },
+  {
+    title: 'Price',
+    about: 'What a call costs, and the deposit that backs it.',
+    fields: ['price_usdc', 'timeout_seconds', 'min_timeout_seconds'],
+  },
+  { title: 'Endpoint', about: 'Where the marketplace posts executions.', fields: ['endpoint'] },
+  {
+    title: 'Signing key',
+    about: 'Your server signs each result with it. It belongs to this agent alone and is not your wallet.',
+    fields: [],
+  },
+  { title: 'Test', about: 'One call to your endpoint, judged as a paid one would be.', fields: [] },
+  { title: 'Sign', about: 'What your wallet signs, and what becomes of the deposit.', fields: [] },
+];
+const [KEY, TEST, SIGN] = [4, 5, 6];
 
 export default function View() {
-  return <PageHead title="newListing" />;
+  return (
+    <SignedIn why="An agent belongs to the wallet that lists it and that its earnings are paid to.">
+      <NewListing />
+    </SignedIn>
+  );
+}
+
+function NewListing() {
+  const kept = useKept();
+  const { draft, change, go } = kept;
+  const step = Math.min(Math.max(kept.step, 0), SIGN);
+  const { data: config } = useQuery(configQuery);
+  const { data: agentId } = useListingAddress(draft.listing_id);
+  const schemaErrors = useSchemaErrors(draft);
+  const [key, setKey] = useState<HeldKey | null>(null);
+  const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);
+  const [listed, setListed] = useState<Listed | null>(null);
+  /** Steps that were left: what is missing in them is said. */
+  const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const heading = useRef<HTMLHeadingElement>(null);
+  const isFirst = useRef(true);
+
+  const errors = { ...checkDraft(draft, config), ...schemaErrors };
+  const fingerprint = testedParts(draft, key);
+  const isTested = tested !== null && tested.of === fingerprint && tested.outcome.ok;
+  const isKeySafe = key !== null && (key.kind === 'proof' || key.isSaved);
+  const isDone = (index: number): boolean => {
+    if (index === KEY) return isKeySafe;
+    if (index === TEST) return isTested;
+    if (index === SIGN) return false;
+    return STEPS[index]!.fields.every((field) => !errors[field]);
+  };
+  const open = STEPS.flatMap(({ title }, index) =>
+    index < TEST && !isDone(index) ? [{ title, go: () => move(index) }] : [],
+  );
+
+  // Whoever hears the page is told which step has come.
+  useEffect(() => {
+    if (!isFirst.current) heading.current?.focus();
+    isFirst.current = false;
+  }, [step]);
+
+  function move(to: number) {
+    setLeft(new Set([...left, step]));
+    go(to);
+    window.scrollTo({ top: 0 });
+  }
+  function startOver() {
+    kept.startOver();
+    setKey(null);
+    setTested(null);
+    setListed(null);
+    setLeft(new Set());
+  }
+
+  if (listed) {
+    return (
+      <>
+        <PageHead title="Your agent is listed" />
+        <Live listed={listed} onAnother={startOver} />
+      </>
+    );
+  }
+  const { title, about, fields } = STEPS[step]!;
+  const shown: DraftErrors = left.has(step)
+    ? Object.fromEntries(fields.flatMap((field) => (errors[field] ? [[field, errors[field]]] : [])))
+    : {};
+  const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
+  const parts: ReactNode[] = [
+    <div key="details" className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
+      <DetailsFields draft={draft} errors={shown} onChange={change} />
+      <AgentCard draft={draft} />
+    </div>,
+    <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>
+      <SchemaFields draft={draft} errors={shown} onChange={change} />
+    </Suspense>,
+    <PriceFields key="price" draft={draft} errors={shown} onChange={change} />,
+    <EndpointFields key="endpoint" draft={draft} errors={shown} onChange={change} />,
+    <KeyFields
+      key="key"
+      agentName={draft.name}
+      agentId={agentId}
+      value={key}
+      expected={kept.signing_key}
+      onChange={(next) => {
+        setKey(next);
+        if (next) kept.nameKey(next.address);
+      }}
+    />,
+    <div key="test" className="grid gap-6">
+      <ServerHint endpoint={draft.endpoint} />
+      <TestPanel
+        draft={draft}
+        onChange={change}
+        signingKey={key?.address ?? kept.signing_key}
+        outcome={tested?.of === fingerprint ? tested.outcome : null}
+        onOutcome={(outcome) => setTested(outcome && { of: fingerprint, outcome })}
+        blocked={
+          open.some(({ title }) => title !== STEPS[KEY]!.title) || !(key ?? kept.signing_key) ? (
+            <OpenSteps title="First complete" steps={open} />
+          ) : null
+        }
+      />
+    </div>,
+    <Review
+      key="sign"
+      draft={draft}
+      signingKey={key}
+      agentId={agentId}
+      isTested={isTested}
+      open={open}
+      onListed={(result) => {
+        kept.forget();
+        setListed(result);
+      }}
+    />,
+  ];
+  return (
+    <>
+      <PageHead title="List an agent" about="Seven steps. What you write stays in this browser until you sign.">
+        {kept.isTouched && <StartOver onConfirm={startOver} />}
+      </PageHead>
+      <div className="grid items-start gap-x-10 gap-y-6 lg:grid-cols-[11rem_1fr]">
+        <Steps
+          titles={STEPS.map((one) => one.title)}
+          current={step}
+          isDone={isDone}
+          isLeft={(index) => left.has(index)}
+          onGo={move}
+        />
+        <section className="min-w-0" aria-labelledby="step">
+          <h2 id="step" ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
+            {title}
+          </h2>
+          <p className="mt-1 mb-6 text-sm text-faint">{about}</p>
+          {parts[step]}
+          <div className="mt-10 flex justify-between gap-3 border-t border-line pt-5">
+            <Button onClick={() => move(step - 1)} disabled={step === 0}>
+              Back
+            </Button>
+            {step < SIGN && (
+              <Button kind={isDone(step) ? 'primary' : 'plain'} onClick={() => move(step + 1)}>
+                Next: {STEPS[step + 1]!.title}
+              </Button>
+            )}
+          </div>
+        </section>
+      </div>
+      <AskBeforeLeaving
+        when={kept.isTouched}
+        isLostWithPage={isKeyUnsaved}
+        title={isKeyUnsaved ? 'Leave and lose the signing key?' : 'Leave before it is listed?'}
+      >
+        {isKeyUnsaved
+          ? 'The signing key has not been saved as a file and is gone when you leave. The rest of the draft stays in this browser.'
+          : 'Nothing is signed yet. The draft stays in this browser; only a signing key must be opened again from its file.'}
+      </AskBeforeLeaving>
+    </>
+  );
+}
+
+/** What a test speaks of: a change to any of it makes it another. */
+function testedParts(draft: Draft, key: HeldKey | null): string {
+  return JSON.stringify([draft, key?.address]);
 }

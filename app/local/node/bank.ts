@@ -18,8 +18,10 @@ import {
   LiteSvm,
   type TransactionMetadata,
 } from 'litesvm/dist/internal.js';
+import { decimalsIn } from './accountJson.ts';
 import { History, type Landed, type LandedMeta } from './history.ts';
 import { SLOTS_PER_EPOCH, Slots } from './slots.ts';
+import { tokenBalances } from './tokenBalances.ts';
 import { type Decoded, readError } from './transaction.ts';
 import { Versions } from './versions.ts';
 
@@ -215,7 +217,8 @@ export class Bank {
     const before = keys.map((key) => this.svm.getAccount(key.toBytes()));
     const { err, meta } = outcomeOf(this.svm.sendVersionedTransaction(bytes));
     const pre = before.map((account) => account?.lamports() ?? 0n);
-    const post = keys.map((key) => this.svm.getBalance(key.toBytes()) ?? 0n);
+    const after = keys.map((key) => this.svm.getAccount(key.toBytes()));
+    const post = after.map((account) => account?.lamports() ?? 0n);
     // Nothing is made or burnt but the fee; who pays none has not landed.
     const fee = Number(sum(pre) - sum(post));
     if (fee === 0) return;
@@ -223,7 +226,16 @@ export class Bank {
     for (const [index, address] of addresses.entries()) {
       if (message.isAccountWritable(index)) this.versions.keep(address, slot, before[index]!);
     }
-    const balances = { preBalances: pre.map(Number), postBalances: post.map(Number) };
+    const decimalsOf = (mint: PublicKey): number | null => {
+      const account = this.svm.getAccount(mint.toBytes());
+      return account ? decimalsIn(account.data()) : null;
+    };
+    const balances = {
+      preBalances: pre.map(Number),
+      postBalances: post.map(Number),
+      preTokenBalances: tokenBalances(before, decimalsOf),
+      postTokenBalances: tokenBalances(after, decimalsOf),
+    };
     const told = JSON.stringify({ fee, ...balances, ...describe(meta) } satisfies LandedMeta);
     this.listener?.onLanded(this.history.add({ signature, slot, blockTime, err, bytes, addresses, meta: told }));
   }
@@ -239,7 +251,9 @@ function outcomeOf(result: ReturnType<LiteSvm['sendVersionedTransaction' | 'simu
 }
 
 /** What the VM tells of a run, as it goes over the wire. */
-export function describe(meta: TransactionMetadata): Omit<LandedMeta, 'fee' | 'preBalances' | 'postBalances'> {
+export function describe(
+  meta: TransactionMetadata,
+): Omit<LandedMeta, 'fee' | `${'pre' | 'post'}${'' | 'Token'}Balances`> {
   const returned = meta.returnData();
   const data = Buffer.from(returned.data());
   return {

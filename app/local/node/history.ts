@@ -1,5 +1,6 @@
 /** The transactions that have landed, the last of them, by signature and by every address that they name. */
 import type { TransactionError } from '@solana/web3.js';
+import type { TokenBalance } from './tokenBalances.ts';
 
 /** Kept: what a week of use on one computer does not reach. The oldest goes when there is one more. */
 const CAPACITY = 50_000;
@@ -9,6 +10,8 @@ export interface LandedMeta {
   fee: number;
   preBalances: number[];
   postBalances: number[];
+  preTokenBalances: TokenBalance[];
+  postTokenBalances: TokenBalance[];
   logMessages: string[];
   innerInstructions: { index: number; instructions: InnerInstruction[] }[];
   computeUnitsConsumed: number;

@@ -4,12 +4,17 @@
  */
 import { hashMetadata } from '../../sdk/receipt/metadataHash.ts';
 import { AgentMetadata } from '../../sdk/wire/metadata.ts';
+import {
+  describeFaults,
+  findInputSchemaFaults,
+  findSchemaFaults,
+  type SchemaFault,
+} from '../../sdk/wire/schemas/faults.ts';
 import type { ApiError } from '../errors.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalid, parse, readObject, show } from '../parse.ts';
 import { compileParameterCheck } from './parameters.ts';
 import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
-import { describeFaults, findInputSchemaFaults, findSchemaFaults, type SchemaFault } from './schemas/faults.ts';
 
 export interface MetadataDeps extends PendingDeps {
   config: {

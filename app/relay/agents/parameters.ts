@@ -1,7 +1,7 @@
 /** Callers' `parameters` against a creator's input schema, before money moves: all that is wrong, in words. */
 import type { ErrorObject } from 'ajv';
+import type { Schema } from '../../sdk/wire/schemas/rules.ts';
 import { type CompiledSchema, compileSchema, TooMuchWork } from './schemas/compile.ts';
-import type { Schema } from './schemas/rules.ts';
 
 /** One thing that is wrong with `parameters`: where, as `parameters.name`, and what is right there. */
 export interface ParameterFault {

@@ -11,7 +11,6 @@ import type { NextFunction, Request, Response } from 'express';
 import sirv from 'sirv';
 import type { RelayDeps } from '../deps.ts';
 
-const DIST = join(import.meta.dirname, '..', '..', 'dashboard', 'dist');
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
 const YEAR_SECONDS = 31_536_000;
 
@@ -34,15 +33,15 @@ const ANY_NODE = 'https: http://127.0.0.1:* http://localhost:*';
 type DashboardDeps = Pick<RelayDeps, 'config' | 'log'>;
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
 
-/** Null where the page has not been built, which the log says. */
-export function createDashboard(deps: DashboardDeps): Handler | null {
-  const page = join(DIST, 'index.html');
+/** Over the folder of the built page. Null where it has not been built, which the log says. */
+export function createDashboard(deps: DashboardDeps, folder: string): Handler | null {
+  const page = join(folder, 'index.html');
   if (!existsSync(page)) {
-    deps.log.warn('the dashboard is not built, so / answers programs only: npm run build:dashboard');
+    deps.log.warn('the dashboard is not built, so there is no page at /: npm run build:dashboard');
     return null;
   }
   const html = readFileSync(page, 'utf8');
-  const files = sirv(DIST, {
+  const files = sirv(folder, {
     brotli: true,
     setHeaders(response, path) {
       const cache = path.startsWith('/assets/') ? `public, max-age=${YEAR_SECONDS}, immutable` : 'public, max-age=300';

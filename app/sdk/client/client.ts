@@ -3,6 +3,7 @@
  * what a newer relay says beyond them.
  */
 import { z } from 'zod';
+import { Receipt } from '../wire/receipt.ts';
 import {
   AgentFull,
   AgentPage,
@@ -137,6 +138,8 @@ export function createClient(options: ClientOptions) {
         signal,
       ),
     getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
+    /** What shows to anyone that a settled execution was answered and paid; for its caller. */
+    getReceipt: (executionId: string) => call(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`),
     /** What proves an archived execution; needs no key. */
     getExecutionArchive: (executionId: string) =>
       call(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`),

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
+import { encodeSigningKey, parseSigningKey } from '../receipt/signingKeyFile.ts';
 
 /** A new random key: 64 bytes, seed then public key. */
 export function generateSigningKey(): Uint8Array {
@@ -34,11 +35,11 @@ export function heldKey(keys: [Uint8Array, ...Uint8Array[]], named: string | nul
  * never replaced: that throws EEXIST, because a key once listed cannot be made again.
  */
 export function saveSigningKey(path: string, signingKey: Uint8Array): void {
-  requireSigningKey(signingKey, 'this key');
+  const text = encodeSigningKey(signingKey);
   const draft = `${path}.${randomUUID()}`;
   const file = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(file, `${JSON.stringify([...signingKey])}\n`);
+    writeSync(file, text);
     fsyncSync(file);
     linkSync(draft, path);
   } finally {
@@ -49,27 +50,5 @@ export function saveSigningKey(path: string, signingKey: Uint8Array): void {
 
 /** Reads a key file. Throws, naming the file, when it is no array of 64 bytes or its two halves do not belong together. */
 export function loadSigningKey(path: string): Uint8Array {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new Error(`${path} is not a key file: it must be a JSON array of 64 bytes`);
-    throw error;
-  }
-  const isByte = (byte: unknown): boolean => Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) <= 255;
-  if (!Array.isArray(value) || value.length !== 64 || !value.every(isByte)) {
-    throw new Error(`${path} is not a key file: it must be a JSON array of 64 bytes`);
-  }
-  const signingKey = Uint8Array.from(value);
-  requireSigningKey(signingKey, path);
-  return signingKey;
-}
-
-/** Signing with a public half of another key would reveal the secret one, so halves that do not fit are refused. */
-function requireSigningKey(signingKey: Uint8Array, what: string): void {
-  if (signingKey.length !== 64) throw new Error(`${what} must be 64 bytes, not ${signingKey.length}`);
-  const { publicKey } = nacl.sign.keyPair.fromSeed(signingKey.subarray(0, 32));
-  if (!Buffer.from(publicKey).equals(signingKey.subarray(32))) {
-    throw new Error(`${what} is damaged: its public half does not belong to its secret half`);
-  }
+  return parseSigningKey(readFileSync(path, 'utf8'), path);
 }

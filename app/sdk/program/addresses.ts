@@ -7,42 +7,41 @@ import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
 import { u16 } from './borsh.ts';
-import { constantText } from './constants.ts';
+import { constantBytes } from './constants.ts';
 import { KeptAddress } from './keptAddress.ts';
-import { findProgramAddress } from './programAddress.ts';
+import { deriveAddress } from './programAddress.ts';
 import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from './token.ts';
 
-export { constants } from './constants.ts';
+export { ARCHIVE_LEAF_DOMAIN, constants } from './constants.ts';
 
 const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
-function bytesConstant(name: string): Uint8Array {
-  return Uint8Array.from(JSON.parse(constantText(name)) as number[]);
-}
-
 const SEEDS = {
-  config: bytesConstant('CONFIG_SEED'),
-  treasury: bytesConstant('TREASURY_SEED'),
-  creator: bytesConstant('CREATOR_SEED'),
-  listing: bytesConstant('LISTING_SEED'),
-  key: bytesConstant('KEY_SEED'),
-  collateral: bytesConstant('COLLATERAL_SEED'),
-  collateralVault: bytesConstant('COLLATERAL_VAULT_SEED'),
-  grant: bytesConstant('GRANT_SEED'),
-  spender: bytesConstant('SPENDER_SEED'),
-  execution: bytesConstant('EXECUTION_SEED'),
-  escrow: bytesConstant('ESCROW_SEED'),
-  dispute: bytesConstant('DISPUTE_SEED'),
-  archive: bytesConstant('ARCHIVE_SEED'),
+  config: constantBytes('CONFIG_SEED'),
+  treasury: constantBytes('TREASURY_SEED'),
+  creator: constantBytes('CREATOR_SEED'),
+  listing: constantBytes('LISTING_SEED'),
+  key: constantBytes('KEY_SEED'),
+  collateral: constantBytes('COLLATERAL_SEED'),
+  collateralVault: constantBytes('COLLATERAL_VAULT_SEED'),
+  grant: constantBytes('GRANT_SEED'),
+  spender: constantBytes('SPENDER_SEED'),
+  execution: constantBytes('EXECUTION_SEED'),
+  escrow: constantBytes('ESCROW_SEED'),
+  dispute: constantBytes('DISPUTE_SEED'),
+  archive: constantBytes('ARCHIVE_SEED'),
   /** Anchor's own: who signs the program's calls to itself. */
   eventAuthority: utf8ToBytes('__event_authority'),
 };
 
-/** Precedes a record's address and fields in what its leaf is the hash of. */
-export const ARCHIVE_LEAF_DOMAIN = bytesConstant('ARCHIVE_LEAF_DOMAIN');
-
 /** Precedes a listing's 32 bytes in the message that proves possession of a signing key. */
-export const REGISTER_DOMAIN = bytesConstant('REGISTER_DOMAIN');
+export const REGISTER_DOMAIN = constantBytes('REGISTER_DOMAIN');
+
+/** As `PublicKey.findProgramAddressSync`, for seeds that are within the chain's limits. Throws RangeError where none fits. */
+export function findProgramAddress(seeds: readonly Uint8Array[], programId: PublicKey): [PublicKey, bump: number] {
+  const [address, bump] = deriveAddress(seeds, programId.toBytes());
+  return [new PublicKey(address), bump];
+}
 
 /** Deriving an address takes about 0.04 ms, and one paid call needs the same dozen again and again. */
 const kept = new LRUCache<string, PublicKey>({ max: 10_000 });

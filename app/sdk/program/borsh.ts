@@ -1,9 +1,9 @@
 /**
  * Borsh, in which the program writes accounts and events and reads arguments: a codec for each type of the IDL that it
- * uses. Integers of 64 bits are bigint, smaller ones number; 32-byte keys are PublicKey, other byte arrays Uint8Array.
+ * uses. Integers of 64 bits are bigint, smaller ones number, byte arrays Uint8Array. What an address becomes is its
+ * reader's choice: PublicKey in pubkey.ts, text for whoever reads without web3.js.
  */
 import { concatBytes } from '@noble/hashes/utils.js';
-import { PublicKey } from '@solana/web3.js';
 import type { IdlType } from './idlTypes.ts';
 
 /** Reads and writes the values of one type; `type` is what the IDL calls it. */
@@ -83,12 +83,6 @@ export const bool: Codec<boolean> = {
     if (typeof value !== 'boolean') throw unfit('bool', value);
     return Uint8Array.of(value ? 1 : 0);
   },
-};
-
-export const pubkey: Codec<PublicKey> = {
-  type: 'pubkey',
-  read: (from) => new PublicKey(from.take(32)),
-  write: (value) => value.toBytes(),
 };
 
 export const text: Codec<string> = {

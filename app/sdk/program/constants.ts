@@ -11,6 +11,14 @@ export function constantText(name: string): string {
   return constant.value;
 }
 
+/** The bytes of a constant, such as a seed. */
+export function constantBytes(name: string): Uint8Array {
+  return Uint8Array.from(JSON.parse(constantText(name)) as number[]);
+}
+
+/** Precedes a record's address and fields in what its leaf is the hash of. */
+export const ARCHIVE_LEAF_DOMAIN = constantBytes('ARCHIVE_LEAF_DOMAIN');
+
 /** The program's limits, from the IDL. Amounts are base units of USDC unless their name says lamports, times seconds. */
 export const constants = {
   bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),

@@ -1,21 +1,8 @@
 /** The program's events, field by field: written out, so that every reader knows their types; a test holds it against the IDL. */
 import type { ExecutionRecord } from './accounts.ts';
-import {
-  bool,
-  bytesOf,
-  type Codec,
-  i64,
-  listOf,
-  pubkey,
-  structOf,
-  text,
-  u8,
-  u16,
-  u32,
-  u64,
-  type ValueOf,
-} from './borsh.ts';
+import { bool, bytesOf, type Codec, i64, listOf, structOf, text, u8, u16, u32, u64, type ValueOf } from './borsh.ts';
 import { codecOf } from './idlCodec.ts';
+import { pubkey } from './pubkey.ts';
 
 const collateralTier = structOf('CollateralTier', { maxPrice: u64, deposit: u64 });
 

@@ -15,7 +15,6 @@ export * from './grantInstructions.ts';
 export { idl } from './idl/idl.ts';
 export { decodeInstruction } from './idlCodec.ts';
 export * from './listingInstructions.ts';
-export { findProgramAddress } from './programAddress.ts';
 
 export interface ProgramError {
   code: number;

@@ -5,21 +5,20 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { PublicKey } from '@solana/web3.js';
 
 const MARKER = utf8ToBytes('ProgramDerivedAddress');
 /** 2^255 - 19 and d = -121665 / 121666 (RFC 8032, 5.1). */
 const FIELD_PRIME = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** As `PublicKey.findProgramAddressSync`, for seeds that are within the chain's limits. Throws RangeError where none fits. */
-export function findProgramAddress(seeds: readonly Uint8Array[], programId: PublicKey): [PublicKey, bump: number] {
-  const preimage = concatBytes(...seeds, Uint8Array.of(0), programId.toBytes(), MARKER);
+/** The 32 bytes of an address and its bump, for seeds that are within the chain's limits. Throws RangeError where none fits. */
+export function deriveAddress(seeds: readonly Uint8Array[], programId: Uint8Array): [Uint8Array, bump: number] {
+  const preimage = concatBytes(...seeds, Uint8Array.of(0), programId, MARKER);
   const bumpAt = preimage.length - 1 - 32 - MARKER.length;
   for (let bump = 255; bump >= 0; bump -= 1) {
     preimage[bumpAt] = bump;
     const address = sha256(preimage);
-    if (!isOnCurve(address)) return [new PublicKey(address), bump];
+    if (!isOnCurve(address)) return [address, bump];
   }
   throw new RangeError('no bump of these seeds gives an address');
 }

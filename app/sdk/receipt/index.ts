@@ -1,4 +1,5 @@
-/** `@agent-marketplace/sdk/receipt`: hashes, ids and signatures of paid executions, API keys, and hashes of metadata. */
+/** `@agent-marketplace/sdk/receipt`: hashes, ids and signatures of paid executions, receipts and checking them, API keys. */
 export * from './apiKey.ts';
 export * from './metadataHash.ts';
 export * from './receipt.ts';
+export * from './verify.ts';

@@ -3,7 +3,7 @@
  * local network lists its demo agents through these very functions.
  */
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
-import { PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../program/program.ts';
 import { hashMetadata } from '../receipt/metadataHash.ts';
 import { encodeMetadata } from '../wire/metadata.ts';
@@ -15,7 +15,7 @@ import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import { ask, askOnce, openSession, restClient } from './service.ts';
 import type { Signer } from './signer.ts';
-import { provePossession, readOwnListing } from './upkeep.ts';
+import { proveSigningKey, readOwnListing, type SigningKey } from './upkeep.ts';
 
 /** How long the service may take to show what is confirmed, and how often it is asked. */
 const SHOWN_WITHIN_MS = 10_000;
@@ -26,8 +26,8 @@ const NO_TEST = { task: 'test', parameters: {} };
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
   wallet: Signer;
-  /** 64-byte secret of the key that will sign this agent's results, and no other's. */
-  signingKey: Uint8Array;
+  /** The key that will sign this agent's results, and no other's. Without its secret half, `listingId` must be given. */
+  signingKey: SigningKey;
   draft: ListingDraft;
   /** USDC account that settlements pay; default the wallet's associated token account. */
   payout?: PublicKey;
@@ -63,13 +63,13 @@ export async function createListing(
       { code: 'funds_missing', wallet: creator.toBase58(), rpcUrl: connection.rpcEndpoint },
     );
   }
-  const publicKey = signingKey.subarray(32);
+  const listing = findListing(creator, listingId);
+  const { publicKey, possession } = proveSigningKey(listing, signingKey);
   const metadataHash = await publishMetadata(marketplace, wallet, publicKey, draft, onProgress);
 
   onProgress(
     `Collateral for a price of ${formatUsdc(draft.price)} USDC: ${formatUsdc(deposit)} USDC, returned on delisting.`,
   );
-  const listing = findListing(creator, listingId);
   const signature = await sendTransaction(
     connection,
     [
@@ -77,8 +77,8 @@ export async function createListing(
         creator,
         payer: creator,
         listingId,
-        signingKey: new PublicKey(publicKey),
-        possession: provePossession(listing, signingKey),
+        signingKey: publicKey,
+        possession,
         source: source.address,
         payout: options.payout ?? source.address,
         usdcMint: config.usdcMint,
@@ -119,7 +119,7 @@ export async function updateListing(marketplace: Marketplace, options: UpdateLis
   const { wallet, agentId, draft, onProgress = () => {} } = options;
   const present = await readOwnListing(marketplace, agentId, wallet);
   depositFor(draft.price, marketplace.config);
-  const signingKey = present.signingKey.toBytes();
+  const { signingKey } = present;
   const metadataHash = await publishMetadata(marketplace, wallet, signingKey, draft, onProgress);
   const payout = options.payout ?? present.payout;
   const terms = termsOf(draft, metadataHash);
@@ -133,7 +133,7 @@ export async function updateListing(marketplace: Marketplace, options: UpdateLis
 async function publishMetadata(
   marketplace: Marketplace,
   wallet: Signer,
-  signingKey: Uint8Array,
+  signingKey: PublicKey,
   draft: ListingDraft,
   onProgress: Progress,
 ): Promise<Uint8Array> {
@@ -154,7 +154,7 @@ async function publishMetadata(
   const { ok, checks } = await askOnce(marketplace, () =>
     session.call('listings.test', {
       metadata_hash: metadataHash,
-      signing_key: new PublicKey(signingKey).toBase58(),
+      signing_key: signingKey.toBase58(),
       ...(draft.test ?? NO_TEST),
       timeout_seconds: draft.timeoutSeconds,
     }),
@@ -179,7 +179,7 @@ function termsOf(draft: ListingDraft, metadataHash: Uint8Array) {
 function resultOf(
   listing: PublicKey,
   creator: PublicKey,
-  signingKey: Uint8Array,
+  signingKey: PublicKey,
   draft: ListingDraft,
   metadataHash: Uint8Array,
   signature: string,
@@ -187,7 +187,7 @@ function resultOf(
   return {
     agent_id: listing.toBase58(),
     creator: creator.toBase58(),
-    signing_key: new PublicKey(signingKey).toBase58(),
+    signing_key: signingKey.toBase58(),
     price_usdc: formatUsdc(draft.price),
     metadata_hash: bytesToHex(metadataHash),
     signature,

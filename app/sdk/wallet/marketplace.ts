@@ -32,7 +32,7 @@ export interface MarketplaceOptions extends Service {
  * its chain has no marketplace.
  */
 export async function openChain(options: MarketplaceOptions): Promise<MarketplaceChain> {
-  const url = options.rpcUrl ?? (await askForNode(options));
+  const url = options.rpcUrl ?? (await findNode(options));
   const connection = connect(url, options.fetch);
   const config = await readAccount(connection, 'Config', findConfig(), `The chain at ${url} has no marketplace.`);
   return { connection, config };
@@ -45,7 +45,8 @@ export async function openMarketplace(options: MarketplaceOptions): Promise<Mark
   return { ...service, environment, ...(await openChain({ ...service, rpcUrl: rpcUrl ?? rpc_url })) };
 }
 
-async function askForNode(service: Service): Promise<string> {
+/** URL of the Solana node that the service names. Throws Refusal where the service names none. */
+export async function findNode(service: Service): Promise<string> {
   try {
     return (await findService(service)).rpc_url;
   } catch (error) {

@@ -43,10 +43,11 @@ function patienceOf({ onProgress = () => {} }: Service): Patience {
   };
 }
 
-/** The REST API, for what needs no wallet. */
-export function restClient(service: Service) {
+/** The REST API, for what needs no wallet, or with the token of its session for what does. */
+export function restClient(service: Service, session?: string) {
   const { baseUrl, fetch } = service;
-  return createClient({ baseUrl, patience: patienceOf(service), ...(fetch && { fetch }) });
+  const own = { ...(fetch && { fetch }), ...(session && { apiKey: session }) };
+  return createClient({ baseUrl, patience: patienceOf(service), ...own });
 }
 
 /** The procedures of /trpc; those of a wallet's own need the token of its session. */

@@ -52,12 +52,11 @@ export async function changeStatus(
 /** Gives an agent another signing key, for executions opened from then on. */
 export async function replaceSigningKey(
   chain: MarketplaceChain,
-  { wallet, agentId, signingKey }: UpkeepOptions & { signingKey: Uint8Array },
+  { wallet, agentId, signingKey }: UpkeepOptions & { signingKey: SigningKey },
 ) {
   await readOwnListing(chain, agentId, wallet);
   const creator = wallet.publicKey;
-  const publicKey = new PublicKey(signingKey.subarray(32));
-  const possession = provePossession(agentId, signingKey);
+  const { publicKey, possession } = proveSigningKey(agentId, signingKey);
   const rotation = rotateSigningKey({ creator, payer: creator, listing: agentId, signingKey: publicKey, possession });
   const signature = await sendTransaction(chain.connection, [rotation], wallet);
   return { agent_id: agentId.toBase58(), signing_key: publicKey.toBase58(), signature };
@@ -158,6 +157,22 @@ export async function readOwnListing(
 export function readCollateral(connection: Connection, agentId: PublicKey): Promise<CreatorCollateral> {
   const address = findCollateral(agentId);
   return readAccount(connection, 'CreatorCollateral', address, `The agent ${agentId} has no collateral account.`);
+}
+
+/** A signing key: its 64-byte secret, or its public half with what `provePossession` gave whoever holds the secret. */
+export type SigningKey = Uint8Array | { publicKey: PublicKey; possession: Uint8Array };
+
+/** The public half, and the proof for this listing. Throws Refusal for a proof that is none. */
+export function proveSigningKey(listing: PublicKey, key: SigningKey): { publicKey: PublicKey; possession: Uint8Array } {
+  if (key instanceof Uint8Array) {
+    return { publicKey: new PublicKey(key.subarray(32)), possession: provePossession(listing, key) };
+  }
+  const { publicKey, possession } = key;
+  const isProof =
+    possession.length === nacl.sign.signatureLength &&
+    nacl.sign.detached.verify(registerMessage(listing), possession, publicKey.toBytes());
+  if (isProof) return key;
+  throw new Refusal(`The proof is no signature of the key ${publicKey} for the listing ${listing}.`);
 }
 
 /** Shows the chain that the creator holds the signing key, so that nobody can list another's: 64 bytes. */

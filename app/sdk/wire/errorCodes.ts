@@ -173,6 +173,13 @@ export const ERRORS = {
     remedy:
       'An open escrow goes back to the wallet: anyone can send `refund_execution` once its `refund_at` has come. Open a new one, and start it at once.',
   },
+  not_settled: {
+    status: 409,
+    details: z.strictObject({ status: z.enum(['pending', 'running', 'failed']) }),
+    meaning: 'The execution has no receipt: it has not been settled yet, or it was refunded and never will be.',
+    remedy:
+      'Where `details.status` is `pending` or `running`, read the execution until it has ended; where it is `failed`, the money is back or on its way, and there is nothing to show.',
+  },
   result_unavailable: {
     status: 410,
     details: Nothing,

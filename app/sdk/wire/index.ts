@@ -3,6 +3,7 @@ export * from './errorCodes.ts';
 export * from './keyScopes.ts';
 export * from './metadata.ts';
 export * from './procedures.ts';
+export * from './receipt.ts';
 export * from './schemaKeywords.ts';
 export * from './sol.ts';
 export * from './usdc.ts';

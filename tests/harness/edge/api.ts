@@ -91,6 +91,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
   let url = '';
   const deps: RelayDeps = {
     config: EDGE_CONFIG,
+    dashboardFolder: null,
     baseUrl: () => url,
     explorerQuery: EXPLORER_QUERY,
     ledger: ledger.db,

@@ -3,9 +3,9 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Route } from '../../../app/relay/http/routes/route.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
-import type { ExecutionRecord } from '../../../app/sdk/program/program.ts';
+import { type ExecutionRecord, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
-import { requestHash, signMessage } from '../../../app/sdk/receipt/receipt.ts';
+import { hashResult, requestHash, signMessage, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import type { StartBody } from '../../../app/sdk/wire/wire.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -58,6 +58,8 @@ describe('routes that need a key', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
+    const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
+    await world.index.insertInto('chain_meta').values(chain).execute();
   });
   afterEach(() => {
     world.state.chainAnswers = true;
@@ -72,6 +74,15 @@ describe('routes that need a key', () => {
     const hash = Buffer.from(requestHash(task, parameters));
     const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex') };
     const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
+    // As far as its receipt needs it: settled on-chain, with a result and its signature.
+    const result_hash = hashResult('Rome');
+    await world.addRecord({
+      execution_id: executionId,
+      caller: wallet,
+      listing,
+      result_hash: result_hash.slice('sha256:'.length),
+    });
+    await world.addResult(executionId, 'Rome', { signature: signResult(Keypair.generate().secretKey, result_hash) });
     world.state.records.set(executionId, {
       status: 'completed',
       caller: new PublicKey(wallet),

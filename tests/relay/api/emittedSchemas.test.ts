@@ -1,7 +1,7 @@
 /** Input schemas as people have them: what pydantic, zod and OpenAI really emit is taken and means what it says. */
 import { expect } from 'chai';
 import { z } from 'zod';
-import { findSchemaFaults } from '../../../app/relay/agents/schemas/faults.ts';
+import { findSchemaFaults } from '../../../app/sdk/wire/schemas/faults.ts';
 import { accept, EMITTED, type Json } from './schemas/accept.ts';
 
 describe('schemas as they are emitted', () => {

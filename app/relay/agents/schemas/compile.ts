@@ -7,8 +7,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import canonicalize from 'canonicalize';
 import { CHECKED_FORMATS } from '../../../sdk/wire/schemaKeywords.ts';
-import { type Pattern, readPattern } from './patterns.ts';
-import { isObject, resolveRef, ruleOf, type Schema } from './rules.ts';
+import { type Pattern, readPattern } from '../../../sdk/wire/schemas/patterns.ts';
+import { isObject, resolveRef, ruleOf, type Schema } from '../../../sdk/wire/schemas/rules.ts';
 
 /** Units of work for one check, about 20 ns each: half a second. Ordinary checks need thousands. */
 const BUDGET = 20_000_000;

@@ -2,8 +2,9 @@
  * The smallest parameters that a creator's input schema may accept, for probes: required properties only, each as short
  * as its bounds allow, and of a union its first form. What a schema asks beyond that, such as a pattern, is not guessed.
  */
+
+import { isObject, resolveRef, type Schema } from '../../../sdk/wire/schemas/rules.ts';
 import type { ParameterCheck } from '../parameters.ts';
-import { isObject, resolveRef, type Schema } from './rules.ts';
 
 /** More items than anybody's probe needs; a schema that asks for more has no sample. */
 const MAX_ITEMS = 100;

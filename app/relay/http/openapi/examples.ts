@@ -63,6 +63,11 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     execution: true,
     details: { reason: 'ended' },
   },
+  not_settled: {
+    message: 'The execution has not been settled yet',
+    execution: true,
+    details: { status: 'running' },
+  },
   result_unavailable: {
     message: 'This execution is completed and paid, and its result is no longer here',
     execution: true,

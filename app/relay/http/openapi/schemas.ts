@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ERROR_CODES, RequestIssue } from '../../../sdk/wire/errorCodes.ts';
+import { Receipt } from '../../../sdk/wire/receipt.ts';
 import * as wire from '../../../sdk/wire/wire.ts';
 import { errorBodyOf } from '../../../sdk/wire/wire.ts';
 import { ROUTE_IDS, routeOf } from '../routes/table.ts';
@@ -15,7 +16,7 @@ export type Schemas = Record<string, Json>;
 
 const isSchema = (entry: [string, unknown]): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType;
 /** The schemas by the names that they are exported by. */
-const NAMED = Object.entries<unknown>({ ...wire, ConfigAnswer, ProcedureError }).filter(isSchema);
+const NAMED = Object.entries<unknown>({ ...wire, Receipt, ConfigAnswer, ProcedureError }).filter(isSchema);
 const bodies = ROUTE_IDS.map((id) => routeOf(id).body?.schema);
 /** What callers send, and what they get: a schema may look different from both sides. */
 const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes(schema)));

@@ -1,6 +1,7 @@
 /** Routes of executions: paid calls, their records and results. */
 import { z } from 'zod';
 import { hashResult } from '../../../sdk/creator/nativeReceipt.ts';
+import { Receipt } from '../../../sdk/wire/receipt.ts';
 import {
   ARCHIVE_PAGE,
   ExecuteAccepted,
@@ -16,84 +17,25 @@ import {
 } from '../../../sdk/wire/wire.ts';
 import { archiveOf, leavesOf } from '../../calls/archived.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
+import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import {
+  ARCHIVE,
+  COMPLETED,
+  FAILED,
+  LINE,
+  RECEIPT,
+  RESULT,
+  RESULT_URL,
+  SUMMARY,
+  TASK,
+  TRANSACTION_URL,
+} from './executionSamples.ts';
 import { CACHING, route } from './route.ts';
-import { AGENT_ID, AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts';
-
-const RESULT = '{"columns":["city"],"rows":[["Istanbul"],["Lagos"]],"row_count":2}';
-const SIGNATURE = 'ed25519:2hRQxB1dEzkRA3CxSRSVFVYDGxVaHHRRCQNSsfQhNEi1oNMuuqwy9w5Pj4qsPSVqfjyHNpTM3yZ8CFeeDyN3H7mW';
-const RECORD_URL = 'https://explorer.solana.com/address/3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH?cluster=devnet';
-const TRANSACTION_URL =
-  'https://explorer.solana.com/tx/57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a?cluster=devnet';
-const RESULT_URL = `https://api.example.com/results/${EXECUTION_ID}/${TOKEN}`;
-
-const TASK = {
-  task: 'Which cities have more than ten million people?',
-  parameters: { csv: 'city,population\nIstanbul,15655000\nLagos,15388000\n', query: 'SELECT city FROM csv' },
-};
-
-const SUMMARY = {
-  execution_id: EXECUTION_ID,
-  agent_id: AGENT_ID,
-  agent_name: 'csv-analyst',
-  status: 'completed',
-  cost_usdc: 0.25,
-  initiated_at: '2026-11-21T09:24:10.000Z',
-  completed_at: '2026-11-21T09:24:11.000Z',
-  on_chain_record: RECORD_URL,
-};
-
-const COMPLETED = {
-  ...SUMMARY,
-  result: RESULT,
-  result_hash: hashResult(RESULT),
-  creator_amount_usdc: 0.2475,
-  platform_amount_usdc: 0.0025,
-  tokens_used: null,
-  execution_time_ms: 134,
-  ipfs_url: RESULT_URL,
-  signature: SIGNATURE,
-  execution_signature: null,
-  steps: null,
-  error: null,
-  refund: null,
-  dispute: null,
-  archive: null,
-};
-
-const HASH = '5d41c0a1c5f6f5f1d4a5f0a8f2c7e6b3a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4';
-const ARCHIVE = {
-  archive: 'GcV4fLFLhqbbLf1nQPoF2SVyDZaD6ac5bFe2RYCWyQkH',
-  archive_index: 0,
-  tree: '8Wn1dT1Xh3ksuU1fNAYYHFMWBv1dPhvKVTKjv5sbjJgT',
-  leaf_index: 40_711,
-  record: '3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH',
-  fields: Buffer.alloc(286, 1).toString('base64'),
-  leaf: HASH,
-  proof: Array<string>(20).fill(HASH),
-  root: HASH,
-  transaction: '57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a',
-};
-
-const FAILED = {
-  ...COMPLETED,
-  status: 'failed',
-  cost_usdc: 0,
-  result: null,
-  result_hash: null,
-  creator_amount_usdc: 0,
-  platform_amount_usdc: 0,
-  execution_time_ms: null,
-  ipfs_url: null,
-  signature: null,
-  error: { code: 'execution_timeout', message: 'The agent did not respond within 30 seconds' },
-  refund: 'done',
-};
-
-const LINE = { leaf_index: ARCHIVE.leaf_index, record: ARCHIVE.record, fields: ARCHIVE.fields };
+import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts';
 
 /** What a paid call is answered, by either way to it. */
 const outcomesOf = (asynchronous: string) => ({
@@ -243,6 +185,31 @@ export const executionRoutes = {
       const execution = await getExecution(deps, caller.wallet, param('execution_id'));
       requireNoQuery(request.url);
       return { status: 200, value: execution };
+    },
+  }),
+
+  getExecutionReceipt: route({
+    method: 'get',
+    path: '/v1/executions/{execution_id}/receipt',
+    tag: 'Executions',
+    summary: 'Take the receipt of an execution',
+    about:
+      'Everything that shows to anyone that a settled execution was asked for, answered and paid: keep it, and check it against any Solana node with `execution verify`, or `verifyReceipt` of the SDK, without this service. `task` and `parameters` may be left out of what is shown to others. What a dispute decides later does not change it.',
+    access: 'read',
+    params: { execution_id: EXECUTION_PARAM },
+    answers: {
+      200: {
+        about: 'The receipt.',
+        schema: Receipt,
+        examples: { settled: RECEIPT, archived: { ...RECEIPT, archive: ARCHIVE } },
+      },
+    },
+    errors: ['execution_not_found', 'not_settled', 'result_unavailable'],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request, param }) {
+      const receipt = await getReceipt(deps, caller.wallet, param('execution_id'));
+      requireNoQuery(request.url);
+      return { status: 200, value: receipt };
     },
   }),
 

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
 import { readHealth } from '../../operation/health.ts';
-import { createRootPage } from '../docs/rootPage.ts';
 import { DOCS_POLICY } from '../docs/style.ts';
 import { CACHING, route } from './route.ts';
 
@@ -21,13 +20,13 @@ export const serviceRoutes = {
     path: '/',
     tag: 'Service',
     summary: 'Ask where everything is',
-    about: 'Where the guide, this document and the interface of the program are.',
+    about:
+      'Where the guide, this document and the interface of the program are. A browser is shown the marketplace instead.',
     access: 'public',
     answers: {
       200: {
         about: 'The addresses.',
         schema: Directory,
-        bytes: 'text/html',
         examples: {
           directory: {
             docs: 'https://api.example.com/docs',
@@ -39,12 +38,10 @@ export const serviceRoutes = {
     },
     errors: [],
     cache: CACHING.document,
-    async handle({ deps }, { request }) {
+    async handle({ deps }) {
       const url = deps.baseUrl();
       const value = { docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` };
-      const headers = { Vary: 'Accept', 'Content-Security-Policy': DOCS_POLICY };
-      const wantsPage = request.accepts(['json', 'html']) === 'html';
-      return { status: 200, value: wantsPage ? Buffer.from(createRootPage(value)) : value, headers };
+      return { status: 200, value, headers: { Vary: 'Accept' } };
     },
   }),
 

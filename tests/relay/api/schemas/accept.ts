@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { compileParameterCheck } from '../../../../app/relay/agents/parameters.ts';
-import { findInputSchemaFaults } from '../../../../app/relay/agents/schemas/faults.ts';
+import { findInputSchemaFaults } from '../../../../app/sdk/wire/schemas/faults.ts';
 
 /** What emit.py and others wrote. */
 export const EMITTED = JSON.parse(readFileSync(join(import.meta.dirname, 'emitted.json'), 'utf8'));

@@ -1,6 +1,7 @@
 /**
  * Creators' JSON Schemas as they come in. They come from strangers and run on strangers' data, so what one may cost is
- * bounded here: its bytes, how many schemas it makes and how deep with every `$ref` followed, and its patterns.
+ * bounded here: its bytes, how many schemas it makes and how deep with every `$ref` followed, and its patterns. The relay
+ * refuses by it, the page shows it while a creator writes. Not part of `wire`'s index: RE2 is heavy.
  */
 import {
   CHECKED_FORMATS,
@@ -9,7 +10,7 @@ import {
   MAX_SCHEMAS,
   MAX_SCHEMAS_FOLLOWED,
   SCHEMA_KEYWORDS,
-} from '../../../sdk/wire/schemaKeywords.ts';
+} from '../schemaKeywords.ts';
 import { type Pattern, tryPattern } from './patterns.ts';
 import { childrenOf, isObject, isSchema, ruleOf, type Schema, stepsOf } from './rules.ts';
 
@@ -32,7 +33,7 @@ export interface SchemaFault {
 
 /** Everything that is wrong with a schema; empty where it may be listed. `where` begins each path. */
 export function findSchemaFaults(schema: Schema, where: string): SchemaFault[] {
-  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  const bytes = new TextEncoder().encode(JSON.stringify(schema)).length;
   if (bytes > MAX_SCHEMA_BYTES) {
     return [{ path: where, expected: `must be at most ${MAX_SCHEMA_BYTES} bytes`, got: bytes }];
   }

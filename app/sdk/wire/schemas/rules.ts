@@ -1,5 +1,5 @@
 /** What each keyword of a creator's JSON Schema may hold, and in which of them further schemas stand. */
-import { MAX_FORMS, type SchemaKeyword } from '../../../sdk/wire/schemaKeywords.ts';
+import { MAX_FORMS, type SchemaKeyword } from '../schemaKeywords.ts';
 
 export const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 

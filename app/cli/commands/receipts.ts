@@ -1,0 +1,93 @@
+/** `execution receipt` and `execution verify`: what a caller keeps of a paid call, and what anyone can make of it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { Check } from '../../sdk/receipt/verify.ts';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
+import { printResult } from '../output.ts';
+import { readWallet, serviceOf, toExecutionId, withMarketplace, withWallet } from './options.ts';
+
+const STATES = { passed: 'passed', failed: 'FAILED', not_checked: 'not checked' };
+
+export function addReceipt(group: Command): void {
+  withWallet(group.command('receipt'))
+    .description("take the receipt of a settled execution of the wallet's own: JSON that anyone can check")
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .option('--file <path>', 'write it there instead of printing it')
+    .action(async (executionId: Uint8Array, options: CommonOptions & { file?: string }) => {
+      const { fetchReceipt } = await import('../../sdk/wallet/receipts.ts');
+      const wallet = await readWallet(options);
+      const receipt = await fetchReceipt(serviceOf(options), { wallet, executionId });
+      // A receipt is a document: without --json it is printed as one, too.
+      if (options.file === undefined) return printResult(receipt, true);
+      const path = fromCaller(options.file);
+      write(path, `${JSON.stringify(receipt, null, 2)}\n`);
+      printResult({ execution_id: receipt.execution_id, file: path }, options.json);
+    });
+}
+
+export function addVerify(group: Command): void {
+  withMarketplace(group.command('verify'))
+    .description(
+      'check a receipt by itself and against any Solana node, or by its id what the chain has of an execution',
+    )
+    .argument('<receipt>', 'a file with a receipt, or an execution_id')
+    .addHelpText(
+      'after',
+      'It exits with 1 where a check has failed; what could not be checked is said, and fails nothing.',
+    )
+    .action(async (given: string, options: CommonOptions) => {
+      const { prove } = await import('../../sdk/wallet/receipts.ts');
+      const executionId = parseUuid(given);
+      const subject = executionId ? { executionId } : { receipt: readReceipt(fromCaller(given)) };
+      const { rpcUrl } = readSettings(options);
+      const { json } = options;
+      const checks = await prove(serviceOf(options), { subject, rpcUrl, ...(!json && { onCheck: printCheck }) });
+      const counted = (state: Check['state']) => checks.filter((check) => check.state === state).length;
+      const counts = { passed: counted('passed'), failed: counted('failed'), not_checked: counted('not_checked') };
+      printResult(json ? { ...counts, checks } : counts, json);
+      if (counts.failed > 0)
+        throw new Refusal(executionId ? 'The chain does not show it as settled.' : 'The receipt does not hold.');
+    });
+}
+
+/** The state, then what was compared where it differs, or why it was not checked. */
+function printCheck({ name, state, compared, source, reason }: Check): void {
+  const from = state === 'not_checked' ? '' : ` (${source})`;
+  console.log(`${STATES[state].padEnd(11)}  ${name}${from}`);
+  const shown = state === 'failed' ? compared.filter(({ got, expected }) => got !== expected) : compared;
+  for (const { what, got, expected } of shown) {
+    console.log(`             ${what}: ${brief(got)}${got === expected ? '' : `, not ${brief(expected)}`}`);
+  }
+  if (reason !== null) console.log(`             ${brief(reason)}`);
+}
+
+const MOST_SHOWN = 240;
+/** In one line, without what a terminal would take for a command. */
+const brief = (text: string): string => {
+  const plain = text.replaceAll(/\p{Cc}/gu, ' ');
+  return plain.length > MOST_SHOWN ? `${plain.slice(0, MOST_SHOWN)}...` : plain;
+};
+
+function readReceipt(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Refusal(`${path} cannot be read, and is no execution_id: ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(`${path} is no receipt: it is not JSON.`);
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new Refusal(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}

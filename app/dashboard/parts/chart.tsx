@@ -1,0 +1,123 @@
+/** Figures by day: a chart, and the same as a table for those who would rather read it. */
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Card, cx, Skeleton, Table } from './ui.tsx';
+
+export interface ChartSeries {
+  label: string;
+  tone: 'accent' | 'good' | 'bad' | 'warn' | 'strong';
+  /** One for each day; null where there is none. */
+  values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  title: string;
+  /** The sum of it all, in words. */
+  summary: ReactNode;
+  /** ISO dates in UTC, the oldest first. */
+  days: readonly string[];
+  series: readonly ChartSeries[];
+  /** Bars stand on each other; lines do not. */
+  kind: 'bars' | 'lines';
+  format(value: number): string;
+  /** For the axis. */
+  formatShort(value: number): string;
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const nameOf = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
+
+const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
+
+export function Chart(props: ChartProps) {
+  const { title, summary, days, series, format } = props;
+  const [asTable, setAsTable] = useState(false);
+  const [point, setPoint] = useState<number | null>(null);
+  const day = point === null ? undefined : days[point];
+  const show = (value: number | null | undefined) => (value === null || value === undefined ? '–' : format(value));
+  return (
+    <Card className="min-w-0">
+      <div className="flex items-start justify-between gap-3">
+        <div>
+          <h3 className="text-sm text-faint">{title}</h3>
+          <p className="text-xl font-semibold tabular-nums">{summary}</p>
+        </div>
+        <button
+          type="button"
+          className="shrink-0 rounded py-1 text-xs font-medium text-accent hover:underline"
+          aria-pressed={asTable}
+          onClick={() => setAsTable(!asTable)}
+        >
+          {asTable ? 'Show as chart' : 'Show as table'}
+          <span className="sr-only"> ({title})</span>
+        </button>
+      </div>
+      {asTable ? (
+        <div className="mt-4 max-h-56 overflow-y-auto">
+          <Table label={title} head={['Day (UTC)', ...series.map(({ label }) => label)]}>
+            {days
+              .map((day, index) => (
+                <tr key={day}>
+                  <td className="whitespace-nowrap">{nameOf(day)}</td>
+                  {series.map(({ label, values }) => (
+                    <td key={label} className="tabular-nums whitespace-nowrap">
+                      {show(values[index])}
+                    </td>
+                  ))}
+                </tr>
+              ))
+              .reverse()}
+          </Table>
+        </div>
+      ) : (
+        <>
+          <div className="mt-2 flex min-h-5 flex-wrap gap-x-4 text-xs text-faint tabular-nums" aria-hidden="true">
+            {day && <span className="font-medium text-ink">{nameOf(day)}</span>}
+            {(series.length > 1 || day) &&
+              series.map(({ label, tone, values }) => (
+                <span key={label} className="inline-flex items-center gap-1.5">
+                  <span className={cx('size-2 rounded-full', TONES[tone])} />
+                  {label}
+                  {point !== null && day && <span className="text-ink">{show(values[point])}</span>}
+                </span>
+              ))}
+          </div>
+          <Plot {...props} onPoint={setPoint} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+function Plot({ onPoint, ...props }: ChartProps & { onPoint(index: number | null): void }) {
+  const host = useRef<HTMLDivElement>(null);
+  const [isDrawn, setDrawn] = useState(false);
+  const { days, series, kind, formatShort } = props;
+  // Drawn again where the figures are others, not where they are the same ones in another array.
+  const drawn = JSON.stringify([days, series]);
+  const latest = useRef({ days, series, kind, formatShort });
+  latest.current = { days, series, kind, formatShort };
+  useEffect(() => {
+    let end: (() => void) | null = null;
+    let isGone = false;
+    void import('./plot.ts').then(({ draw }) => {
+      if (isGone || !host.current) return;
+      end = draw(host.current, latest.current, onPoint);
+      setDrawn(true);
+    });
+    return () => {
+      isGone = true;
+      end?.();
+    };
+  }, [drawn, onPoint]);
+  const last = days.at(-1);
+  return (
+    <div
+      role="img"
+      aria-label={`${props.title} from ${days[0] ? nameOf(days[0]) : ''} to ${last ? nameOf(last) : ''}; the table has the figures`}
+      className="relative h-[220px] min-w-0 overflow-hidden"
+    >
+      {!isDrawn && <Skeleton className="absolute inset-0" />}
+      <div ref={host} />
+    </div>
+  );
+}

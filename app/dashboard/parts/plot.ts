@@ -1,0 +1,116 @@
+/** Drawing by uPlot, which is loaded with the first chart. Colours are those of the page, in the theme that it has. */
+import 'uplot/dist/uPlot.min.css';
+import uPlot from 'uplot';
+import type { ChartProps, ChartSeries } from './chart.tsx';
+
+const HEIGHT = 220;
+const DAY_SECONDS = 86_400;
+const AXIS_WIDTH = 64;
+
+/** A colour as the canvas takes it: what the page computes for an element of that colour. */
+function resolve(host: HTMLElement, name: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(--${name})`;
+  host.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+/** Each on top of those before it. */
+function stack(series: readonly ChartSeries[]): (number | null)[][] {
+  const sums: number[] = [];
+  return series.map(({ values }) =>
+    values.map((value, index) => {
+      sums[index] = (sums[index] ?? 0) + (value ?? 0);
+      return sums[index] ?? 0;
+    }),
+  );
+}
+
+/** Draws into `host` and follows its width and the theme. `onPoint` hears which day the pointer is at. Returns its end. */
+export function draw(
+  host: HTMLElement,
+  { days, series, kind, formatShort }: Pick<ChartProps, 'days' | 'series' | 'kind' | 'formatShort'>,
+  onPoint: (index: number | null) => void,
+): () => void {
+  const isBars = kind === 'bars';
+  const times = days.map((day) => Date.parse(`${day}T00:00:00Z`) / 1_000);
+  const values = isBars ? stack(series) : series.map((one) => [...one.values]);
+  // The tallest of a stack is drawn first, so that the others stand before it.
+  const order = series.map((_, index) => index);
+  if (isBars) order.reverse();
+  const data = [times, ...order.map((index) => values[index]!)] as uPlot.AlignedData;
+  let plot: uPlot | null = null;
+
+  function begin(): void {
+    plot?.destroy();
+    const [faint, line, raised] = ['faint', 'line', 'raised'].map((name) => resolve(host, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const font = '11px "Inter Variable", system-ui, sans-serif';
+    const axis = { stroke: faint, font, ticks: { show: false }, grid: { stroke: line, width: 1 } };
+    plot = new uPlot(
+      {
+        width: host.clientWidth,
+        height: HEIGHT,
+        padding: [12, 8, 0, 0],
+        legend: { show: false },
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+        cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
+        scales: {
+          x: { time: true, range: (_, least, most) => [least - DAY_SECONDS / 2, most + DAY_SECONDS / 2] },
+          y: { range: (_, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
+        },
+        axes: [
+          { ...axis, grid: { show: false }, space: 64 },
+          {
+            ...axis,
+            size: AXIS_WIDTH,
+            splits: (self, _axis, _min, max) => [0, max / 3, (max * 2) / 3, max].map((split) => roundTo(split, self)),
+            values: (_, splits) => splits.map((split) => formatShort(split)),
+          },
+        ],
+        series: [
+          {},
+          ...order.map((index): uPlot.Series => {
+            const colour = resolve(host, series[index]!.tone);
+            return isBars
+              ? {
+                  fill: colour,
+                  width: 0,
+                  paths: uPlot.paths.bars!({ size: [0.7, 28], radius: 0.15 }),
+                  points: { show: false },
+                }
+              : { stroke: colour, width: 2, spanGaps: true, points: { size: 6, fill: raised, stroke: colour } };
+          }),
+        ],
+        hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+      },
+      data,
+      host,
+    );
+  }
+
+  begin();
+  const size = new ResizeObserver(() => plot?.setSize({ width: host.clientWidth, height: HEIGHT }));
+  size.observe(host);
+  const theme = new MutationObserver(begin);
+  theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', begin);
+  return () => {
+    size.disconnect();
+    theme.disconnect();
+    system.removeEventListener('change', begin);
+    plot?.destroy();
+  };
+}
+
+/** Counts stay whole: a third of a call is none. */
+function roundTo(split: number, self: uPlot): number {
+  const most = self.scales.y?.max ?? 1;
+  return most > 6 ? Math.round(split) : split;
+}

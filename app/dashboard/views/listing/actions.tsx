@@ -1,0 +1,214 @@
+/** What a creator's signature does to an agent beside editing it: pause, resume, top up, delist, take collateral back. */
+import { useState } from 'react';
+import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Facts, Input, Note } from '../../parts/ui.tsx';
+import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { useChainFacts } from './chainFacts.ts';
+import { heldCollateral } from './own.ts';
+
+interface ActionProps {
+  listing: OwnListing;
+}
+
+const nameOf = ({ name }: OwnListing): string => name ?? 'this agent';
+
+/** Pause where it is active, resume where it is paused. */
+export function PauseButton({ listing }: ActionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  const isActive = listing.status === 'active';
+  const status = isActive ? 'paused' : 'active';
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{isActive ? 'Pause' : 'Resume'}</Button>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={isActive ? `Pause ${nameOf(listing)}?` : `Resume ${nameOf(listing)}?`}
+        about={
+          isActive
+            ? 'It takes no new calls until you resume it. Calls that run now go on, and its collateral stays.'
+            : 'Callers can buy from it again at once.'
+        }
+        confirm={isActive ? 'Pause' : 'Resume'}
+        work={async ({ marketplace, wallet, PublicKey, changeStatus }) =>
+          changeStatus(marketplace, { wallet, agentId: new PublicKey(listing.agent_id), status })
+        }
+        onDone={() => {
+          setOpen(false);
+          notify(isActive ? 'Paused' : 'Resumed', `${nameOf(listing)} shows it in a moment.`);
+        }}
+      />
+    </>
+  );
+}
+
+export function CollateralCard({ listing }: ActionProps) {
+  const { collateral, open_disputes } = listing;
+  const isDelisted = listing.status === 'delisted';
+  return (
+    <Card className="grid gap-5">
+      <div>
+        <h2 className="font-medium">Collateral</h2>
+        <p className="mt-1 text-sm text-faint">
+          What backs this agent. It stays in an account of the on-chain program.
+        </p>
+      </div>
+      <Facts
+        rows={[
+          ['Held', <strong key="held">{formatAmount(heldCollateral(listing))}</strong>],
+          ['Deposited', formatAmount(collateral.deposited_usdc)],
+          ['Slashed by disputes', formatAmount(collateral.slashed_usdc)],
+          ['Open disputes', String(open_disputes)],
+          isDelisted && [
+            'Returns',
+            collateral.returned ? (
+              'Returned'
+            ) : collateral.returnable_at ? (
+              <Time key="at" at={collateral.returnable_at} />
+            ) : (
+              'Not known yet'
+            ),
+          ],
+        ]}
+      />
+      {isDelisted ? <ReturnButton listing={listing} /> : <TopUpButton listing={listing} />}
+    </Card>
+  );
+}
+
+function TopUpButton({ listing }: ActionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [amount, setAmount] = useState('');
+  const notify = useNotify();
+  const { data: facts } = useChainFacts();
+  const fault = amount === '' ? null : amountFault(amount);
+  return (
+    <div>
+      <Button onClick={() => setOpen(true)}>Top up</Button>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Top up the collateral"
+        about="It is held with the rest, and returned with it after you delist."
+        disabled={amount === '' || fault !== null}
+        confirm={amount !== '' && !fault ? `Deposit ${formatAmount(Number(amount))}` : 'Deposit'}
+        work={({ marketplace, wallet, PublicKey, topUp }) =>
+          topUp(marketplace, { wallet, agentId: new PublicKey(listing.agent_id), amount: parseUsdc(amount) })
+        }
+        onDone={({ amount_usdc }) => {
+          setOpen(false);
+          setAmount('');
+          notify('Collateral added', `${amount_usdc} USDC are held for ${nameOf(listing)} now.`);
+        }}
+      >
+        <Input
+          label="Amount, USDC"
+          inputMode="decimal"
+          autoComplete="off"
+          value={amount}
+          error={fault}
+          hint={facts ? `Your wallet holds ${formatAmount(Number(facts.usdc ?? 0))}.` : undefined}
+          onChange={({ target }) => setAmount(target.value.trim())}
+        />
+      </SignDialog>
+    </div>
+  );
+}
+
+function amountFault(text: string): string | null {
+  try {
+    return parseUsdc(text) > 0n ? null : 'must be more than nothing';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function ReturnButton({ listing }: ActionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  const { collateral, open_disputes, agent_id } = listing;
+  if (collateral.returned) return <Note tone="good">The collateral is back in your USDC account.</Note>;
+  const isDue = collateral.returnable_at !== null && Date.parse(collateral.returnable_at) <= Date.now();
+  return (
+    <div className="grid gap-3">
+      {!isDue && collateral.returnable_at && (
+        <Note>
+          Calls that were open when you delisted can still be disputed. The collateral can be returned from{' '}
+          <Time at={collateral.returnable_at} /> on.
+        </Note>
+      )}
+      {open_disputes > 0 && <Note tone="warn">It waits until the open disputes have ended.</Note>}
+      <div>
+        <Button kind="primary" disabled={!isDue || open_disputes > 0} onClick={() => setOpen(true)}>
+          Return collateral
+        </Button>
+      </div>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Return the collateral"
+        about="The program sends what is left of it to your wallet's USDC account."
+        rows={[
+          ['Amount', formatAmount(heldCollateral(listing))],
+          ['Agent', <Id key="id" value={agent_id} />],
+        ]}
+        confirm="Return collateral"
+        work={({ marketplace, wallet, PublicKey, sendCollateralBack }) =>
+          sendCollateralBack(marketplace, { wallet, agentId: new PublicKey(agent_id) })
+        }
+        onDone={({ amount_usdc }) => {
+          setOpen(false);
+          notify('Collateral returned', `${amount_usdc} USDC are in your account.`);
+        }}
+      />
+    </div>
+  );
+}
+
+export function DelistCard({ listing }: ActionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  const { data: facts } = useChainFacts();
+  const span = facts && formatSpan(facts.longest_span_seconds);
+  return (
+    <Card className="grid gap-4">
+      <div>
+        <h2 className="font-medium">Delist</h2>
+        <p className="mt-1 max-w-2xl text-sm text-faint">
+          Takes the agent off the marketplace for ever. Calls that run now still end as they would, and what they earn
+          is paid. The collateral can be returned {span ? `${span} later` : 'when the dispute windows are over'}, once
+          no dispute is open. To stop for a while, pause it instead.
+        </p>
+      </div>
+      <div>
+        <Button kind="danger" onClick={() => setOpen(true)}>
+          Delist this agent
+        </Button>
+      </div>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={`Delist ${nameOf(listing)} for ever?`}
+        about="This cannot be undone. To sell it again, it must be listed anew with another signing key."
+        rows={[
+          ['From now on', 'No new calls; those that run go on'],
+          ['Collateral', formatAmount(heldCollateral(listing))],
+          ['Can be returned', span ? `${span} from now, once no dispute is open` : 'after the dispute windows'],
+        ]}
+        confirm="Delist for ever"
+        danger
+        work={({ marketplace, wallet, PublicKey, delist }) =>
+          delist(marketplace, { wallet, agentId: new PublicKey(listing.agent_id) })
+        }
+        onDone={() => {
+          setOpen(false);
+          notify('Delisted', 'Come back here to return the collateral when it is due.');
+        }}
+      />
+    </Card>
+  );
+}

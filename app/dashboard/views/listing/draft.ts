@@ -1,0 +1,170 @@
+/**
+ * What a creator has written of an agent, as text in fields, and what of it cannot be listed. What is right is said by
+ * the library's schemas; the relay and the chain have the last word.
+ */
+import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
+import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
+import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+
+export interface Draft {
+  /** 16 bytes as hex. Chosen with the draft, so that a proof and a second try speak of the same listing. */
+  listing_id: string;
+  name: string;
+  tagline: string;
+  description: string;
+  display_name: string;
+  /** Standard and custom ones. */
+  tags: string[];
+  /** JSON. */
+  input_schema: string;
+  output_schema: string;
+  price_usdc: string;
+  timeout_seconds: string;
+  min_timeout_seconds: string;
+  endpoint: string;
+  /** What the test sends. */
+  test_task: string;
+  test_parameters: Record<string, unknown>;
+}
+
+export type DraftField = Exclude<keyof Draft, 'listing_id'>;
+export type DraftErrors = Partial<Record<DraftField, string>>;
+
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    text: { type: 'string', title: 'Text', description: 'What the agent works on.', minLength: 1 },
+  },
+  required: ['text'],
+  additionalProperties: false,
+};
+const OUTPUT_SCHEMA = { type: 'string', description: 'The answer as plain text.' };
+const toJson = (value: unknown): string => JSON.stringify(value, null, 2);
+
+export function newDraft(): Draft {
+  const id = crypto.getRandomValues(new Uint8Array(16));
+  return {
+    listing_id: Array.from(id, (byte) => byte.toString(16).padStart(2, '0')).join(''),
+    name: '',
+    tagline: '',
+    description: '',
+    display_name: '',
+    tags: [],
+    input_schema: toJson(INPUT_SCHEMA),
+    output_schema: toJson(OUTPUT_SCHEMA),
+    price_usdc: '',
+    timeout_seconds: '60',
+    min_timeout_seconds: '5',
+    endpoint: '',
+    test_task: 'Say hello',
+    test_parameters: {},
+  };
+}
+
+/** A listing as it stands, to be changed. What its description would say is empty where the service does not have it. */
+export function draftOf(listing: OwnListing): Draft {
+  const metadata = readMetadata(listing);
+  return {
+    ...newDraft(),
+    ...(metadata && {
+      name: metadata.name,
+      tagline: metadata.tagline,
+      description: metadata.description,
+      display_name: metadata.display_name,
+      endpoint: metadata.endpoint,
+      input_schema: toJson(metadata.input_schema),
+      output_schema: toJson(metadata.output_schema),
+    }),
+    tags: [...listing.tags, ...(metadata?.custom_tags ?? [])],
+    price_usdc: String(listing.price_usdc),
+    timeout_seconds: String(listing.timeout_seconds),
+    min_timeout_seconds: String(listing.min_timeout_seconds),
+  };
+}
+
+function readMetadata({ metadata }: OwnListing): AgentMetadata | null {
+  if (metadata === null) return null;
+  return AgentMetadata.safeParse(JSON.parse(metadata)).data ?? null;
+}
+
+/** A schema's object; null while its text is none. */
+export function readSchema(text: string): Record<string, unknown> | null {
+  try {
+    return AgentMetadata.shape.input_schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The description as `parseListingDraft` takes it. */
+export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
+  const { listing_id: _, test_task, test_parameters, ...fields } = draft;
+  return {
+    ...fields,
+    input_schema: readSchema(draft.input_schema) ?? {},
+    output_schema: readSchema(draft.output_schema) ?? {},
+    timeout_seconds: Number(draft.timeout_seconds),
+    min_timeout_seconds: Number(draft.min_timeout_seconds),
+    metadata_uri: metadataUri,
+    test: { task: test_task, parameters: test_parameters },
+  };
+}
+
+const TEXT_FIELDS = ['name', 'tagline', 'description', 'display_name', 'endpoint'] as const;
+
+/** What cannot be listed, by field. Schemas are JSON objects here; their rules are shown where they are written. */
+export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined): DraftErrors {
+  const errors: DraftErrors = {};
+  for (const field of TEXT_FIELDS) {
+    const { error } = AgentMetadata.shape[field].safeParse(draft[field]);
+    if (draft[field] === '') errors[field] = 'is missing';
+    else if (error) errors[field] = error.issues[0]!.message;
+  }
+  const { error } = AgentMetadata.shape.custom_tags.safeParse(draft.tags.filter((tag) => !isStandardTag(tag)));
+  if (error) errors.tags = error.issues[0]!.message;
+  else if (!draft.tags.some(isStandardTag)) errors.tags = 'choose at least one standard tag';
+  for (const field of ['input_schema', 'output_schema'] as const) {
+    if (readSchema(draft[field]) === null) errors[field] = 'must be a JSON Schema object';
+  }
+  const price = priceFault(draft.price_usdc, config);
+  if (price) errors.price_usdc = price;
+  const longest = Number(draft.timeout_seconds);
+  const shortest = Number(draft.min_timeout_seconds);
+  const most = config?.max_timeout_seconds;
+  if (!isSeconds(draft.timeout_seconds)) errors.timeout_seconds = 'must be a whole number of seconds, at least 1';
+  else if (most !== undefined && longest > most) errors.timeout_seconds = `must be at most ${most}`;
+  if (!isSeconds(draft.min_timeout_seconds))
+    errors.min_timeout_seconds = 'must be a whole number of seconds, at least 1';
+  else if (shortest > longest) errors.min_timeout_seconds = 'must not be above the longest wait';
+  if (draft.test_task.trim() === '') errors.test_task = 'is missing';
+  return errors;
+}
+
+const isSeconds = (text: string): boolean => /^[1-9][0-9]{0,8}$/.test(text);
+
+function priceFault(text: string, config: MarketplaceConfig | undefined): string | null {
+  if (text === '') return 'is missing';
+  try {
+    const price = parseUsdc(text);
+    if (!config) return null;
+    if (price < parseUsdc(config.min_price_usdc)) return `must be at least ${config.min_price_usdc} USDC`;
+    const highest = config.collateral_tiers.at(-1)?.max_price_usdc ?? 0;
+    return price > parseUsdc(highest) ? `must be at most ${highest} USDC` : null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The tier of a price; null for a price that has none. */
+export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConfig['collateral_tiers'][number] | null {
+  if (priceFault(text, config)) return null;
+  return config.collateral_tiers.find(({ max_price_usdc }) => parseUsdc(text) <= parseUsdc(max_price_usdc)) ?? null;
+}
+
+/** Whether two say the same to callers: what a creator has not changed need not be signed. */
+export const isSame = (one: Draft, other: Draft): boolean => {
+  const terms = ({ listing_id: _, test_task: _task, test_parameters: _parameters, ...rest }: Draft) =>
+    JSON.stringify(rest);
+  return terms(one) === terms(other);
+};

@@ -1,0 +1,132 @@
+/** Changing what an agent promises: its description, schemas, price and endpoint, by one signature. */
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
+import { DetailsFields } from './detailsFields.tsx';
+import { checkDraft, type Draft, type DraftErrors, isSame, tierOf, toInput } from './draft.ts';
+import { EndpointFields } from './endpointFields.tsx';
+import { heldCollateral, lessUsdc } from './own.ts';
+import { PriceFields } from './priceFields.tsx';
+import { useSchemaErrors } from './schemaErrors.ts';
+
+const SchemaFields = lazy(() => import('./schemaFields.tsx'));
+
+interface EditProps {
+  listing: OwnListing;
+  /** As it stands on the chain. */
+  present: Draft;
+  draft: Draft;
+  onChange(part: Partial<Draft>): void;
+  onReset(): void;
+  /** Where parameters for the test are written. */
+  onTest(): void;
+}
+
+export function Edit({ listing, present, draft, onChange, onReset, onTest }: EditProps) {
+  const { data: config } = useQuery(configQuery);
+  const schemaErrors = useSchemaErrors(draft);
+  const [isSigning, setSigning] = useState(false);
+  const notify = useNotify();
+  const errors: DraftErrors = { ...checkDraft(draft, config), ...schemaErrors };
+  const isChanged = !isSame(draft, present);
+  const held = heldCollateral(listing);
+  // The chain asks for a price's collateral only where the price is another.
+  const isRepriced = draft.price_usdc !== present.price_usdc;
+  const tier = config && tierOf(draft.price_usdc, config);
+  const missing = tier && isRepriced ? lessUsdc(tier.deposit_usdc, held) : 0;
+  const faults = Object.entries(errors);
+  const fields = { draft, errors: isChanged ? errors : {}, onChange };
+
+  async function save({ marketplace, wallet, onProgress, PublicKey, ...chain }: Signing) {
+    const agentId = new PublicKey(listing.agent_id);
+    if (missing > 0) {
+      onProgress(`Adding ${formatAmount(missing)} of collateral …`);
+      await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
+    }
+    const input = chain.parseListingDraft(toInput(draft, listing.metadata_uri), 'The draft');
+    return chain.updateListing(marketplace, { wallet, agentId, draft: input, onProgress });
+  }
+
+  return (
+    <div className="grid gap-6">
+      {listing.metadata === null && (
+        <Note tone="warn" title="The marketplace has no description of this agent">
+          Nobody can call it until there is one that fits its on-chain hash. Write it anew here and save.
+        </Note>
+      )}
+      <Section title="Details">
+        <DetailsFields {...fields} />
+      </Section>
+      <Section title="Schemas">
+        <Suspense fallback={<Skeleton className="h-112" />}>
+          <SchemaFields {...fields} />
+        </Suspense>
+      </Section>
+      <Section title="Price">
+        <PriceFields {...fields} held={held} />
+      </Section>
+      <Section title="Endpoint">
+        <EndpointFields {...fields} />
+      </Section>
+      <div className="sticky bottom-0 z-20 -mx-4 flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line bg-paper/95 px-4 py-3 backdrop-blur sm:-mx-6 sm:px-6">
+        <p className="text-sm text-faint" aria-live="polite">
+          {!isChanged && 'Nothing is changed.'}
+          {isChanged && faults.length === 0 && 'Changes are not signed yet.'}
+          {isChanged && faults.length > 0 && `${fieldName(faults[0]![0])}: ${faults[0]![1]}`}
+        </p>
+        <Button disabled={!isChanged} onClick={onReset}>
+          Discard
+        </Button>
+        <Button kind="primary" disabled={!isChanged || faults.length > 0} onClick={() => setSigning(true)}>
+          Save changes
+        </Button>
+      </div>
+      <SignDialog
+        open={isSigning}
+        onOpenChange={setSigning}
+        title="Save the changes"
+        about="The endpoint is tested first and must pass. Calls that run now keep what they were sold."
+        rows={[
+          ...(isRepriced
+            ? ([
+                ['Price', `${formatAmount(listing.price_usdc)} → ${formatAmount(Number(draft.price_usdc))}`],
+                ['Collateral needed', tier ? formatAmount(tier.deposit_usdc) : '–'],
+              ] as const)
+            : []),
+          ...(missing > 0 ? ([['Added by a signature of its own', formatAmount(missing)]] as const) : []),
+          ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
+        ]}
+        confirm="Sign the changes"
+        work={save}
+        onDone={() => {
+          setSigning(false);
+          notify('Saved', 'Callers see the changes in a moment.');
+        }}
+      >
+        <p className="text-sm text-faint">
+          The test sends the task “{draft.test_task}” and {Object.keys(draft.test_parameters).length} parameters.{' '}
+          <button type="button" className="text-accent hover:underline" onClick={onTest}>
+            Change what it sends
+          </button>
+        </p>
+      </SignDialog>
+    </div>
+  );
+}
+
+const fieldName = (field: string): string => field.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
+
+function Section({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <Card className="grid gap-5">
+      <h2 className="font-medium">{title}</h2>
+      {children}
+    </Card>
+  );
+}

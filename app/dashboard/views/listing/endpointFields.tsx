@@ -1,0 +1,76 @@
+/** Where calls are sent, and what the creator's own firewall and server must know of who sends them. */
+import { useQuery } from '@tanstack/react-query';
+import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
+import { Copy, Id } from '../../parts/values.tsx';
+import { BASE_URL, configQuery } from '../../service.ts';
+import type { FieldsProps } from './detailsFields.tsx';
+
+/** Where the marketplace publishes the keys that it signs its calls with. */
+const KEY_DIRECTORY = `${BASE_URL}/.well-known/http-message-signatures-directory`;
+
+export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
+  const { data: config } = useQuery(configQuery);
+  const isPlain = draft.endpoint.startsWith('http://');
+  return (
+    <div className="grid gap-8">
+      <div className="grid gap-3">
+        <Input
+          label="Endpoint"
+          type="url"
+          inputMode="url"
+          spellCheck={false}
+          autoComplete="off"
+          placeholder="https://agent.example.com/execute"
+          hint="The URL that executions are posted to, ending in /execute. It is never shown to callers."
+          value={draft.endpoint}
+          error={errors.endpoint ?? null}
+          onChange={({ target }) => onChange({ endpoint: target.value.trim() })}
+        />
+        {isPlain && config?.environment === 'live' && (
+          <Note tone="warn">The marketplace only calls https endpoints with a public address.</Note>
+        )}
+        {isPlain && config?.environment === 'test' && (
+          <p className="text-xs text-faint">
+            Plain http and private addresses work on a local network only; elsewhere it must be https.
+          </p>
+        )}
+      </div>
+      <section className="grid gap-3" aria-label="Who calls you">
+        <div>
+          <h3 className="font-medium">Who calls you</h3>
+          <p className="mt-1 max-w-2xl text-sm text-faint">
+            Every call is signed by the marketplace. A server made with the library checks that once it is given the
+            directory of keys; nobody else can then make your agent work for nothing.
+          </p>
+        </div>
+        <Card>
+          <Facts
+            rows={[
+              [
+                'Directory of call-signing keys',
+                <span key="keys" className="inline-flex items-start gap-1">
+                  <code className="font-mono text-[0.8125rem] break-all">{KEY_DIRECTORY}</code>
+                  <Copy bare text={KEY_DIRECTORY} what="the directory's address" />
+                </span>,
+              ],
+              [
+                'Calls come from',
+                config?.egress_ips.length ? (
+                  <ul key="ips" className="grid gap-1">
+                    {config.egress_ips.map((ip) => (
+                      <li key={ip}>
+                        <Id value={ip} full />
+                      </li>
+                    ))}
+                  </ul>
+                ) : (
+                  'No fixed addresses on this network: rely on the signature.'
+                ),
+              ],
+            ]}
+          />
+        </Card>
+      </section>
+    </div>
+  );
+}

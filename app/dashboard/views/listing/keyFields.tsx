@@ -1,0 +1,213 @@
+/** Choosing the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
+import { useQuery } from '@tanstack/react-query';
+import { RadioGroup } from 'radix-ui';
+import { type ReactNode, useState } from 'react';
+import { Button, Card, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Code, Id } from '../../parts/values.tsx';
+import { explain } from '../../service.ts';
+import { type HeldKey, makeKey, proofCommand, proofMessage, readKeyFile, readProof, saveKey } from './signingKey.ts';
+
+interface KeyFieldsProps {
+  agentName: string;
+  /** The listing that the key is for; undefined until that is known. */
+  agentId: string | undefined;
+  value: HeldKey | null;
+  /** The key that the draft was given before this page was loaded. */
+  expected: string | null;
+  onChange(key: HeldKey | null): void;
+}
+
+type Way = 'make' | 'file' | 'proof';
+
+const WAYS: readonly (readonly [Way, title: string, about: string])[] = [
+  ['make', 'Make a key here', 'In this browser, saved once as a file. It is never sent.'],
+  ['file', 'Use a key file', 'A file that you have, read in this browser only.'],
+  ['proof', 'Only the public key', 'The key stays where it is. You sign a proof with it and paste that.'],
+];
+
+export function KeyFields(props: KeyFieldsProps) {
+  const { value, expected, onChange } = props;
+  const [way, setWay] = useState<Way>(expected && !value ? 'file' : value?.kind === 'proof' ? 'proof' : 'make');
+  function choose(next: Way) {
+    setWay(next);
+    if (value) onChange(null);
+  }
+  return (
+    <div className="grid gap-6">
+      {expected && !value && (
+        <Note tone="warn" title="Open the key's file again">
+          This draft uses the key <Id value={expected} />. Pages keep no keys over a reload: choose its file, or another
+          key.
+        </Note>
+      )}
+      <RadioGroup.Root
+        value={way}
+        onValueChange={(next) => choose(next as Way)}
+        aria-label="Where the key comes from"
+        className="grid gap-3 sm:grid-cols-3"
+      >
+        {WAYS.map(([name, title, about]) => (
+          <RadioGroup.Item
+            key={name}
+            value={name}
+            className="rounded-xl border border-line bg-raised p-4 text-left transition-colors hover:border-strong data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
+          >
+            <span className="block text-sm font-medium">{title}</span>
+            <span className="mt-1 block text-xs text-faint">{about}</span>
+          </RadioGroup.Item>
+        ))}
+      </RadioGroup.Root>
+      {way === 'make' && <MakeKey {...props} />}
+      {way === 'file' && <KeyFile {...props} />}
+      {way === 'proof' && <Proof {...props} />}
+    </div>
+  );
+}
+
+function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
+  const key = value?.kind === 'secret' ? value : null;
+  if (!key) {
+    return (
+      <div>
+        <Button kind="primary" onClick={() => onChange(makeKey())}>
+          Make a signing key
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <Card className="grid gap-4">
+      <Held address={key.address} />
+      {key.isSaved ? (
+        <Note tone="good" title="Saved as a file">
+          Keep it where only your agent's server can read it. Nobody can make it again.
+        </Note>
+      ) : (
+        <Note tone="warn" title="Save it now">
+          Your server signs every result with this key. It exists on this page only, and is gone when you leave.
+        </Note>
+      )}
+      <div>
+        <Button kind={key.isSaved ? 'plain' : 'primary'} onClick={() => onChange(saveKey(key, agentName))}>
+          {key.isSaved ? 'Save again' : 'Save the key file'}
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
+  const [error, setError] = useState<string | null>(null);
+  async function open(file: File | undefined) {
+    setError(null);
+    if (!file) return;
+    try {
+      onChange(await readKeyFile(file));
+    } catch (reason) {
+      onChange(null);
+      setError(explain(reason));
+    }
+  }
+  return (
+    <div className="grid gap-4">
+      <Field label="Key file" hint="A JSON array of 64 bytes, as keys new and solana-keygen write it." error={error}>
+        {(props) => (
+          <input
+            {...props}
+            type="file"
+            accept="application/json,.json"
+            onChange={({ target }) => void open(target.files?.[0])}
+            className="w-full rounded-lg border border-strong bg-raised text-sm file:mr-3 file:min-h-10 file:border-0 file:bg-sunken file:px-4 file:text-ink"
+          />
+        )}
+      </Field>
+      {value && <Held address={value.address} />}
+      {value && expected && value.address !== expected && (
+        <Note tone="warn">This is another key than the draft's, {expected}. It takes its place.</Note>
+      )}
+    </div>
+  );
+}
+
+function Proof({ agentId, value, onChange }: KeyFieldsProps) {
+  const [publicKey, setPublicKey] = useState(value?.address ?? '');
+  const [proof, setProof] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const { data: message } = useQuery({
+    queryKey: ['proof-message', agentId],
+    enabled: agentId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => proofMessage(agentId!),
+  });
+  async function check() {
+    setError(null);
+    try {
+      onChange(await readProof(publicKey, proof, agentId!));
+    } catch (reason) {
+      onChange(null);
+      setError(explain(reason));
+    }
+  }
+  return (
+    <div className="grid gap-5">
+      <Input
+        label="Public key"
+        hint="Base58, 32 bytes."
+        spellCheck={false}
+        autoComplete="off"
+        value={publicKey}
+        onChange={({ target }) => setPublicKey(target.value)}
+      />
+      <Labelled title="Sign these bytes with the key">
+        {message ? (
+          <Code text={message} label="Bytes to sign, in hex" />
+        ) : (
+          <p className="text-sm text-faint">
+            Sign in with the wallet that lists the agent: the bytes name the listing.
+          </p>
+        )}
+      </Labelled>
+      {message && (
+        <details className="text-sm">
+          <summary className="text-accent">A command that signs them by a key file</summary>
+          <div className="mt-2">
+            <Code text={proofCommand(message)} label="Command" />
+          </div>
+        </details>
+      )}
+      <TextArea
+        label="Proof"
+        hint="The signature over those bytes: 64 bytes, in hex or base58."
+        spellCheck={false}
+        className="font-mono"
+        value={proof}
+        error={error}
+        onChange={({ target }) => setProof(target.value)}
+      />
+      <div>
+        <Button onClick={check} disabled={!agentId || publicKey === '' || proof === ''}>
+          Check the proof
+        </Button>
+      </div>
+      {value?.kind === 'proof' && <Held address={value.address} />}
+    </div>
+  );
+}
+
+function Labelled({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <fieldset className="grid min-w-0 gap-1.5">
+      <legend className="mb-1.5 text-sm font-medium">{title}</legend>
+      {children}
+    </fieldset>
+  );
+}
+
+function Held({ address }: { address: string }) {
+  return (
+    <div className="text-sm">
+      <p className="text-faint">Public half, which the listing carries</p>
+      <Id value={address} full />
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+/** What a call costs, how long it may take, and what must be deposited for that. */
+import { useQuery } from '@tanstack/react-query';
+import { Card, cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
+import { useChainFacts } from './chainFacts.ts';
+import type { FieldsProps } from './detailsFields.tsx';
+import { tierOf } from './draft.ts';
+import { lessUsdc } from './own.ts';
+
+const BPS = 10_000;
+
+/** `held`: the collateral that an agent has already. */
+export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps & { held?: number }) {
+  const { data: config } = useQuery(configQuery);
+  const tier = config && tierOf(draft.price_usdc, config);
+  return (
+    <div className="grid gap-8">
+      <div className="grid items-start gap-6 sm:grid-cols-3">
+        <Input
+          label="Price of one call, USDC"
+          hint={
+            tier && config
+              ? `You receive ${formatAmount((Number(draft.price_usdc) * (BPS - config.fee_bps)) / BPS)}; the marketplace keeps ${config.fee_bps / 100} %.`
+              : config && `At least ${formatAmount(config.min_price_usdc)}.`
+          }
+          inputMode="decimal"
+          autoComplete="off"
+          value={draft.price_usdc}
+          error={errors.price_usdc ?? null}
+          onChange={({ target }) => onChange({ price_usdc: target.value.trim() })}
+        />
+        <Input
+          label="Longest wait, seconds"
+          hint="After it a call is refunded. Also what callers wait who name no limit."
+          inputMode="numeric"
+          value={draft.timeout_seconds}
+          error={errors.timeout_seconds ?? null}
+          onChange={({ target }) => onChange({ timeout_seconds: target.value.trim() })}
+        />
+        <Input
+          label="Shortest wait, seconds"
+          hint="Callers cannot ask for an answer in less."
+          inputMode="numeric"
+          value={draft.min_timeout_seconds}
+          error={errors.min_timeout_seconds ?? null}
+          onChange={({ target }) => onChange({ min_timeout_seconds: target.value.trim() })}
+        />
+      </div>
+      <Tiers price={draft.price_usdc} held={held} />
+    </div>
+  );
+}
+
+function Tiers({ price, held }: { price: string; held: number }) {
+  const { data: config } = useQuery(configQuery);
+  const { data: facts } = useChainFacts();
+  if (!config) return <Skeleton className="h-56" />;
+  const tier = tierOf(price, config);
+  const missing = tier ? lessUsdc(tier.deposit_usdc, held) : 0;
+  const balance = facts?.usdc === undefined ? null : Number(facts.usdc ?? 0);
+  return (
+    <section className="grid gap-4" aria-label="Collateral">
+      <div>
+        <h3 className="font-medium">Collateral</h3>
+        <p className="mt-1 max-w-2xl text-sm text-faint">
+          A deposit that backs your agent. It stays in an account of the on-chain program, can be slashed only where a
+          dispute is upheld against you, and comes back after you delist.
+        </p>
+      </div>
+      <Card className="overflow-x-auto p-0">
+        <table className="w-full text-sm tabular-nums">
+          <caption className="sr-only">Collateral by price</caption>
+          <thead className="border-b border-line text-left text-xs text-faint">
+            <tr>
+              <th scope="col" className="px-4 py-2.5 font-medium">
+                Price of one call
+              </th>
+              <th scope="col" className="px-4 py-2.5 text-right font-medium">
+                Deposit
+              </th>
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {config.collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => {
+              const isOurs = tier?.max_price_usdc === max_price_usdc;
+              return (
+                <tr key={max_price_usdc} className={cx(isOurs && 'bg-accent-soft font-medium text-accent')}>
+                  <td className="px-4 py-2.5">
+                    up to {formatAmount(max_price_usdc)}
+                    {isOurs && ' · your tier'}
+                  </td>
+                  <td className="px-4 py-2.5 text-right">{formatAmount(deposit_usdc)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </Card>
+      {tier && held > 0 && (
+        <Note tone={missing > 0 ? 'warn' : 'plain'}>
+          {missing > 0
+            ? `The agent holds ${formatAmount(held)}; this price needs ${formatAmount(missing)} more, which you add when you save.`
+            : `The agent holds ${formatAmount(held)}, which is enough for this price.`}
+        </Note>
+      )}
+      {tier && balance !== null && (
+        <Note tone={balance < missing ? 'warn' : 'plain'}>
+          {facts?.usdc === null
+            ? `Your wallet has no USDC account yet. Send at least ${formatAmount(missing)} to it before you sign.`
+            : `Your wallet holds ${formatAmount(balance)}.${balance < missing ? ` It needs ${formatAmount(lessUsdc(missing, balance))} more before you can sign.` : ''}`}
+        </Note>
+      )}
+    </section>
+  );
+}

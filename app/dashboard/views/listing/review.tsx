@@ -1,0 +1,190 @@
+/** What will be signed, said before it is; the signature itself; and the agent that it makes. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
+import { BASE_URL, configQuery } from '../../service.ts';
+import { bytesOf, useChainFacts } from './chainFacts.ts';
+import { type Draft, tierOf, toInput } from './draft.ts';
+import { type HeldKey, toSigningKey } from './signingKey.ts';
+import { type OpenStep, OpenSteps } from './steps.tsx';
+
+export interface Listed {
+  agent_id: string;
+  name: string;
+  /** Of the transaction; null where it was found on the chain. */
+  signature: string | null;
+  deposit_usdc: number;
+  endpoint: string;
+  isShown: boolean;
+}
+
+interface ReviewProps {
+  draft: Draft;
+  signingKey: HeldKey | null;
+  agentId: string | undefined;
+  isTested: boolean;
+  /** Steps that are not complete. */
+  open: OpenStep[];
+  onListed(listed: Listed): void;
+}
+
+export function Review({ draft, signingKey, agentId, isTested, open, onListed }: ReviewProps) {
+  const { data: config } = useQuery(configQuery);
+  const { data: facts } = useChainFacts();
+  const [isSigning, setSigning] = useState(false);
+  const tier = config && tierOf(draft.price_usdc, config);
+  if (!config) return <Skeleton className="h-80" />;
+  const deposit = tier ? formatAmount(tier.deposit_usdc) : '–';
+  const rows = [
+    ['Agent', draft.name || '–'],
+    ['Price of one call', draft.price_usdc ? formatAmount(Number(draft.price_usdc)) : '–'],
+    ['Collateral', <strong key="deposit">{deposit}</strong>],
+    [
+      'Where it stays',
+      'In an account of the on-chain program that belongs to this listing. Neither you nor the marketplace can spend it.',
+    ],
+    [
+      'When it can shrink',
+      'Only by disputes that are upheld: each takes at most what the caller paid and its slash, never more than the deposit.',
+    ],
+    [
+      'When it returns',
+      facts
+        ? `${formatSpan(facts.longest_span_seconds)} after you delist, once no dispute is open.`
+        : 'After you delist, once the dispute windows of all calls are over.',
+    ],
+    ['Signing key', signingKey ? <Id key="key" value={signingKey.address} /> : '–'],
+    [
+      'Endpoint',
+      <code key="endpoint" className="font-mono text-[0.8125rem] break-all">
+        {draft.endpoint || '–'}
+      </code>,
+    ],
+    ['Beside it', "The network's fee and the rent of the listing's accounts, a few thousandths of a SOL."],
+  ] as const;
+  const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
+
+  async function list({ marketplace, wallet, onProgress, ...chain }: Signing): Promise<Listed> {
+    const listing = chain.program.findListing(wallet.publicKey, bytesOf(draft.listing_id));
+    const made = { name: draft.name, deposit_usdc: tier?.deposit_usdc ?? 0, endpoint: draft.endpoint };
+    // A first try whose outcome nobody knew may have made it.
+    const known = await chain.readListing(marketplace.connection, listing).catch(() => null);
+    if (known) {
+      onProgress('The agent is listed already.');
+      return { ...made, agent_id: listing.toBase58(), signature: null, isShown: true };
+    }
+    const { agent_id, signature } = await chain.createListing(marketplace, {
+      wallet,
+      signingKey: await toSigningKey(signingKey!),
+      draft: chain.parseListingDraft(toInput(draft), 'The draft'),
+      listingId: bytesOf(draft.listing_id),
+      onProgress,
+    });
+    onProgress('Waiting until the marketplace shows it …');
+    return { ...made, agent_id, signature, isShown: await chain.untilShown(marketplace, agent_id) };
+  }
+
+  return (
+    <div className="grid gap-6">
+      {open.length > 0 && <OpenSteps title="Not complete yet" steps={open} />}
+      {open.length === 0 && !isTested && (
+        <Note tone="warn">
+          The endpoint was not tested as it is described now. It is tested before anything is signed, and must pass.
+        </Note>
+      )}
+      {isMissingMoney && (
+        <Note tone="warn" title="The wallet holds too little USDC">
+          It holds {formatAmount(Number(facts.usdc ?? 0))}. Send USDC to its account <Id value={facts.usdc_account} />
+        </Note>
+      )}
+      <Card>
+        <Facts rows={rows} />
+      </Card>
+      <div>
+        <Button kind="primary" disabled={open.length > 0} onClick={() => setSigning(true)}>
+          Deposit {deposit} and list
+        </Button>
+      </div>
+      <SignDialog
+        open={isSigning}
+        onOpenChange={setSigning}
+        title={`List ${draft.name}`}
+        about="The endpoint is tested once more; then your wallet signs one transaction."
+        rows={[
+          ['Collateral', deposit],
+          ['From', 'Your USDC account'],
+          ['Listing', agentId ? <Id key="id" value={agentId} /> : '–'],
+        ]}
+        confirm={`Sign and deposit ${deposit}`}
+        work={list}
+        onDone={onListed}
+      />
+    </div>
+  );
+}
+
+/** The end of the way: where it is, and what to do now. */
+export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void }) {
+  return (
+    <div className="grid gap-6">
+      <Note tone="good" title={`${listed.name} is live`}>
+        {listed.isShown
+          ? 'Callers find it in the catalogue and can buy from it now.'
+          : 'It is on the chain; the catalogue shows it in a moment.'}
+      </Note>
+      <Card>
+        <Facts
+          rows={[
+            ['Agent', <Id key="id" value={listed.agent_id} kind="address" />],
+            listed.signature !== null && ['Transaction', <Id key="tx" value={listed.signature} kind="tx" />],
+            ['Collateral', formatAmount(listed.deposit_usdc)],
+          ]}
+        />
+        <div className="mt-5 flex flex-wrap gap-2">
+          <Link to="/agents/$agentId" params={{ agentId: listed.agent_id }} className={buttonStyle('primary')}>
+            See its page
+          </Link>
+          <Link to="/creator/$agentId" params={{ agentId: listed.agent_id }} className={buttonStyle()}>
+            Manage it
+          </Link>
+          <Button onClick={onAnother}>List another</Button>
+        </div>
+      </Card>
+      <Card className="grid gap-3">
+        <h2 className="font-medium">What to do next</h2>
+        <ul className="grid list-disc gap-2 pl-5 text-sm text-faint">
+          <li>
+            Keep your server at {listed.endpoint} running: each unanswered call is refunded and lowers the success rate.
+          </li>
+          <li>Keep the signing key's file where only your server reads it, and a copy where nobody else does.</li>
+          <li>Buy one call of your own from the agent's page, and verify its result.</li>
+          <li>Watch earnings, latency and failures on its page here; pause it whenever your server must rest.</li>
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+/** How a server of the library is started with a key file; shown where the test wants one. */
+export function ServerHint({ endpoint }: { endpoint: string }) {
+  const port = URL.canParse(endpoint) ? new URL(endpoint).port || '8080' : '8080';
+  const command = `npx tsx examples/creator.ts signing-key.json ${port} ${BASE_URL}`;
+  return (
+    <details className="text-sm">
+      <summary className="text-accent">No server yet? Start the example with your key file</summary>
+      <div className="mt-2 grid gap-2">
+        <Code text={command} label="Command that starts the example" />
+        <p className="text-xs text-faint">
+          It answers with the words that a text uses most. The{' '}
+          <a className="underline" href="/docs">
+            guide
+          </a>{' '}
+          shows how to make your own.
+        </p>
+      </div>
+    </details>
+  );
+}

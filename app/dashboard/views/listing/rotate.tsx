@@ -1,0 +1,92 @@
+/** Another signing key for an agent that runs. */
+import { useState } from 'react';
+import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Facts } from '../../parts/ui.tsx';
+import { formatSpan, Id } from '../../parts/values.tsx';
+import { KeyFields } from './keyFields.tsx';
+import { type HeldKey, toSigningKey } from './signingKey.ts';
+
+export function RotateCard({ listing }: { listing: OwnListing }) {
+  const [isRotating, setRotating] = useState(false);
+  const [isSigning, setSigning] = useState(false);
+  const [key, setKey] = useState<HeldKey | null>(null);
+  const notify = useNotify();
+  const isUnsaved = key?.kind === 'secret' && !key.isSaved;
+  function end() {
+    setRotating(false);
+    setSigning(false);
+    setKey(null);
+  }
+  return (
+    <Card className="grid gap-5">
+      <div>
+        <h2 className="font-medium">Signing key</h2>
+        <p className="mt-1 max-w-2xl text-sm text-faint">
+          Results count only with this key's signature. Rotate it at once where somebody else may have read it.
+        </p>
+      </div>
+      <Facts rows={[['Public half', <Id key="key" value={listing.signing_key} full />]]} />
+      {!isRotating && listing.status !== 'delisted' && (
+        <div>
+          <Button onClick={() => setRotating(true)}>Rotate the key</Button>
+        </div>
+      )}
+      {isRotating && (
+        <div className="grid gap-6 border-t border-line pt-5">
+          <ol className="grid list-decimal gap-1.5 pl-5 text-sm text-faint">
+            <li>Make the new key, and save it.</li>
+            <li>Let your server hold it beside the old one, the new one first, and start it anew.</li>
+            <li>Sign the rotation. Calls that are opened from then on want the new key.</li>
+            <li>
+              Take the old key away after {formatSpan(listing.timeout_seconds)}, when the last call that wants it has
+              ended.
+            </li>
+          </ol>
+          <KeyFields
+            agentName={`${listing.name ?? 'agent'}-new`}
+            agentId={listing.agent_id}
+            value={key}
+            expected={null}
+            onChange={setKey}
+          />
+          <div className="flex flex-wrap justify-end gap-2">
+            <Button onClick={end}>Cancel</Button>
+            <Button kind="primary" disabled={!key || isUnsaved} onClick={() => setSigning(true)}>
+              Rotate to this key
+            </Button>
+          </div>
+        </div>
+      )}
+      <SignDialog
+        open={isSigning}
+        onOpenChange={setSigning}
+        title="Rotate the signing key"
+        about="From the next call on, results must be signed with the new key."
+        rows={[
+          ['Old key', <Id key="old" value={listing.signing_key} />],
+          ['New key', key ? <Id key="new" value={key.address} /> : '–'],
+        ]}
+        confirm="Sign the rotation"
+        work={async ({ marketplace, wallet, PublicKey, replaceSigningKey }) =>
+          replaceSigningKey(marketplace, {
+            wallet,
+            agentId: new PublicKey(listing.agent_id),
+            signingKey: await toSigningKey(key!),
+          })
+        }
+        onDone={() => {
+          end();
+          notify('The key is rotated', 'Results of new calls must be signed with it.');
+        }}
+      />
+      <AskBeforeLeaving when={key !== null} title="Leave before the key is rotated?">
+        {isUnsaved
+          ? 'The new key has not been saved and is gone when you leave.'
+          : 'The rotation is not signed yet, so that the old key stays in force.'}
+      </AskBeforeLeaving>
+    </Card>
+  );
+}

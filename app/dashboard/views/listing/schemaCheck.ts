@@ -1,0 +1,30 @@
+/** The rules of schemas as the editor shows them. With RE2 it is heavy, so it is loaded where schemas are written. */
+import { findInputSchemaFaults, findSchemaFaults, type SchemaFault } from '../../../sdk/wire/schemas/faults.ts';
+import type { Schema } from '../../../sdk/wire/schemas/rules.ts';
+import type { JsonFault } from '../../parts/jsonEditor.tsx';
+import { type DraftErrors, readSchema } from './draft.ts';
+
+type Find = (schema: Schema, where: string) => SchemaFault[];
+
+const checkBy = (find: Find) => (value: unknown) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [{ path: '', message: 'must be a JSON Schema object' }];
+  }
+  // The root has no name here; its own faults are of the whole.
+  return find(value as Schema, '').map(
+    ({ path, expected }): JsonFault => ({ path: path.replace(/^\./, ''), message: expected }),
+  );
+};
+
+export const checkInput = checkBy(findInputSchemaFaults);
+export const checkOutput = checkBy(findSchemaFaults);
+
+/** The first thing that keeps each of the two from being listed. */
+export function findSchemaErrors(input: string, output: string): DraftErrors {
+  const first = (text: string, check: typeof checkInput) => {
+    const [fault] = check(readSchema(text));
+    return fault && `${fault.path} ${fault.message}`.trim();
+  };
+  const [inputFault, outputFault] = [first(input, checkInput), first(output, checkOutput)];
+  return { ...(inputFault && { input_schema: inputFault }), ...(outputFault && { output_schema: outputFault }) };
+}

@@ -1,0 +1,30 @@
+/** What of a draft's schemas breaks the rules, and what of its test breaks the schema; by code that is loaded for it. */
+import { useQuery } from '@tanstack/react-query';
+import { type Draft, type DraftErrors, readSchema } from './draft.ts';
+
+/** Undefined until they are known for the first time. */
+export function useSchemaErrors({ input_schema, output_schema, test_parameters }: Draft): DraftErrors | undefined {
+  const { data } = useQuery({
+    queryKey: ['schema-errors', input_schema, output_schema, test_parameters],
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    placeholderData: (before: DraftErrors | undefined) => before,
+    queryFn: async () => {
+      const { findSchemaErrors } = await import('./schemaCheck.ts');
+      const errors = findSchemaErrors(input_schema, output_schema);
+      return errors.input_schema ? errors : { ...errors, ...(await findTestErrors(input_schema, test_parameters)) };
+    },
+  });
+  return data;
+}
+
+async function findTestErrors(schema: string, value: unknown): Promise<DraftErrors> {
+  const { findValueFaults } = await import('../../parts/schemaValidator.ts');
+  try {
+    const [fault] = findValueFaults(readSchema(schema) ?? {}, value);
+    return fault?.stack ? { test_parameters: fault.stack } : {};
+  } catch {
+    // What this interpreter cannot read, the service still can.
+    return {};
+  }
+}

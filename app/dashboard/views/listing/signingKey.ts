@@ -1,0 +1,76 @@
+/** A listing's signing key while the page has it: in memory only, and never sent. */
+import bs58 from 'bs58';
+import nacl from 'tweetnacl';
+import { encodeSigningKey, parseSigningKey } from '../../../sdk/receipt/signingKeyFile.ts';
+import type { SigningKey } from '../../../sdk/wallet/upkeep.ts';
+import { saveFile } from '../../parts/values.tsx';
+import { loadChainModules } from '../../wallet/chain.ts';
+import { bytesOf } from './chainFacts.ts';
+
+export type HeldKey =
+  | { kind: 'secret'; address: string; secret: Uint8Array; isSaved: boolean }
+  | { kind: 'proof'; address: string; possession: Uint8Array };
+
+const addressOf = (secret: Uint8Array): string => bs58.encode(secret.subarray(32));
+
+/** A new one, which only this page has until it is saved. */
+export function makeKey(): HeldKey {
+  const secret = nacl.sign.keyPair().secretKey;
+  return { kind: 'secret', address: addressOf(secret), secret, isSaved: false };
+}
+
+/** Hands the key over as the file that creators' servers read. */
+export function saveKey(key: HeldKey & { kind: 'secret' }, agentName: string): HeldKey {
+  const name = agentName
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  saveFile(`${name || 'agent'}-signing-key.json`, encodeSigningKey(key.secret));
+  return { ...key, isSaved: true };
+}
+
+/** The key in a file that the creator has. Throws where the file holds none. */
+export async function readKeyFile(file: File): Promise<HeldKey> {
+  const secret = parseSigningKey(await file.text(), file.name);
+  return { kind: 'secret', address: addressOf(secret), secret, isSaved: true };
+}
+
+/** A public half with its proof, as text: hex or base58. Throws where they do not belong together and to the listing. */
+export async function readProof(publicKey: string, proof: string, agentId: string): Promise<HeldKey> {
+  const { PublicKey, proveSigningKey } = await loadChainModules();
+  const text = proof.trim();
+  const possession = /^[0-9a-fA-F]{128}$/.test(text) ? bytesOf(text) : bs58.decodeUnsafe(text);
+  if (!possession) throw new Error('The proof must be a signature of 64 bytes, in hex or base58.');
+  const bytes = bs58.decodeUnsafe(publicKey.trim());
+  if (bytes?.length !== 32) throw new Error('The public key must be a base58 address of 32 bytes.');
+  const key = { publicKey: new PublicKey(bytes), possession: Uint8Array.from(possession) };
+  proveSigningKey(new PublicKey(agentId), key);
+  return { kind: 'proof', address: key.publicKey.toBase58(), possession: key.possession };
+}
+
+/** What the chain's side takes. */
+export async function toSigningKey(key: HeldKey): Promise<SigningKey> {
+  if (key.kind === 'secret') return key.secret;
+  const { PublicKey } = await loadChainModules();
+  return { publicKey: new PublicKey(key.address), possession: key.possession };
+}
+
+/** What a key signs to prove that its holder lists it here, as hex. */
+export async function proofMessage(agentId: string): Promise<string> {
+  const { program, PublicKey } = await loadChainModules();
+  const bytes = program.registerMessage(new PublicKey(agentId));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A command that signs such a message by a key file, with nothing but Node. */
+export const proofCommand = (message: string): string =>
+  [
+    "node -e '",
+    'const { createPrivateKey, sign } = require("node:crypto");',
+    'const [file, message] = process.argv.slice(1);',
+    'const seed = Buffer.from(JSON.parse(require("node:fs").readFileSync(file, "utf8"))).subarray(0, 32);',
+    'const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]);',
+    'const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });',
+    'console.log(sign(null, Buffer.from(message, "hex"), key).toString("hex"));',
+    `' signing-key.json ${message}`,
+  ].join('\n');

@@ -1,0 +1,139 @@
+/** How an agent did, day by day: what it earned, how its calls ended, how long they took, and why they failed. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Button, cx, Empty, Note, Skeleton, Table } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, Time } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+import { sumUsdc } from './own.ts';
+
+const RANGES = [7, 30, 90] as const;
+const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+const shortDuration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${SHORT.format(ms / 1_000)} s`);
+
+type Statistics = ProcedureOutput<'listings.statistics'>;
+
+export function Statistics({ agentId }: { agentId: string }) {
+  const [days, setDays] = useState<number>(30);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['listings', 'statistics', agentId, days],
+    queryFn: () => call('listings.statistics', { agent_id: agentId, days }),
+    placeholderData: (before) => before,
+    refetchInterval: 30_000,
+  });
+  return (
+    <section className="grid gap-4" aria-label="Statistics">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <h2 className="font-medium">Day by day</h2>
+        <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Range">
+          {RANGES.map((range) => (
+            <button
+              key={range}
+              type="button"
+              aria-pressed={days === range}
+              onClick={() => setDays(range)}
+              className={cx(
+                'min-h-8 rounded-md px-3 text-sm tabular-nums',
+                days === range ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
+              )}
+            >
+              {range} days
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {error ? (
+        <Note tone="bad" title="The figures could not be read">
+          <p className="mb-3">{explain(error)}</p>
+          <Button small onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </Note>
+      ) : data ? (
+        <Charts data={data} />
+      ) : (
+        <div className="grid gap-4 lg:grid-cols-2">
+          {['earned', 'calls', 'latency'].map((name) => (
+            <Skeleton key={name} className="h-80" />
+          ))}
+        </div>
+      )}
+      {data && <Failures data={data} />}
+    </section>
+  );
+}
+
+function Charts({ data: { days } }: { data: Statistics }) {
+  const names = days.map(({ day }) => day);
+  const completed = days.reduce((sum, day) => sum + day.completed, 0);
+  const failed = days.reduce((sum, day) => sum + day.failed, 0);
+  const latest = days.findLast(({ p50_ms }) => p50_ms !== null);
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Chart
+        title="Earned"
+        summary={formatAmount(sumUsdc(days.map(({ earned_usdc }) => earned_usdc)))}
+        days={names}
+        kind="bars"
+        format={formatAmount}
+        formatShort={(value) => SHORT.format(value)}
+        series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
+      />
+      <Chart
+        title="Calls"
+        summary={
+          completed + failed > 0
+            ? `${formatCount(completed + failed)}, ${formatRate(completed / (completed + failed))} completed`
+            : 'None'
+        }
+        days={names}
+        kind="bars"
+        format={formatCount}
+        formatShort={(value) => SHORT.format(value)}
+        series={[
+          { label: 'Completed', tone: 'good', values: days.map((day) => day.completed) },
+          { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },
+        ]}
+      />
+      <Chart
+        title="Latency of completed calls"
+        summary={latest ? `${formatDuration(latest.p50_ms ?? 0)} in the middle` : 'No completed calls'}
+        days={names}
+        kind="lines"
+        format={formatDuration}
+        formatShort={shortDuration}
+        series={[
+          { label: 'p50', tone: 'accent', values: days.map(({ p50_ms }) => p50_ms) },
+          { label: 'p95', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
+        ]}
+      />
+    </div>
+  );
+}
+
+function Failures({ data: { failures } }: { data: Statistics }) {
+  return (
+    <div className="mt-4 grid gap-3">
+      <h2 className="font-medium">Why calls failed</h2>
+      {failures.length === 0 ? (
+        <Empty title="No call failed in this time" />
+      ) : (
+        <Table label="Failures by reason" head={['Reason', 'What was said', 'Calls', 'Last']}>
+          {failures.map(({ code, message, count, last_at }) => (
+            <tr key={`${code} ${message}`}>
+              <td className="whitespace-nowrap">
+                <code className="font-mono text-[0.8125rem]">{code}</code>
+              </td>
+              <td className="min-w-60 text-faint">{message}</td>
+              <td className="tabular-nums">{formatCount(count)}</td>
+              <td className="whitespace-nowrap text-faint">
+                <Time at={last_at} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </div>
+  );
+}

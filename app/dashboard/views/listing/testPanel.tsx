@@ -1,0 +1,148 @@
+/** The Test Execution tool: one synthetic call to the endpoint, and each thing that it shows. Nothing goes on-chain. */
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { MarketplaceError } from '../../../sdk/client/answer.ts';
+import type { RequestIssue } from '../../../sdk/wire/errorCodes.ts';
+import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
+import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
+import { Checks } from '../../parts/checks.tsx';
+import { Button, Card, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatDuration } from '../../parts/values.tsx';
+import { call, explain, rest } from '../../service.ts';
+import { loadChainModules } from '../../wallet/chain.ts';
+import { type Draft, readSchema, toInput } from './draft.ts';
+
+const SchemaForm = lazy(() => import('../../parts/schemaForm.tsx'));
+
+export interface TestOutcome {
+  ok: boolean;
+  checks: ListingCheck[];
+}
+
+interface TestPanelProps {
+  draft: Draft;
+  onChange(part: Partial<Draft>): void;
+  /** Base58; null until there is one. */
+  signingKey: string | null;
+  outcome: TestOutcome | null;
+  onOutcome(outcome: TestOutcome | null): void;
+  /** What stands in the way, with where to mend it. */
+  blocked?: ReactNode;
+}
+
+/** Gives the document to the marketplace, which keeps it for a day, and has its endpoint called. */
+async function test(draft: Draft, signingKey: string): Promise<TestOutcome> {
+  const { parseListingDraft } = await loadChainModules();
+  const { metadata, timeoutSeconds } = parseListingDraft(toInput(draft), 'The draft');
+  const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadata));
+  return call('listings.test', {
+    metadata_hash,
+    signing_key: signingKey,
+    task: draft.test_task,
+    parameters: draft.test_parameters,
+    timeout_seconds: timeoutSeconds,
+  });
+}
+
+export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blocked }: TestPanelProps) {
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const schema = readSchema(draft.input_schema);
+
+  async function run() {
+    setRunning(true);
+    setError(null);
+    onOutcome(null);
+    try {
+      onOutcome(await test(draft, signingKey!));
+    } catch (reason) {
+      setError(reason);
+    } finally {
+      setRunning(false);
+    }
+  }
+
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-2">
+      <Card className="grid gap-5">
+        <h3 className="font-medium">What is sent</h3>
+        <Input
+          label="Task"
+          value={draft.test_task}
+          error={draft.test_task.trim() === '' ? 'is missing' : null}
+          onChange={({ target }) => onChange({ test_task: target.value })}
+        />
+        {schema && (
+          <Suspense fallback={<Skeleton className="h-40" />}>
+            <SchemaForm
+              schema={schema}
+              value={draft.test_parameters}
+              onChange={(test_parameters) => onChange({ test_parameters })}
+            />
+          </Suspense>
+        )}
+        {blocked}
+        <div className="flex flex-wrap items-center gap-4">
+          <Button
+            kind="primary"
+            busy={isRunning}
+            disabled={Boolean(blocked) || !signingKey || draft.test_task.trim() === ''}
+            onClick={run}
+          >
+            {outcome ? 'Test again' : 'Run the test'}
+          </Button>
+          {isRunning ? (
+            <Elapsed most={Number(draft.timeout_seconds)} />
+          ) : (
+            <span className="text-xs text-faint">No transaction and no money.</span>
+          )}
+        </div>
+      </Card>
+      <div className="grid gap-3" aria-live="polite">
+        {error !== null && <TestError error={error} />}
+        {outcome?.ok && (
+          <Note tone="good" title="The endpoint passed">
+            A paid call would have been settled.
+          </Note>
+        )}
+        {outcome && !outcome.ok && (
+          <Note tone="bad" title="The endpoint did not pass">
+            A paid call like this would have been refunded. Mend what failed and test again; nothing is lost.
+          </Note>
+        )}
+        <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />
+      </div>
+    </div>
+  );
+}
+
+function Elapsed({ most }: { most: number }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span className="text-xs text-faint tabular-nums">
+      {formatDuration(seconds * 1_000)} of at most {formatDuration(most * 1_000)}
+    </span>
+  );
+}
+
+function TestError({ error }: { error: unknown }) {
+  const issues = error instanceof MarketplaceError ? (error.details?.issues as RequestIssue[] | undefined) : undefined;
+  return (
+    <Note tone="bad" title="The test was not made">
+      {issues?.length ? (
+        <ul className="grid gap-1">
+          {issues.map(({ path, expected, got }) => (
+            <li key={`${path} ${expected}`}>
+              <code className="font-mono text-xs">{path}</code> {expected}; it is {got}.
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="whitespace-pre-line">{explain(error)}</p>
+      )}
+    </Note>
+  );
+}

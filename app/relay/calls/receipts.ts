@@ -1,0 +1,65 @@
+/**
+ * Receipts of settled executions, for their callers to keep. The chain's record says what was agreed and paid; the journal
+ * has the request, the result with its signatures, and both transactions where the index has only seen accounts.
+ */
+import type { Receipt } from '../../sdk/wire/receipt.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { ApiError } from '../errors.ts';
+import { getExecution, type RecordsDeps } from './records.ts';
+
+/** The index is a moment behind the journal, no longer. */
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for anyone else's, 409 where it is not
+ * settled, 410 where its result is lost.
+ */
+export async function getReceipt(deps: RecordsDeps, wallet: string, executionId: string): Promise<Receipt> {
+  const execution = await getExecution(deps, wallet, executionId);
+  const { status, result, result_hash, signature, completed_at } = execution;
+  if (status !== 'completed' && status !== 'disputed') {
+    const isOver = status === 'failed';
+    const message = isOver ? 'A refunded execution has no receipt' : 'The execution has not been settled yet';
+    throw new ApiError('not_settled', message, { executionId, details: { status } });
+  }
+  if (result === null || result_hash === null || signature === null) {
+    const message = 'This execution is completed and paid, and its result is no longer here';
+    throw new ApiError('result_unavailable', message, { executionId });
+  }
+  const [record, journal, chain] = await Promise.all([
+    deps.views.selectFrom('chain.executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst(),
+    deps.views.selectFrom('executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst(),
+    deps.views.selectFrom('chain.chain_meta').selectAll().executeTakeFirst(),
+  ]);
+  if (!record || !chain || completed_at === null) {
+    const message = 'The chain has not been read up to this execution';
+    throw new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+  // The program takes a record's fee away where the treasury could not receive it, which the journal shows first.
+  const isWaived = record.status === 'open' && journal?.platform_amount === 0n;
+  return {
+    version: 1,
+    program_id: chain.program_id,
+    genesis_hash: chain.genesis_hash,
+    execution_id: executionId,
+    record: record.record,
+    agent_id: record.listing,
+    caller: record.caller,
+    signing_key: record.signing_key,
+    request_hash: record.request_hash,
+    ...(journal && { task: journal.task, parameters: JSON.parse(journal.parameters) }),
+    result,
+    result_hash,
+    signature,
+    execution_signature: execution.execution_signature,
+    price_usdc: toUsdc(record.price),
+    fee_bps: isWaived ? 0 : Number(record.fee_bps),
+    opened_at: execution.initiated_at,
+    settled_at: completed_at,
+    transactions: {
+      open: record.open_signature ?? journal?.open_signature ?? null,
+      settle: record.end_signature ?? journal?.settle_signature ?? null,
+    },
+    archive: execution.archive,
+  };
+}

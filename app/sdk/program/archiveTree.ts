@@ -1,0 +1,86 @@
+/**
+ * The archive's trees in bytes alone: what a leaf is, where a proof leads, and what a tree's account says. It needs no
+ * library of Solana's; archive.ts says the same in the types of the program.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { ByteReader, u8, u32, u64 } from './borsh.ts';
+import { ARCHIVE_LEAF_DOMAIN, constants } from './constants.ts';
+
+/** The 32 bytes that stand for a record in its archive's tree, from its address and its fields as its account had them. */
+export function leafOf(record: Uint8Array, fields: Uint8Array): Uint8Array {
+  return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record, fields));
+}
+
+/** A node of the tree from the two below it. */
+export function archiveNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return keccak_256(concatBytes(left, right));
+}
+
+/** The node above so many levels that hold no leaf. */
+export function emptyArchiveNode(level: number): Uint8Array {
+  let node: Uint8Array = new Uint8Array(32);
+  for (let below = 0; below < level; below += 1) node = archiveNode(node, node);
+  return node;
+}
+
+/** The root that a leaf and the nodes beside its way lead to. It says something only where a tree's account has had it. */
+export function rootOf(leaf: Uint8Array, index: number, proof: readonly Uint8Array[]): Uint8Array {
+  return proof.reduce(
+    (node, sibling, level) => ((index >> level) % 2 === 0 ? archiveNode(node, sibling) : archiveNode(sibling, node)),
+    leaf,
+  );
+}
+
+/** What a tree's account says. */
+export interface TreeAccount {
+  /** Of the archive that owns it, 32 bytes. */
+  authority: Uint8Array;
+  creationSlot: bigint;
+  /** Leaves. */
+  count: number;
+  /** 32 bytes. */
+  root: Uint8Array;
+}
+
+const KIND = 1;
+const HEADER_VERSION = 0;
+const HEADER_BYTES = 56;
+/** Sequence number, index of the latest change and number of changes kept, u64 each. */
+const COUNTERS_BYTES = 24;
+/** Root, path, index and padding. The account ends with a path of the same size: proof, leaf, index and padding. */
+const CHANGE_BYTES = 32 + 32 * constants.archiveDepth + 4 + 4;
+
+/**
+ * Reads a tree's account, which has the layout of SPL Account Compression (`ConcurrentMerkleTreeAccount` of
+ * `@solana/spl-account-compression` reads it too). Throws RangeError where the data are of no such account of our size.
+ */
+export function readTreeAccount(data: Uint8Array): TreeAccount {
+  const header = new ByteReader(data);
+  const kind = [u8.read(header), u8.read(header), u32.read(header), u32.read(header)];
+  const expected = [KIND, HEADER_VERSION, constants.archiveBuffer, constants.archiveDepth];
+  if (data.length !== constants.archiveTreeBytes || kind.some((value, at) => value !== expected[at])) {
+    throw new RangeError("the data are not those of an archive's tree");
+  }
+  const authority = header.take(32);
+  const creationSlot = u64.read(header);
+  const latest = Number(u64.read(new ByteReader(data, HEADER_BYTES + 8)));
+  if (latest >= constants.archiveBuffer) throw new RangeError('the tree has no such change');
+  const root = new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + latest * CHANGE_BYTES).take(32);
+  const count = u32.read(new ByteReader(data, data.length - 8));
+  return { authority, creationSlot, count, root };
+}
+
+/**
+ * The roots that a tree's account remembers, those after its latest `constants.archiveBuffer` leaves at most: leaves are
+ * only ever added, so a proof against any of them still holds. Throws as `readTreeAccount` does.
+ */
+export function readArchiveRoots(data: Uint8Array): Uint8Array[] {
+  readTreeAccount(data);
+  const kept = Number(u64.read(new ByteReader(data, HEADER_BYTES + 16)));
+  const latest = Number(u64.read(new ByteReader(data, HEADER_BYTES + 8)));
+  return Array.from({ length: Math.min(kept, constants.archiveBuffer) }, (_, back) => {
+    const at = (latest - back + constants.archiveBuffer) % constants.archiveBuffer;
+    return new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + at * CHANGE_BYTES).take(32);
+  });
+}

@@ -1,0 +1,172 @@
+/**
+ * A Solana node as a receipt is checked against it: four questions by JSON-RPC over `fetch`, and nothing of Solana's
+ * libraries. A node need not be believed; what it says is only compared.
+ */
+import { z } from 'zod';
+
+/** A node that takes longer for one answer does not answer. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Transactions of one record: its open, its end, its dispute, its archiving, and what strangers add. */
+const MOST_SIGNATURES = 50;
+
+/** A question that has no answer that could be compared, in words for whoever reads the checks. */
+export class Unanswered extends Error {
+  override name = 'Unanswered';
+}
+
+const Instruction = z.object({ programIdIndex: z.int(), accounts: z.array(z.int()), data: z.string() });
+const TokenBalance = z.object({
+  accountIndex: z.int(),
+  owner: z.string().optional(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^[0-9]{1,20}$/) }),
+});
+const TokenBalances = z.array(TokenBalance).nullish();
+const TransactionAnswer = z.object({
+  transaction: z.object({
+    signatures: z.array(z.string()),
+    message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
+  }),
+  meta: z.object({
+    err: z.unknown(),
+    innerInstructions: z.array(z.object({ instructions: z.array(Instruction) })).nullish(),
+    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
+    preTokenBalances: TokenBalances,
+    postTokenBalances: TokenBalances,
+  }),
+});
+
+const AccountAnswer = z.object({
+  value: z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]) }).nullable(),
+});
+
+export interface NodeAccount {
+  /** Base58. */
+  owner: string;
+  data: Uint8Array;
+}
+
+/** What an instruction did, whether the transaction or another program called it. */
+export interface NodeInstruction {
+  program: string;
+  accounts: string[];
+  /** Base58, and as long as another program liked. */
+  data: string;
+}
+
+export interface TokenHolding {
+  /** Base units. */
+  before: bigint;
+  after: bigint;
+  /** The wallet that the token account belongs to; null where the node does not say. */
+  owner: string | null;
+}
+
+export interface NodeTransaction {
+  signature: string;
+  /** Null: it succeeded. */
+  error: string | null;
+  instructions: NodeInstruction[];
+  /** By token account; null where the node keeps no balances. */
+  holdings: Map<string, TokenHolding> | null;
+}
+
+export type SolanaNode = ReturnType<typeof createNode>;
+
+/** Asks the node at this URL; every method throws Unanswered where there is no answer that makes sense. */
+export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch) {
+  async function ask<T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> {
+    let answer: { result?: unknown; error?: { message?: unknown } } | null;
+    try {
+      const response = await send(rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Unanswered(`The node answers ${method} with status ${response.status}.`);
+      answer = JSON.parse(text);
+    } catch (error) {
+      if (error instanceof Unanswered) throw error;
+      const isJson = error instanceof SyntaxError;
+      throw new Unanswered(
+        isJson ? `The node answers ${method} with no JSON.` : `No Solana node answers at ${rpcUrl}.`,
+        {
+          cause: error,
+        },
+      );
+    }
+    if (answer?.error) throw new Unanswered(`The node refuses ${method}: ${String(answer.error.message)}.`);
+    const parsed = schema.safeParse(answer?.result);
+    if (parsed.success) return parsed.data;
+    throw new Unanswered(`The node answers ${method} with what is no such answer.`);
+  }
+
+  return {
+    rpcUrl,
+
+    genesisHash: (): Promise<string> => ask('getGenesisHash', [], z.string()),
+
+    /** An account; null where the node has none. */
+    async account(address: string): Promise<NodeAccount | null> {
+      const options = { encoding: 'base64', commitment: 'confirmed' };
+      const { value } = await ask('getAccountInfo', [address, options], AccountAnswer);
+      return value && { owner: value.owner, data: fromBase64(value.data[0]) };
+    },
+
+    /** A transaction; null where the node's history does not have it. */
+    async transaction(signature: string): Promise<NodeTransaction | null> {
+      const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+      const answer = await ask('getTransaction', [signature, options], TransactionAnswer.nullable());
+      return answer && readTransaction(answer);
+    },
+
+    /** The latest transactions that succeeded and name this address, newest first. */
+    async signaturesOf(address: string): Promise<string[]> {
+      const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' };
+      const schema = z.array(z.object({ signature: z.string(), err: z.unknown() }));
+      const found = await ask('getSignaturesForAddress', [address, options], schema);
+      return found.flatMap(({ signature, err }) => (err === null ? [signature] : []));
+    },
+  };
+}
+
+function readTransaction({ transaction, meta }: z.infer<typeof TransactionAnswer>): NodeTransaction {
+  const { message, signatures } = transaction;
+  const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
+  const keys = [...message.accountKeys, ...writable, ...readonly];
+  const keyAt = (index: number): string => keys[index] ?? '';
+  const inner = (meta.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
+  return {
+    signature: signatures[0] ?? '',
+    error: meta.err == null ? null : JSON.stringify(meta.err),
+    instructions: [...message.instructions, ...inner].map(({ programIdIndex, accounts, data }) => ({
+      program: keyAt(programIdIndex),
+      accounts: accounts.map(keyAt),
+      data,
+    })),
+    holdings: meta.preTokenBalances && meta.postTokenBalances ? holdingsOf(meta, keyAt) : null,
+  };
+}
+
+function holdingsOf(
+  meta: z.infer<typeof TransactionAnswer>['meta'],
+  keyAt: (index: number) => string,
+): Map<string, TokenHolding> {
+  const holdings = new Map<string, TokenHolding>();
+  const add = (list: z.infer<typeof TokenBalances>, when: 'before' | 'after'): void => {
+    for (const { accountIndex, owner, uiTokenAmount } of list ?? []) {
+      const known = holdings.get(keyAt(accountIndex)) ?? { before: 0n, after: 0n, owner: null };
+      const changed = { ...known, [when]: BigInt(uiTokenAmount.amount), owner: owner ?? known.owner };
+      holdings.set(keyAt(accountIndex), changed);
+    }
+  };
+  add(meta.preTokenBalances, 'before');
+  add(meta.postTokenBalances, 'after');
+  return holdings;
+}
+
+/** The bytes of base64 text. Throws where it is none. */
+export function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}

@@ -1,0 +1,166 @@
+/** The two transactions of an execution: the one that put the price into escrow, and the one that paid it out. */
+import { bytesToHex } from '@noble/hashes/utils.js';
+import bs58 from 'bs58';
+import { constants } from '../program/constants.ts';
+import { idl } from '../program/idl/idl.ts';
+import { parseUsdc } from '../wire/usdc.ts';
+import { type Check, type OpenCheck, startCheck } from './checks.ts';
+import { type Claim, keyOf, validity } from './claim.ts';
+import { type NodeInstruction, type NodeTransaction, type SolanaNode, Unanswered } from './node.ts';
+import { decodeInstruction, escrowAddress, PROGRAM, type RecordFields, treasuryAddress } from './onChain.ts';
+import { formatResultHash, formatSignature, verifyResultSignature } from './receipt.ts';
+
+const OPENS = ['open_execution', 'open_execution_with_grant'];
+const SETTLES = ['settle_execution'];
+
+/** An instruction of the program by its name, its arguments, and its accounts by theirs. */
+interface Call {
+  name: string;
+  args: Record<string, unknown>;
+  accounts: Record<string, string>;
+}
+
+interface Known {
+  /** Of the record, where the chain vouches for them. */
+  fields: RecordFields | null;
+  /** The wallet of the listing's creator; null where that is not known. */
+  creator: string | null;
+}
+
+export async function checkOpening(node: SolanaNode, claim: Claim): Promise<Check> {
+  const check = startCheck('opening', node.rpcUrl);
+  const landed = await readLanded(check, node, { claim, names: OPENS, signature: claim.transactions?.open });
+  if (!landed) return check.end();
+  const { args, accounts } = landed.call;
+  check.equal('agent_id', accounts.listing ?? '', claim.agent_id);
+  check.equal('request_hash', hexOf(args.requestHash), claim.request_hash);
+  return check.end();
+}
+
+/** That the program took this signature for this hash, and paid out what the fee leaves, to the base unit. */
+export async function checkSettlement(node: SolanaNode, claim: Claim, { fields, creator }: Known): Promise<Check> {
+  const check = startCheck('settlement', node.rpcUrl);
+  const landed = await readLanded(check, node, { claim, names: SETTLES, signature: claim.transactions?.settle });
+  if (!landed) return check.end();
+  const { transaction, call } = landed;
+  const { resultHash, signature } = call.args as { resultHash: Uint8Array; signature: Uint8Array };
+  check.equal('agent_id', call.accounts.listing ?? '', claim.agent_id ?? fields?.listing);
+  const committed = formatResultHash(resultHash);
+  check.equal(
+    'result_hash',
+    committed,
+    claim.result_hash ?? (fields ? formatResultHash(fields.resultHash) : undefined),
+  );
+  check.equal('signature', formatSignature(signature), claim.signature);
+  const key = claim.signing_key ?? fields?.signingKey;
+  if (key !== undefined) {
+    const isValid = verifyResultSignature(keyOf(key), committed, formatSignature(signature));
+    check.equal('signature of signing_key over result_hash', validity(isValid), 'valid');
+  }
+  comparePayment(check, { transaction, call, creator, terms: termsOf(claim, fields) });
+  return check.end();
+}
+
+const hexOf = (bytes: unknown): string => (bytes instanceof Uint8Array ? bytesToHex(bytes) : '');
+
+function termsOf({ price_usdc, fee_bps }: Claim, fields: RecordFields | null) {
+  const price = price_usdc === undefined ? fields?.price : parseUsdc(price_usdc);
+  const feeBps = fee_bps ?? fields?.feeBps;
+  return price === undefined || feeBps === undefined ? null : { price, feeBps };
+}
+
+interface Payment {
+  transaction: NodeTransaction;
+  call: Call;
+  creator: string | null;
+  terms: { price: bigint; feeBps: number } | null;
+}
+
+/**
+ * What each account got, by the balances that the node kept. The escrow may have held more than the price, which a
+ * stranger sent there: that goes to the treasury, or where the fee was waived because the treasury cannot receive, with
+ * all the rest to the creator.
+ */
+function comparePayment(check: OpenCheck, { transaction, call, creator, terms }: Payment): void {
+  const { holdings } = transaction;
+  const { escrow = '', payout = '', treasury = '', record = '' } = call.accounts;
+  check.equal('escrow', escrow, escrowAddress(record));
+  check.equal('treasury', treasury, treasuryAddress());
+  const held = holdings?.get(escrow);
+  const paid = holdings?.get(payout);
+  if (!terms) {
+    check.lacks('Neither a receipt nor the record says the price.');
+    return;
+  }
+  if (!holdings || !held || !paid) {
+    check.lacks('The node does not say what the token accounts held.');
+    return;
+  }
+  const { price, feeBps } = terms;
+  const fee = (price * BigInt(feeBps)) / constants.bpsDenominator;
+  const kept = holdings.get(treasury);
+  const toTreasury = kept ? kept.after - kept.before : 0n;
+  const excess = held.before - price;
+  const isWaived = feeBps === 0 && toTreasury === 0n;
+  const creatorAmount = price - fee + (isWaived ? excess : 0n);
+  check.equal('escrow held at least the price', `${excess >= 0n}`, 'true');
+  check.equal('base units to the creator', `${paid.after - paid.before}`, `${creatorAmount}`);
+  check.equal('base units to the treasury', `${toTreasury}`, `${held.before - creatorAmount}`);
+  check.equal('base units left in the escrow', `${held.after}`, '0');
+  if (creator === null) check.notes('Whose account was paid was not compared: the listing says who its creator is.');
+  else if (paid.owner === null) check.notes('Whose account was paid was not compared: the node does not say.');
+  else check.equal("owner of the creator's account", paid.owner, creator);
+}
+
+interface Wanted {
+  claim: Claim;
+  /** Any of these instructions. */
+  names: readonly string[];
+  /** Of the transaction; where none is named, the record's own are searched. */
+  signature: string | null | undefined;
+}
+
+/** The transaction, and its call for this record; null where there is nothing to compare, and `check` knows why. */
+async function readLanded(check: OpenCheck, node: SolanaNode, { claim, names, signature }: Wanted) {
+  try {
+    const signatures = signature ? [signature] : await node.signaturesOf(claim.record);
+    for (const candidate of signatures) {
+      const transaction = await node.transaction(candidate);
+      const call = transaction && callOf(transaction, names, claim.record);
+      if (!signature && !call) continue;
+      if (!transaction) {
+        check.lacks('The node does not have the transaction: another may keep a longer history.');
+        return null;
+      }
+      check.equal('transaction', transaction.signature, candidate);
+      check.equal('outcome', transaction.error ?? 'succeeded', 'succeeded');
+      const wanted = `${call?.name ?? names.join(' or ')} of ${claim.record}`;
+      check.equal('instruction', call ? wanted : 'none', wanted);
+      return call && { transaction, call };
+    }
+    check.lacks("No transaction is named, and the node's history of the record has none.");
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error;
+    check.lacks(error.message);
+  }
+  return null;
+}
+
+function callOf({ instructions }: NodeTransaction, names: readonly string[], record: string): Call | null {
+  const calls = instructions.map(readCall);
+  return calls.find((call) => call !== null && names.includes(call.name) && call.accounts.record === record) ?? null;
+}
+
+function readCall({ program, accounts, data }: NodeInstruction): Call | null {
+  if (program !== PROGRAM) return null;
+  try {
+    const decoded = decodeInstruction(bs58.decode(data));
+    const definition = idl.instructions.find(({ name }) => name === decoded?.name);
+    if (!decoded || !definition) return null;
+    const named = definition.accounts.map(({ name }, at) => [name, accounts[at] ?? '']);
+    return { ...decoded, accounts: Object.fromEntries(named) };
+  } catch {
+    // What cannot be read is of no instruction that succeeded.
+    return null;
+  }
+}

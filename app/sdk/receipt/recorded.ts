@@ -1,0 +1,210 @@
+/**
+ * What the chain has of an execution: its record's account, or the leaf that it became, proven against the account of the
+ * tree. From a receipt's own archive nothing is believed: fields make the leaf, leaf and proof the root.
+ */
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { leafOf, readArchiveRoots, readTreeAccount, rootOf } from '../program/archiveTree.ts';
+import { constants } from '../program/constants.ts';
+import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
+import type { ExecutionArchive } from '../wire/wire.ts';
+import { type OpenCheck, startCheck } from './checks.ts';
+import { type Claim, keyOf } from './claim.ts';
+import { fromBase64, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
+import { archiveAddress, decodeFields, decodeInText, PROGRAM, type RecordFields } from './onChain.ts';
+import { formatResultHash, formatUuid } from './receipt.ts';
+
+const SETTLED: readonly string[] = ['completed', 'disputed', 'disputeUpheld'];
+const LAST_ARCHIVE = 2 ** 16 - 1;
+
+/** Asks whoever knows for an archived execution's proof; null where there is none. It need not be believed. */
+export type FindArchive = (executionId: string) => Promise<ExecutionArchive | null>;
+
+/** Where a record was found, before anything of it is compared. */
+export type Found =
+  | { kind: 'account'; account: NodeAccount }
+  | { kind: 'leaf'; archive: ExecutionArchive; archiveAccount: NodeAccount; tree: NodeAccount; treeAddress: string }
+  | { kind: 'nothing'; reason: string };
+
+/** Finds the record: by the proof that the receipt carries, else its account, else a proof that somebody else has. */
+export async function findRecord(node: SolanaNode, claim: Claim, findArchive?: FindArchive): Promise<Found> {
+  try {
+    if (claim.archive) return await findLeaf(node, claim.archive);
+    const account = await node.account(claim.record);
+    if (account) return { kind: 'account', account };
+    const archive = await askForArchive(claim, findArchive);
+    if (archive) return await findLeaf(node, archive);
+    const reason =
+      'The node has no account at the address of the record: it is on another chain, or was archived or closed since, ' +
+      'and nobody gave a proof of its leaf.';
+    return { kind: 'nothing', reason };
+  } catch (error) {
+    if (error instanceof Unanswered) return { kind: 'nothing', reason: error.message };
+    throw error;
+  }
+}
+
+async function findLeaf(node: SolanaNode, archive: ExecutionArchive): Promise<Found> {
+  const index = archive.archive_index;
+  const archiveAccount = index > LAST_ARCHIVE ? null : await node.account(archiveAddress(index));
+  if (!archiveAccount) return { kind: 'nothing', reason: `The node has no archive ${index}.` };
+  const treeAddress = treeOf(archiveAccount);
+  const tree = treeAddress === null ? null : await node.account(treeAddress);
+  if (!treeAddress || !tree) return { kind: 'nothing', reason: `The node has no tree of the archive ${index}.` };
+  return { kind: 'leaf', archive, archiveAccount, tree, treeAddress };
+}
+
+function treeOf({ data }: NodeAccount): string | null {
+  try {
+    return decodeInText('Archive', data).tree;
+  } catch {
+    return null;
+  }
+}
+
+async function askForArchive({ execution_id }: Claim, findArchive?: FindArchive): Promise<ExecutionArchive | null> {
+  // Whoever is asked may be gone; the proof is then as unknown as where nobody is asked.
+  return (await findArchive?.(execution_id).catch(() => null)) ?? null;
+}
+
+/** Compares the record with what is claimed. `fields` are those that the chain vouches for, null where it does not. */
+export async function checkRecord(node: SolanaNode, claim: Claim, found: Found, findArchive?: FindArchive) {
+  const check = startCheck('record', node.rpcUrl);
+  let fields: RecordFields | null = null;
+  if (found.kind === 'nothing') check.lacks(found.reason);
+  else if (found.kind === 'leaf') fields = await proveLeaf(node, claim, { check, found, findArchive });
+  else if (found.account.owner !== PROGRAM) check.lacks("The account at the record's address is not the program's.");
+  else fields = decodeRecord(check, () => decodeInText('ExecutionRecord', found.account.data));
+  if (fields) compareFields(check, claim, fields);
+  return { check: check.end(), fields };
+}
+
+function decodeRecord(check: OpenCheck, decode: () => RecordFields): RecordFields | null {
+  try {
+    return decode();
+  } catch (error) {
+    check.equal('record', `none: ${(error as Error).message}`, 'an ExecutionRecord');
+    return null;
+  }
+}
+
+/** The fields in the leaf; null where they could not be proven, and `check` knows why. */
+async function proveLeaf(
+  node: SolanaNode,
+  claim: Claim,
+  given: { check: OpenCheck; found: Found & { kind: 'leaf' }; findArchive: FindArchive | undefined },
+): Promise<RecordFields | null> {
+  const { check, found, findArchive } = given;
+  const { archive, tree, treeAddress } = found;
+  if (found.archiveAccount.owner !== PROGRAM || tree.owner !== PROGRAM) {
+    check.lacks("The accounts of the archive are not the program's.");
+    return null;
+  }
+  const fields = decodeRecord(check, () => decodeFields(fromBase64(archive.fields)));
+  if (!fields) return null;
+  check.equal('archive.record', archive.record, claim.record);
+  check.equal('archive.archive', archive.archive, archiveAddress(archive.archive_index));
+  check.equal('archive.tree', archive.tree, treeAddress);
+  const { leaf, root } = rootFrom(claim, archive);
+  check.equal('archive.leaf', archive.leaf, leaf);
+  check.equal('archive.root', archive.root, root);
+  const isProven = compareRoot(check, archive, { root, tree });
+  if (isProven === null) {
+    // The tree has grown past the roots that its account keeps, and only a proof of now can tell.
+    const fresh = await askForArchive(claim, findArchive);
+    if (fresh?.fields !== archive.fields) {
+      check.lacks('The tree has grown since: it takes a new proof of the same leaf, and nobody gave one.');
+    } else {
+      const present = rootFrom(claim, fresh).root;
+      if (compareRoot(check, fresh, { root: present, tree }) === null) {
+        check.lacks(
+          'Neither the proof of the receipt nor the one that was asked for leads to a root that the tree has.',
+        );
+      } else await checkArchiving(node, check, found);
+      return readRoots(tree).includes(present) ? fields : null;
+    }
+    return null;
+  }
+  await checkArchiving(node, check, found);
+  return isProven ? fields : null;
+}
+
+/** Whether the tree has the root: null where it has had more roots than its account keeps, of which this may be one. */
+function compareRoot(
+  check: OpenCheck,
+  { leaf_index, proof }: ExecutionArchive,
+  { root, tree }: { root: string; tree: NodeAccount },
+): boolean | null {
+  const roots = readRoots(tree);
+  if (roots.length === 0) {
+    check.lacks('The account of the tree is none.');
+    return false;
+  }
+  const { count } = readTreeAccount(tree.data);
+  if (leaf_index >= count || proof.length !== constants.archiveDepth) {
+    check.equal('archive.leaf_index', `${leaf_index}`, `one of the tree's ${count} leaves`);
+    return false;
+  }
+  const isThere = roots.includes(root);
+  if (!isThere && count >= constants.archiveBuffer) return null;
+  check.equal('root that fields and proof lead to', root, isThere ? root : roots[0]);
+  return isThere;
+}
+
+/** As hex, the present one first; none where the data are of no tree. */
+function readRoots({ data }: NodeAccount): string[] {
+  try {
+    return readArchiveRoots(data).map(bytesToHex);
+  } catch {
+    return [];
+  }
+}
+
+function rootFrom({ record }: Claim, { fields, proof, leaf_index }: ExecutionArchive): { leaf: string; root: string } {
+  const leaf = leafOf(keyOf(record), fromBase64(fields));
+  const nodes = proof.map((node) => hexToBytes(node));
+  return { leaf: bytesToHex(leaf), root: bytesToHex(rootOf(leaf, leaf_index, nodes)) };
+}
+
+/** The transaction that made the leaf proves nothing more; one that is named wrongly is still wrong. */
+async function checkArchiving(
+  node: SolanaNode,
+  check: OpenCheck,
+  { archive, treeAddress }: Found & { kind: 'leaf' },
+): Promise<void> {
+  const unknown = 'Whether archive.transaction is the one that archived it was not checked: ';
+  try {
+    const transaction = await node.transaction(archive.transaction);
+    const adds = transaction?.instructions.some(
+      ({ program, accounts }) => program === PROGRAM && accounts.includes(treeAddress),
+    );
+    if (adds === undefined) check.notes(`${unknown}the node's history does not have it.`);
+    else check.equal('archive.transaction', adds ? 'adds to the tree' : 'another', 'adds to the tree');
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error;
+    check.notes(unknown + error.message);
+  }
+}
+
+function compareFields(check: OpenCheck, claim: Claim, fields: RecordFields): void {
+  const { status } = fields;
+  check.equal('status', status, SETTLED.includes(status) ? status : 'completed, disputed or disputeUpheld');
+  check.equal('execution_id', formatUuid(fields.executionId), claim.execution_id);
+  check.equal('agent_id', fields.listing, claim.agent_id);
+  check.equal('caller', fields.caller, claim.caller);
+  check.equal('signing_key', fields.signingKey, claim.signing_key);
+  check.equal('request_hash', bytesToHex(fields.requestHash), claim.request_hash);
+  check.equal('result_hash', formatResultHash(fields.resultHash), claim.result_hash);
+  const { price_usdc } = claim;
+  check.equal(
+    'price_usdc',
+    formatUsdc(fields.price),
+    price_usdc === undefined ? undefined : formatUsdc(parseUsdc(price_usdc)),
+  );
+  check.equal('fee_bps', `${fields.feeBps}`, claim.fee_bps?.toString());
+  check.equal('opened_at', `${fields.openedAt}`, secondsOf(claim.opened_at));
+  check.equal('settled_at', `${fields.settledAt}`, secondsOf(claim.settled_at));
+}
+
+/** Unix seconds, as the chain has them. */
+const secondsOf = (time: string | undefined): string | undefined =>
+  time === undefined ? undefined : `${Date.parse(time) / 1_000}`;

@@ -1,0 +1,38 @@
+/**
+ * The file of a creator's signing key, in the form of solana-keygen: a JSON array of 64 bytes, seed then public key.
+ */
+import nacl from 'tweetnacl';
+
+const LENGTH = 64;
+
+/** The file's text. Throws where the key's halves do not belong together. */
+export function encodeSigningKey(signingKey: Uint8Array): string {
+  requireSigningKey(signingKey, 'this key');
+  return `${JSON.stringify([...signingKey])}\n`;
+}
+
+/** The key in a file's text. Throws, naming the file, where it is no array of 64 bytes or its halves do not fit. */
+export function parseSigningKey(text: string, file: string): Uint8Array {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  const isByte = (byte: unknown): boolean => Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) <= 255;
+  if (!Array.isArray(value) || value.length !== LENGTH || !value.every(isByte)) {
+    throw new Error(`${file} is not a key file: it must be a JSON array of ${LENGTH} bytes`);
+  }
+  const signingKey = Uint8Array.from(value);
+  requireSigningKey(signingKey, file);
+  return signingKey;
+}
+
+/** Signing with a public half of another key would reveal the secret one, so halves that do not fit are refused. */
+function requireSigningKey(signingKey: Uint8Array, what: string): void {
+  if (signingKey.length !== LENGTH) throw new Error(`${what} must be ${LENGTH} bytes, not ${signingKey.length}`);
+  const { publicKey } = nacl.sign.keyPair.fromSeed(signingKey.subarray(0, 32));
+  if (!publicKey.every((byte, index) => byte === signingKey[32 + index])) {
+    throw new Error(`${what} is damaged: its public half does not belong to its secret half`);
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Checks a receipt: by itself, then against any Solana node, in a browser as in Node, with nobody to trust. Each check
+ * says what it compared. What cannot be known is never held against the receipt, and no node decides about a hash or a
+ * signature.
+ */
+import { idl } from '../program/idl/idl.ts';
+import { Receipt } from '../wire/receipt.ts';
+import { CHECKS, type Check, type CheckName, notChecked, startCheck } from './checks.ts';
+import { type Claim, checkExecutionSignature, checkRequestHash, checkResultHash, checkSignature } from './claim.ts';
+import { createNode, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
+import { decodeInText, PROGRAM, type RecordFields, recordAddress } from './onChain.ts';
+import { checkOpening, checkSettlement } from './paid.ts';
+import { parseUuid } from './receipt.ts';
+import { checkRecord, type FindArchive, type Found, findRecord } from './recorded.ts';
+
+export type { Check, CheckName, Comparison } from './checks.ts';
+export { CHECKS } from './checks.ts';
+
+export interface VerifyOptions {
+  /** JSON-RPC URL of a Solana node that you trust, or trust more than who gave you the receipt; null: no network. */
+  rpcUrl: string | null;
+  /** Default the platform's own. */
+  fetch?: typeof fetch;
+  /** Told each check as soon as it is made. */
+  onCheck?: (check: Check) => void;
+  /** Asked for the proof of an archived execution where the receipt has none, or only one that the tree has outgrown. */
+  findArchive?: FindArchive;
+}
+
+const NO_NETWORK = 'No node was named, so the chain was not asked.';
+
+/** Checks a receipt, whatever was given for one. Returns every check of `CHECKS`, in that order; never throws for it. */
+export async function verifyReceipt(receipt: unknown, options: VerifyOptions): Promise<Check[]> {
+  const { checks, add } = collect(options);
+  const shape = startCheck('shape', 'receipt');
+  const { data: claim, error } = Receipt.safeParse(receipt);
+  if (!claim) {
+    for (const { path, message } of error.issues) shape.equal(path.join('.') || 'receipt', 'malformed', message);
+    add(shape.end());
+    for (const name of CHECKS.slice(1)) add(notChecked(name, 'receipt', 'It is not the shape of a receipt.'));
+    return checks;
+  }
+  shape.equal('version', `${claim.version}`, '1');
+  add(shape.end());
+  await verify(claim, { ...options, add });
+  return checks;
+}
+
+/**
+ * Checks an execution of which there is only the id: what a node says of it fits together, and its money went where it
+ * had to. Result and signatures are the receipt's to show, and are not checked.
+ */
+export async function verifyExecution(executionId: string, options: VerifyOptions): Promise<Check[]> {
+  const id = parseUuid(executionId);
+  if (!id) throw new RangeError('an execution id is a UUID in lower case');
+  const { checks, add } = collect(options);
+  add(notChecked('shape', 'receipt', 'There is no receipt, only the id of the execution.'));
+  await verify({ program_id: PROGRAM, execution_id: executionId, record: recordAddress(id) }, { ...options, add });
+  return checks;
+}
+
+function collect({ onCheck }: VerifyOptions) {
+  const checks: Check[] = [];
+  const add = (check: Check): void => {
+    checks.push(check);
+    onCheck?.(check);
+  };
+  return { checks, add };
+}
+
+async function verify(claim: Claim, options: VerifyOptions & { add: (check: Check) => void }): Promise<void> {
+  const { add, rpcUrl, findArchive } = options;
+  for (const check of [checkResultHash, checkSignature, checkRequestHash, checkExecutionSignature]) add(check(claim));
+  if (rpcUrl === null) {
+    for (const name of CHECKS.slice(CHECKS.indexOf('genesis_hash'))) add(withoutNode(name, claim));
+    return;
+  }
+  const node = createNode(rpcUrl, options.fetch);
+  add(await checkGenesis(node, claim));
+  const found = await findRecord(node, claim, findArchive);
+  add(checkProgram(claim, rpcUrl, found));
+  const { check, fields } = await checkRecord(node, claim, found, findArchive);
+  add(check);
+  const listing = await readListing(node, claim.agent_id ?? fields?.listing);
+  add(checkSigningKey(claim, rpcUrl, { fields, listing }));
+  add(await checkOpening(node, claim));
+  add(await checkSettlement(node, claim, { fields, creator: listing.found?.creator ?? null }));
+}
+
+function withoutNode(name: CheckName, claim: Claim): Check {
+  return name === 'program'
+    ? checkProgram(claim, 'receipt', { kind: 'nothing', reason: NO_NETWORK })
+    : notChecked(name, 'receipt', NO_NETWORK);
+}
+
+async function checkGenesis(node: SolanaNode, { genesis_hash }: Claim): Promise<Check> {
+  const check = startCheck('genesis_hash', node.rpcUrl);
+  try {
+    const genesis = await node.genesisHash();
+    check.equal('genesis_hash', genesis, genesis_hash);
+    if (genesis_hash === undefined)
+      check.lacks(`No receipt says which chain is meant; that of the node is ${genesis}.`);
+  } catch (error) {
+    check.lacks(reasonOf(error));
+  }
+  return check.end();
+}
+
+/** That it is our program, that the record is at its place, and that the program owns what stands there. */
+function checkProgram(claim: Claim, source: string, found: Found): Check {
+  const check = startCheck('program', source);
+  check.equal('program_id', claim.program_id, idl.address);
+  const id = parseUuid(claim.execution_id);
+  check.equal('record', claim.record, id ? recordAddress(id) : 'none: the execution_id is no UUID');
+  if (found.kind === 'account') check.equal("owner of the record's account", found.account.owner, PROGRAM);
+  if (found.kind === 'leaf') {
+    check.equal("owner of the archive's account", found.archiveAccount.owner, PROGRAM);
+    check.equal("owner of the tree's account", found.tree.owner, PROGRAM);
+  }
+  if (found.kind === 'nothing') check.lacks(found.reason);
+  return check.end();
+}
+
+interface Listing {
+  /** Null where the node has none, or does not answer. */
+  found: { signingKey: string; creator: string } | null;
+  reason: string;
+}
+
+async function readListing(node: SolanaNode, address: string | undefined): Promise<Listing> {
+  if (address === undefined) return { found: null, reason: 'Nobody says which listing it was.' };
+  let account: NodeAccount | null;
+  try {
+    account = await node.account(address);
+  } catch (error) {
+    return { found: null, reason: reasonOf(error) };
+  }
+  try {
+    if (account?.owner === PROGRAM) return { found: decodeInText('AgentListing', account.data), reason: '' };
+  } catch {
+    // Data that are of no listing are told as no listing.
+  }
+  return { found: null, reason: `The node has no listing at ${address}.` };
+}
+
+/** Listings change their keys: the present one will do, or the one that the record was opened with. */
+function checkSigningKey(
+  { signing_key }: Claim,
+  source: string,
+  { fields, listing }: { fields: RecordFields | null; listing: Listing },
+): Check {
+  const check = startCheck('signing_key', source);
+  const present = listing.found?.signingKey;
+  if (signing_key === undefined) check.lacks('There is no receipt whose key could be compared.');
+  else if (present === signing_key) check.equal('signing_key of the listing', present, signing_key);
+  else if (fields) {
+    check.equal('signing_key of the record', fields.signingKey, signing_key);
+    check.notes(present === undefined ? listing.reason : `The listing has another key now: ${present}.`);
+  } else if (present === undefined) check.lacks(listing.reason);
+  else check.lacks(`The listing has the key ${present} now, and there is no record that says which it had.`);
+  return check.end();
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Unanswered) return error.message;
+  throw error;
+}

@@ -1,0 +1,357 @@
+/**
+ * `execution receipt` and `execution verify` on a real node: what holds, what is found where somebody changed the receipt,
+ * and what is left of it once its record has been archived.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import { RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
+import { constants, findArchive, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { executionMessage, hashResult, requestHash, signMessage } from '../../app/sdk/receipt/receipt.ts';
+import { CHECKS, type Check, type CheckName, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import type { Receipt } from '../../app/sdk/wire/receipt.ts';
+import { until } from '../harness/edge/until.ts';
+import { FEE, PRICE } from '../harness/node/marketplace.ts';
+import type { CallRule } from '../harness/node/rpcProxy.ts';
+import { ROOT } from '../local/start.ts';
+import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
+import { runHere } from './run.ts';
+
+/** Of a tree's account: how many changes it keeps, behind sequence number and latest change. */
+const KEPT_OFFSET = 56 + 16;
+
+describe('the command line: receipts', function () {
+  this.timeout(120_000);
+  let stage: ReceiptStage;
+  let stranger: Keypair;
+  let receipt: Receipt;
+  let file: string;
+
+  before(async () => {
+    stage = await startReceiptStage();
+    stranger = stage.market.callers[1]!.wallet;
+  });
+  after(() => stage?.stop());
+
+  it('receipt: a caller takes one, and every check of it passes at any node, without the service', async () => {
+    const before = await stage.market.balances();
+    const id = await stage.pay('sum');
+    file = stage.terminal.path('receipt.json');
+    expect(await stage.take(id, '--file', file)).to.deep.equal({ execution_id: id, file });
+    receipt = await stage.take(id);
+    expect(receipt).to.deep.include({
+      execution_id: id,
+      task: 'sum',
+      result: 'done: sum',
+      price_usdc: 0.25,
+      archive: null,
+    });
+    expect(receipt.execution_signature).to.match(/^ed25519:/);
+    const after = await stage.market.balances();
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
+
+    const { code, stdout, stderr } = await stage.run(file);
+    expect(code, stderr).to.equal(0);
+    const { checks, ...counts } = JSON.parse(stdout) as { checks: Check[] };
+    expect(counts).to.deep.equal({ passed: CHECKS.length, failed: 0, not_checked: 0 });
+    const paid = Object.fromEntries(of(checks, 'settlement').compared.map(({ what, got }) => [what, got]));
+    expect(paid).to.include({
+      outcome: 'succeeded',
+      'base units to the creator': `${after.creator - before.creator}`,
+      'base units to the treasury': `${after.treasury - before.treasury}`,
+      'base units left in the escrow': '0',
+      "owner of the creator's account": stage.market.creator.publicKey.toBase58(),
+    });
+    expect([after.creator - before.creator, after.treasury - before.treasury]).to.deep.equal([PRICE - FEE, FEE]);
+    expect(of(checks, 'record')).to.deep.include({ source: stage.market.node.rpcUrl, reason: null });
+    for (const check of checks)
+      for (const { got, expected, what } of check.compared) expect(got, what).to.equal(expected);
+  });
+
+  it('verify: tells a person the same line by line, and who it asked', async () => {
+    const { code, stdout } = await runHere(['execution', 'verify', file, '--rpc-url', stage.market.node.rpcUrl]);
+    expect(code).to.equal(0);
+    expect(stdout).to.include(`passed       settlement (${stage.market.node.rpcUrl})\n`);
+    expect(stdout).to.include('             base units to the creator: 247500\n');
+    expect(stdout).to.match(/passed: 11\nfailed: 0\nnot_checked: 0\n$/);
+  });
+
+  it('verify: asks the service for a node where none is named, and does without where there is none', async () => {
+    const asked = await runHere(['execution', 'verify', file, '--base-url', stage.market.relay.url, '--json']);
+    expect(JSON.parse(asked.stdout)).to.include({ passed: CHECKS.length });
+    const alone = await runHere(['execution', 'verify', file, '--base-url', NOBODY, '--json']);
+    expect(alone.code).to.equal(0);
+    expect(JSON.parse(alone.stdout)).to.include({ passed: PURE.length, failed: 0, not_checked: 6 });
+    expect(alone.stderr).to.include('No node is named').and.include(`Nothing answers at ${NOBODY}`);
+  });
+
+  it('verify: what the chain has of an execution, by its id alone', async () => {
+    const { code, stdout } = await stage.run(receipt.execution_id);
+    expect(code).to.equal(0);
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    expect(named(checks, 'passed')).to.deep.equal(['program', 'record', 'opening', 'settlement']);
+    expect(named(checks, 'failed')).to.deep.equal([]);
+    const paid = of(checks, 'settlement').compared.map(({ what }) => what);
+    expect(paid).to.include.members(['signature of signing_key over result_hash', 'base units to the creator']);
+  });
+
+  it('a refunded execution has no receipt, and its id does not pass for a paid one', async () => {
+    const before = await stage.market.balances();
+    const error = await stage.client.execute(stage.market.agentId, { task: 'fail' }).catch((thrown) => thrown);
+    const id = error.executionId as string;
+    const words = ['execution', 'receipt', id, '--base-url', stage.market.relay.url];
+    const refusal = 'A refunded execution has no receipt (not_settled)\n';
+    await until('the refund is shown', async () => (await stage.client.getExecution(id)).status === 'failed');
+    expect(await stage.terminal.refused(stage.market.callers[0]!.wallet, ...words)).to.equal(refusal);
+    expect(await stage.terminal.refused(stranger, ...words)).to.include('(execution_not_found)');
+    expect(await stage.market.balances()).to.deep.equal(before);
+    const { code, stdout, stderr } = await stage.run(id);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'The chain does not show it as settled.\n' });
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    expect(named(checks, 'failed')).to.deep.equal(['record']);
+    expect(of(checks, 'record').compared).to.deep.include({
+      what: 'status',
+      got: 'refunded',
+      expected: 'completed, disputed or disputeUpheld',
+    });
+    expect(of(checks, 'settlement').state).to.equal('not_checked');
+  });
+
+  it('examples/receipt.ts: says the same of a receipt, and of a changed one', async () => {
+    const check = (path: string) =>
+      promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/receipt.ts', path], {
+        cwd: ROOT,
+        env: { ...process.env, RPC_URL: stage.market.node.rpcUrl },
+      });
+    const { stdout } = await check(file);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.trim()),
+    ).to.deep.equal(CHECKS.map((name) => `${name} passed`));
+    const refusal = await check(stage.write('changed.json', { ...receipt, result: 'x' })).catch((error) => error);
+    expect(refusal).to.include({ code: 1 });
+    expect(refusal.stdout).to.include('result_hash failed');
+  });
+
+  it('refuses what is neither an id nor a receipt', async () => {
+    const told = async (given: string) => {
+      const { code, stderr } = await stage.run(given);
+      expect(code).to.equal(1);
+      return stderr;
+    };
+    expect(await told(stage.terminal.path('none.json'))).to.include('cannot be read, and is no execution_id');
+    expect(await told(stage.terminal.file('junk.json', '{'))).to.include('is no receipt: it is not JSON');
+    expect(await told(stage.write('shape.json', { ...receipt, caller: 7 }))).to.equal('The receipt does not hold.\n');
+  });
+
+  describe('a receipt that somebody changed fails at', () => {
+    const stranger58 = Keypair.generate().publicKey.toBase58();
+    const key = Keypair.generate();
+    const transaction = bs58.encode(Buffer.alloc(64, 5));
+    const CHANGES: [keyof Receipt | string, (given: Receipt) => Partial<Receipt>, CheckName[], CheckName[]?][] = [
+      ['genesis_hash', () => ({ genesis_hash: stranger58 }), ['genesis_hash']],
+      ['program_id', () => ({ program_id: stranger58 }), ['execution_signature', 'program']],
+      ['agent_id', () => ({ agent_id: stranger58 }), ['record', 'opening', 'settlement']],
+      ['caller', () => ({ caller: stranger58 }), ['record']],
+      [
+        'signing_key',
+        () => ({ signing_key: key.publicKey.toBase58() }),
+        ['signature', 'execution_signature', 'record', 'signing_key', 'settlement'],
+      ],
+      [
+        'another creator, who signed everything anew',
+        (given) => {
+          const parts = [given.program_id, given.execution_id, given.request_hash, given.result_hash] as const;
+          return {
+            signing_key: key.publicKey.toBase58(),
+            signature: signMessage(key.secretKey, given.result_hash),
+            execution_signature: signMessage(key.secretKey, executionMessage(...parts)),
+          };
+        },
+        ['record', 'signing_key', 'settlement'],
+      ],
+      [
+        'another request, hashed anew',
+        () => ({ task: 'x', parameters: {}, request_hash: Buffer.from(requestHash('x')).toString('hex') }),
+        ['execution_signature', 'record', 'opening'],
+      ],
+      [
+        'another result, hashed anew',
+        () => ({ result: 'x', result_hash: hashResult('x') }),
+        ['signature', 'execution_signature', 'record', 'settlement'],
+      ],
+      ['result', () => ({ result: 'x' }), ['result_hash']],
+      ['task', () => ({ task: 'x' }), ['request_hash']],
+      ['price_usdc', () => ({ price_usdc: 0.250001 }), ['record', 'settlement']],
+      ['fee_bps', () => ({ fee_bps: 99 }), ['record', 'settlement']],
+      ['opened_at', () => ({ opened_at: '2020-01-01T00:00:00.000Z' }), ['record']],
+      ['settled_at', () => ({ settled_at: '2020-01-01T00:00:00.500Z' }), ['record']],
+      [
+        'transactions that are each other',
+        ({ transactions: { open, settle } }) => ({ transactions: { open: settle, settle: open } }),
+        ['opening', 'settlement'],
+      ],
+      [
+        'transactions that nobody has',
+        () => ({ transactions: { open: transaction, settle: transaction } }),
+        [],
+        ['opening', 'settlement'],
+      ],
+      [
+        'transactions that are not named, which are found',
+        () => ({ transactions: { open: null, settle: null } }),
+        [],
+        [],
+      ],
+    ];
+    for (const [what, change, failed, unknown = []] of CHANGES) {
+      it(what, async () => {
+        const changed = { ...receipt, ...change(receipt) };
+        const checks = await stage.verifyBy(null, changed);
+        expect({ failed: named(checks, 'failed'), unknown: named(checks, 'not_checked') }).to.deep.equal({
+          failed,
+          unknown,
+        });
+        const { code } = await stage.run(stage.write('changed.json', changed));
+        expect(code).to.equal(failed.length > 0 ? 1 : 0);
+      });
+    }
+
+    it('another execution of the same caller: each fits in itself, not with what the first one says', async () => {
+      const next = await stage.take(await stage.pay('sum'));
+      const { execution_id, record, transactions } = next;
+      const checks = await stage.verifyBy(null, { ...receipt, execution_id, record, transactions });
+      expect(named(checks, 'failed')).to.include.members(['execution_signature']);
+      expect(named(await stage.verifyBy(null, { ...receipt, transactions }), 'failed')).to.deep.equal([
+        'opening',
+        'settlement',
+      ]);
+    });
+  });
+
+  describe('after its record was archived', () => {
+    let later: Receipt;
+    let archived: Receipt;
+    const travel = async (seconds: number) => stage.market.node.timeTravel((await stage.market.node.now()) + seconds);
+    const archive = (...words: string[]) => stage.terminal.done(stranger, 'archive', 'run', ...words);
+    const settledBefore = async (id: string) => {
+      const shown = async () => (await stage.take(id)).archive !== null;
+      await until('the proof is shown', shown);
+      return stage.take(id);
+    };
+
+    before(async () => {
+      await travel(80_000);
+      later = await stage.take(await stage.pay('later'));
+      await travel(constants.endedRecordSeconds - 80_000 + 60);
+      await archive('--make-tree');
+      archived = await settledBefore(receipt.execution_id);
+      await travel(80_000);
+      await archive();
+      later = await settledBefore(later.execution_id);
+    });
+
+    it('the receipt of now carries the proof, and every check passes', async () => {
+      expect(archived).to.deep.equal({ ...receipt, archive: archived.archive });
+      const checks = await stage.verifyBy(null, archived);
+      expect(named(checks, 'passed')).to.deep.equal([...CHECKS]);
+      expect(of(checks, 'record').compared.map(({ what }) => what)).to.include.members([
+        'root that fields and proof lead to',
+        'archive.transaction',
+        'price_usdc',
+      ]);
+    });
+
+    it('the receipt of before needs the proof from somebody, who need not be believed', async () => {
+      expect((await stage.market.node.connection.getAccountInfo(findArchive(0)))?.owner.equals(PROGRAM_ID)).to.equal(
+        true,
+      );
+      const alone = await stage.run(file);
+      expect(alone.code).to.equal(0);
+      const { checks } = JSON.parse(alone.stdout) as { checks: Check[] };
+      expect(named(checks, 'not_checked')).to.deep.equal(['program', 'record']);
+      expect(of(checks, 'record').reason).to.include('nobody gave a proof of its leaf');
+      const helped = await stage.run(file, stage.market.node.rpcUrl, stage.market.relay.url);
+      expect(JSON.parse(helped.stdout)).to.include({ passed: CHECKS.length, failed: 0 });
+      const byId = await stage.run(receipt.execution_id, stage.market.node.rpcUrl, stage.market.relay.url);
+      expect(named(JSON.parse(byId.stdout).checks, 'passed')).to.deep.equal([
+        'program',
+        'record',
+        'opening',
+        'settlement',
+      ]);
+      const findArchive0 = async () => later.archive;
+      const misled = await verifyReceipt(receipt, { rpcUrl: stage.market.node.rpcUrl, findArchive: findArchive0 });
+      expect(named(misled, 'failed')).to.deep.equal(['record']);
+    });
+
+    const flipped = (hex: string): string => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
+    type Proof = NonNullable<Receipt['archive']>;
+    const flippedByte = (base64: string, at: number): string => {
+      const data = Buffer.from(base64, 'base64');
+      data[at]! ^= 1;
+      return data.toString('base64');
+    };
+    const CHANGES: [what: string, change: (proof: Proof) => Partial<Proof>][] = [
+      ['archive', ({ tree }) => ({ archive: tree })],
+      ['tree', ({ archive }) => ({ tree: archive })],
+      ['leaf_index', ({ leaf_index }) => ({ leaf_index: leaf_index ^ 1 })],
+      ['leaf_index that the tree has not', () => ({ leaf_index: 2 ** 20 - 1 })],
+      ['record', ({ archive }) => ({ record: archive })],
+      ['fields', ({ fields }) => ({ fields: flippedByte(fields, RECORD_OFFSETS.price - 8) })],
+      ['fields that end early', () => ({ fields: 'AAAA' })],
+      ['fields that are no base64', () => ({ fields: 'AAAAA' })],
+      ['leaf', ({ leaf }) => ({ leaf: flipped(leaf) })],
+      ['proof', ({ proof }) => ({ proof: [flipped(proof[0]!), ...proof.slice(1)] })],
+      ['root', ({ root }) => ({ root: flipped(root) })],
+      ['transaction', () => ({ transaction: receipt.transactions.settle! })],
+    ];
+    for (const [what, change] of CHANGES) {
+      it(`another archive.${what} fails at the record`, async () => {
+        const proof = archived.archive!;
+        const checks = await stage.verifyBy(null, { ...archived, archive: { ...proof, ...change(proof) } });
+        expect(named(checks, 'failed')).to.deep.equal(['record']);
+        expect(named(checks, 'passed')).to.include.members([...PURE, 'genesis_hash', 'opening', 'settlement']);
+      });
+    }
+
+    it('an archive that is not there is unknown', async () => {
+      for (const archive_index of [1, 70_000]) {
+        const checks = await stage.verifyBy(null, { ...archived, archive: { ...archived.archive!, archive_index } });
+        expect(named(checks, 'failed')).to.deep.equal([]);
+        expect(of(checks, 'record').reason).to.equal(`The node has no archive ${archive_index}.`);
+      }
+    });
+
+    it('a proof that the tree has outgrown takes a new one of the same leaf', async () => {
+      const { tree } = archived.archive!;
+      // As the account is once 64 leaves have come: it keeps fewer roots than there were.
+      const grown: CallRule = async ({ method, params }, forward) => {
+        if (method !== 'getAccountInfo' || params[0] !== tree) return null;
+        // biome-ignore lint/suspicious/noExplicitAny: an answer of a node
+        const answer: any = await forward();
+        const data = Buffer.from(answer.result.value.data[0], 'base64');
+        data.writeBigUInt64LE(1n, KEPT_OFFSET);
+        data.writeUInt32LE(constants.archiveBuffer, data.length - 8);
+        answer.result.value.data[0] = data.toString('base64');
+        return { json: answer };
+      };
+      const fresh = (await stage.take(archived.execution_id)).archive as Proof;
+      expect(fresh.root).to.not.equal(archived.archive!.root);
+      const alone = await stage.verifyBy(grown, archived);
+      expect(named(alone, 'not_checked')).to.deep.equal(['record']);
+      expect(of(alone, 'record').reason).to.include('takes a new proof');
+      stage.proxy.onCall(grown);
+      const given = (archive: Proof | null) =>
+        verifyReceipt(archived, { rpcUrl: stage.proxy.rpcUrl, findArchive: async () => archive });
+      expect(named(await given(fresh), 'passed')).to.deep.equal([...CHECKS]);
+      expect(of(await given(archived.archive), 'record').reason).to.include('Neither the proof');
+      expect(of(await given(later.archive), 'record').state).to.equal('not_checked');
+      stage.proxy.onCall(null);
+    });
+  });
+});

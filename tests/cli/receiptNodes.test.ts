@@ -1,0 +1,275 @@
+/** A receipt against nodes that lie, fail or are of another chain: what they can make of it, and what they cannot. */
+import { expect } from 'chai';
+import { LISTING_OFFSETS, RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
+import { hashResult } from '../../app/sdk/receipt/receipt.ts';
+import { CHECKS, type CheckName, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import type { Receipt } from '../../app/sdk/wire/receipt.ts';
+import { startNode } from '../harness/node/node.ts';
+import type { CallRule } from '../harness/node/rpcProxy.ts';
+import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
+
+describe('the command line: receipts and nodes that are not to be trusted', function () {
+  this.timeout(120_000);
+  let stage: ReceiptStage;
+  let receipt: Receipt;
+
+  before(async () => {
+    stage = await startReceiptStage();
+    receipt = await stage.take(await stage.pay('sum'));
+  });
+  after(() => stage?.stop());
+
+  describe('a node that lies', () => {
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of a node, changed in one place
+    type Answer = any;
+    const lie =
+      (method: string, about: () => string | null, change: (answer: Answer) => unknown): CallRule =>
+      async (call, forward) => {
+        const subject = about();
+        if (call.method !== method || (subject !== null && call.params[0] !== subject)) return null;
+        const answer: Answer = await forward();
+        answer.result = change(answer.result);
+        return { json: answer };
+      };
+    const bytes = (change: (data: Buffer) => void) => (result: Answer) => {
+      const data = Buffer.from(result.value.data[0], 'base64');
+      change(data);
+      result.value.data[0] = data.toString('base64');
+      return result;
+    };
+    const balances = (change: (balance: Answer) => void) => (result: Answer) => {
+      for (const balance of result.meta.postTokenBalances) change(balance);
+      return result;
+    };
+    const record = () => receipt.record;
+    const listing = () => receipt.agent_id;
+    const settle = () => receipt.transactions.settle;
+    const LIES: [what: string, rule: CallRule, failed: CheckName[], unknown: CheckName[]][] = [
+      [
+        'the chain',
+        lie(
+          'getGenesisHash',
+          () => null,
+          () => 'x',
+        ),
+        ['genesis_hash'],
+        [],
+      ],
+      [
+        'the owner of the record',
+        lie('getAccountInfo', record, (r) => ({ ...r, value: { ...r.value, owner: NOBODY } })),
+        ['program'],
+        ['record'],
+      ],
+      [
+        'that there is a record',
+        lie('getAccountInfo', record, (r) => ({ ...r, value: null })),
+        [],
+        ['program', 'record'],
+      ],
+      [
+        'what the record is',
+        lie(
+          'getAccountInfo',
+          record,
+          bytes((data) => data.fill(0, 0, 8)),
+        ),
+        ['record'],
+        [],
+      ],
+      [
+        'a record that ends early',
+        lie('getAccountInfo', record, (r) => ({ ...r, value: { ...r.value, data: ['', 'base64'] } })),
+        ['record'],
+        [],
+      ],
+      [
+        'the status',
+        lie(
+          'getAccountInfo',
+          record,
+          bytes((data) => data.writeUInt8(0, RECORD_OFFSETS.status)),
+        ),
+        ['record'],
+        [],
+      ],
+      [
+        'the price',
+        lie(
+          'getAccountInfo',
+          record,
+          bytes((data) => data.writeUInt8(1, RECORD_OFFSETS.price)),
+        ),
+        ['record'],
+        [],
+      ],
+      [
+        'the result hash',
+        lie(
+          'getAccountInfo',
+          record,
+          bytes((data) => data.fill(1, RECORD_OFFSETS.resultHash, RECORD_OFFSETS.resultHash + 32)),
+        ),
+        ['record'],
+        [],
+      ],
+      [
+        'when it was settled',
+        lie(
+          'getAccountInfo',
+          record,
+          bytes((data) => data.fill(255, RECORD_OFFSETS.settledAt, RECORD_OFFSETS.settledAt + 7)),
+        ),
+        ['record'],
+        [],
+      ],
+      [
+        'the listing’s key, which may have changed',
+        lie(
+          'getAccountInfo',
+          listing,
+          bytes((data) => data.fill(1, LISTING_OFFSETS.signingKey, LISTING_OFFSETS.signingKey + 32)),
+        ),
+        [],
+        [],
+      ],
+      [
+        'the listing’s creator',
+        lie(
+          'getAccountInfo',
+          listing,
+          bytes((data) => data.fill(1, LISTING_OFFSETS.creator, LISTING_OFFSETS.creator + 32)),
+        ),
+        ['settlement'],
+        [],
+      ],
+      ['that there is a listing', lie('getAccountInfo', listing, (r) => ({ ...r, value: null })), [], []],
+      [
+        'that the settle failed',
+        lie('getTransaction', settle, (r) => ({ ...r, meta: { ...r.meta, err: { Custom: 1 } } })),
+        ['settlement'],
+        [],
+      ],
+      ['that there is no settle', lie('getTransaction', settle, () => null), [], ['settlement']],
+      [
+        'another signature',
+        lie('getTransaction', settle, (r) => ({ ...r, transaction: { ...r.transaction, signatures: ['x'] } })),
+        ['settlement'],
+        [],
+      ],
+      [
+        'no balances',
+        lie('getTransaction', settle, (r) => ({ ...r, meta: { ...r.meta, preTokenBalances: null } })),
+        [],
+        ['settlement'],
+      ],
+      [
+        'a unit more',
+        lie(
+          'getTransaction',
+          settle,
+          balances((b) => {
+            b.uiTokenAmount.amount = `${BigInt(b.uiTokenAmount.amount) + 1n}`;
+          }),
+        ),
+        ['settlement'],
+        [],
+      ],
+      [
+        'whose account was paid',
+        lie(
+          'getTransaction',
+          settle,
+          balances((b) => {
+            b.owner = NOBODY;
+          }),
+        ),
+        ['settlement'],
+        [],
+      ],
+      [
+        'an instruction that is none',
+        lie('getTransaction', settle, (r) => {
+          for (const i of r.transaction.message.instructions) i.data = '0';
+          return r;
+        }),
+        ['settlement'],
+        [],
+      ],
+      [
+        'accounts in another place',
+        lie('getTransaction', settle, (r) => {
+          for (const i of r.transaction.message.instructions) i.accounts.reverse();
+          return r;
+        }),
+        ['settlement'],
+        [],
+      ],
+    ];
+    for (const [what, rule, failed, unknown] of LIES) {
+      it(what, async () => {
+        const checks = await stage.verifyBy(rule, receipt);
+        expect({ failed: named(checks, 'failed'), unknown: named(checks, 'not_checked') }).to.deep.equal({
+          failed,
+          unknown,
+        });
+        expect(named(checks, 'passed')).to.include.members(PURE);
+      });
+    }
+
+    it('in favour of a forged result: the hash and the signature are not its to decide', async () => {
+      const result_hash = hashResult('forged');
+      const rule = lie(
+        'getAccountInfo',
+        record,
+        bytes((data) => Buffer.from(result_hash.slice(7), 'hex').copy(data, RECORD_OFFSETS.resultHash)),
+      );
+      const checks = await stage.verifyBy(rule, { ...receipt, result: 'forged', result_hash });
+      expect(of(checks, 'record').state).to.equal('passed');
+      expect(named(checks, 'failed')).to.deep.equal(['signature', 'execution_signature', 'settlement']);
+    });
+  });
+
+  describe('a node that does not answer is no reason to doubt a receipt', () => {
+    const asked = CHECKS.slice(CHECKS.indexOf('genesis_hash'));
+    const FAULTS: [what: string, rule: CallRule, reason: RegExp][] = [
+      ['cuts', () => 'cut', /^No Solana node answers at /],
+      ['is busy', () => ({ status: 429 }), /^The node answers \w+ with status 429\.$/],
+      [
+        'refuses',
+        () => ({ json: { error: { code: -32_601, message: 'no such method' } } }),
+        /^The node refuses \w+: no such method\.$/,
+      ],
+      ['is no node', () => ({ text: '<html>' }), /^The node answers \w+ with no JSON\.$/],
+      ['answers anything', () => ({ json: { result: 7 } }), /^The node answers \w+ with what is no such answer\.$/],
+      ['answers nothing', () => ({ text: 'null' }), /^The node answers \w+ with what is no such answer\.$/],
+    ];
+    for (const [what, rule, reason] of FAULTS) {
+      it(what, async () => {
+        const checks = await stage.verifyBy(rule, receipt);
+        expect(named(checks, 'passed')).to.deep.equal(PURE);
+        expect(named(checks, 'not_checked')).to.deep.equal(asked);
+        for (const name of asked) expect(of(checks, name).reason, name).to.match(reason);
+      });
+    }
+
+    it('is down', async () => {
+      const { code, stdout } = await stage.run(stage.write('receipt.json', receipt), NOBODY);
+      expect(code).to.equal(0);
+      expect(JSON.parse(stdout)).to.include({ passed: PURE.length, failed: 0, not_checked: asked.length });
+      const notUrl = await stage.run(stage.write('receipt.json', receipt), 'not a url');
+      expect(JSON.parse(notUrl.stdout)).to.include({ failed: 0, not_checked: asked.length });
+    });
+
+    it('is of another chain, which alone is said', async () => {
+      const elsewhere = await startNode();
+      try {
+        const checks = await verifyReceipt(receipt, { rpcUrl: elsewhere.rpcUrl });
+        expect(named(checks, 'failed')).to.deep.equal(['genesis_hash']);
+        expect(named(checks, 'passed')).to.deep.equal(PURE);
+      } finally {
+        await elsewhere.stop();
+      }
+    });
+  });
+});

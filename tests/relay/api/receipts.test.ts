@@ -1,0 +1,182 @@
+/** GET /v1/executions/{execution_id}/receipt: for whom there is one, and what is in it. */
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { hashResult, parseUuid, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
+import type { ExecutionRow } from '../../../indexer/tables.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
+
+const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
+const newTransaction = (): string => bs58.encode(Keypair.generate().secretKey);
+const REQUEST = { task: 'capital of Italy?', parameters: { language: 'en' } };
+
+describe('GET /v1/executions/{execution_id}/receipt', () => {
+  const genesis = newAddress();
+  const signer = Keypair.generate();
+  const hash = hashResult('Rome');
+  const signature = signResult(signer.secretKey, hash);
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  before(async () => {
+    world = await startWorld();
+    const row = { id: 1n, genesis_hash: genesis, program_id: PROGRAM_ID.toBase58() };
+    await world.index.insertInto('chain_meta').values(row).execute();
+    key = await world.addKey();
+    listing = await world.addListing();
+  });
+  after(() => world.stop());
+
+  const read = (id: string, apiKey = key.apiKey) => world.get(`/v1/executions/${id}/receipt`, apiKey);
+  const request_hash = Buffer.from(requestHash(REQUEST.task, REQUEST.parameters)).toString('hex');
+
+  /** The journal's row and the index's, of one execution; `changes` of the latter, null for none. */
+  async function addExecution(state: 'settled' | 'verified' | 'refunded', changes: Partial<ExecutionRow> | null) {
+    const execution_id = newExecutionId();
+    const transactions = { open_signature: newTransaction(), settle_signature: newTransaction() };
+    await world.addJournal({
+      execution_id,
+      wallet: key.wallet,
+      listing,
+      state,
+      ...REQUEST,
+      parameters: JSON.stringify(REQUEST.parameters),
+      request_hash,
+      ...transactions,
+      ...(state === 'settled' && { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n }),
+    });
+    const record = findExecution(parseUuid(execution_id)!).toBase58();
+    if (changes) {
+      await world.addRecord({
+        execution_id,
+        record,
+        caller: key.wallet,
+        listing,
+        signing_key: signer.publicKey.toBase58(),
+        request_hash,
+        result_hash: hash.slice('sha256:'.length),
+        settled_at: BigInt(EPOCH + 3),
+        ...changes,
+      });
+    }
+    return { execution_id, record, transactions };
+  }
+
+  it('says all of a settled execution, and what it says holds', async () => {
+    const end_signature = newTransaction();
+    const { execution_id, record, transactions } = await addExecution('settled', { end_signature });
+    await world.addResult(execution_id, 'Rome', { signature });
+    const { status, json, headers } = await read(execution_id);
+    expect(status, JSON.stringify(json)).to.equal(200);
+    expect(headers.get('cache-control')).to.equal('no-store');
+    expect(json).to.deep.equal({
+      version: 1,
+      program_id: PROGRAM_ID.toBase58(),
+      genesis_hash: genesis,
+      execution_id,
+      record,
+      agent_id: listing,
+      caller: key.wallet,
+      signing_key: signer.publicKey.toBase58(),
+      request_hash,
+      ...REQUEST,
+      result: 'Rome',
+      result_hash: hash,
+      signature,
+      execution_signature: null,
+      price_usdc: 0.25,
+      fee_bps: 100,
+      opened_at: at(0),
+      settled_at: at(3),
+      transactions: { open: transactions.open_signature, settle: end_signature },
+      archive: null,
+    });
+    const client = createClient({ baseUrl: world.url, apiKey: key.apiKey });
+    expect(await client.getReceipt(execution_id)).to.deep.equal(json);
+    const checks = await verifyReceipt(json, { rpcUrl: null });
+    expect(checks.flatMap(({ name, state }) => (state === 'passed' ? [name] : []))).to.deep.equal([
+      'shape',
+      'result_hash',
+      'signature',
+      'request_hash',
+    ]);
+    expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
+  });
+
+  it('is there as soon as the journal has the settlement, and says a fee that the program waived', async () => {
+    const { execution_id, transactions } = await addExecution('settled', {
+      status: 'open',
+      result_hash: null,
+      settled_at: null,
+      creator_amount: 0n,
+      platform_amount: 0n,
+    });
+    await world.addResult(execution_id, 'Rome', { signature });
+    const { open_signature: open, settle_signature: settle } = transactions;
+    const first = (await read(execution_id)).json;
+    expect(first).to.deep.include({ settled_at: at(3), fee_bps: 100, transactions: { open, settle } });
+    const waived = { platform_amount: 0n, creator_amount: 250_000n };
+    await world.ledger.updateTable('executions').set(waived).where('execution_id', '=', execution_id).execute();
+    expect((await read(execution_id)).json.fee_bps).to.equal(0);
+  });
+
+  it('stays what it was through a dispute', async () => {
+    for (const status of ['disputed', 'dispute_upheld'] as const) {
+      const { execution_id } = await addExecution('settled', { status });
+      await world.addResult(execution_id, 'Rome', { signature });
+      expect((await read(execution_id)).json).to.include({ result: 'Rome', settled_at: at(3) });
+    }
+  });
+
+  it('409 not_settled: says whether it may still come', async () => {
+    const running = await addExecution('verified', null);
+    await world.addResult(running.execution_id, 'Rome', { signature });
+    const failed = await addExecution('refunded', { status: 'refunded', result_hash: null });
+    const pending = await world.addJournal({ wallet: key.wallet, listing, state: 'open_confirmed' });
+    const CASES = [
+      [running.execution_id, 'running', 'The execution has not been settled yet'],
+      [failed.execution_id, 'failed', 'A refunded execution has no receipt'],
+      [pending, 'pending', 'The execution has not been settled yet'],
+    ] as const;
+    for (const [execution_id, state, message] of CASES) {
+      const { status, json } = await read(execution_id);
+      expect(status).to.equal(409);
+      expect(json.error).to.deep.equal({ code: 'not_settled', message, execution_id, details: { status: state } });
+    }
+  });
+
+  it('410 result_unavailable: where the text is lost, there is nothing to show', async () => {
+    const { execution_id } = await addExecution('settled', {});
+    const { status, json } = await read(execution_id);
+    expect([status, json.error.code, json.error.execution_id]).to.deep.equal([410, 'result_unavailable', execution_id]);
+    await world.addResult(execution_id, 'Paris', { signature });
+    expect((await read(execution_id)).json.error.code).to.equal('result_unavailable');
+  });
+
+  it('503: while the index does not know the execution at all', async () => {
+    const { execution_id } = await addExecution('settled', null);
+    await world.addResult(execution_id, 'Rome', { signature });
+    const { status, json, headers } = await read(execution_id);
+    expect([status, json.error.code, headers.get('retry-after')]).to.deep.equal([503, 'service_unavailable', '1']);
+  });
+
+  it("404: another wallet's, as none", async () => {
+    const { execution_id } = await addExecution('settled', {});
+    await world.addResult(execution_id, 'Rome', { signature });
+    const stranger = await world.addKey();
+    for (const [id, apiKey] of [
+      [execution_id, stranger.apiKey],
+      [newExecutionId(), key.apiKey],
+      ['x', key.apiKey],
+    ]) {
+      const { status, json } = await read(id!, apiKey);
+      expect([status, json.error.code]).to.deep.equal([404, 'execution_not_found']);
+    }
+    expect((await read(`${execution_id}/`)).status).to.equal(404);
+    expect((await world.get(`/v1/executions/${execution_id}/receipt?x=1`, key.apiKey)).status).to.equal(400);
+  });
+});
