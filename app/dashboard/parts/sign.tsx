@@ -16,6 +16,9 @@ export type Signing = OpenedChain & {
   onProgress(line: string): void;
 };
 
+/** When the index is asked again: mostly the first is enough. */
+const INDEX_FOLLOWS_MS = [1_500, 5_000];
+
 /** Runs what a wallet signs: its progress in lines, its error in words. */
 export function useSigning() {
   const connected = useConnected();
@@ -35,8 +38,9 @@ export function useSigning() {
     try {
       const chain = await openChain(session === connected.account.address ? session : undefined);
       const done = await work({ ...chain, wallet: await signerOf(connected), onProgress });
-      // What the chain says now reaches the index a moment later; whoever looks is shown it then.
       await queries.invalidateQueries();
+      // What the chain says now reaches the index a moment later; whoever looks is shown it then.
+      for (const pauseMs of INDEX_FOLLOWS_MS) setTimeout(() => void queries.invalidateQueries(), pauseMs);
       return done;
     } catch (reason) {
       setError(explain(reason));

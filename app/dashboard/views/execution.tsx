@@ -1,8 +1,9 @@
 /** One execution: what was answered, what it cost, and how to check, refund or dispute it. */
-import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError, toError } from '../../sdk/client/answer.ts';
+import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Result, Steps } from '../parts/result.tsx';
@@ -26,11 +27,20 @@ const executionQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['execution', executionId],
     queryFn: () => rest.getExecution(executionId),
-    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? RUNNING_MS : false),
   });
 
 const isUnderWay = ({ status, refund }: Execution): boolean =>
   status === 'pending' || status === 'running' || refund === 'pending';
+
+/** Whether the index has yet to learn what the chain says. */
+function isBehind({ status }: Execution, record: ShownRecord | null | undefined): boolean {
+  if (record?.status === 'disputed') return status !== 'disputed';
+  return record?.status === 'refunded' ? status !== 'failed' : false;
+}
+
+function isDisputeBehind(dispute: DisputeSummary | null, record: ShownRecord | null | undefined): boolean {
+  return record?.status === 'disputed' ? dispute === null : dispute?.outcome === 'open';
+}
 
 export default function View() {
   const { executionId } = route.useParams();
@@ -47,14 +57,30 @@ export default function View() {
 }
 
 function Shown({ executionId, wallet }: { executionId: string; wallet: string }) {
-  const { data: execution, error, refetch } = useQuery(executionQuery(executionId));
+  const queries = useQueryClient();
+  const {
+    data: execution,
+    error,
+    refetch,
+  } = useQuery({
+    ...executionQuery(executionId),
+    refetchInterval: ({ state: { data } }) => {
+      const record = queries.getQueryData(recordQuery(executionId).queryKey);
+      return data && (isUnderWay(data) || isBehind(data, record)) ? RUNNING_MS : false;
+    },
+  });
   const { data: record } = useQuery({
     ...recordQuery(executionId),
     enabled: execution !== undefined && execution.archive === null,
     refetchInterval: execution && isUnderWay(execution) ? RUNNING_MS : false,
   });
   const mayBeDisputed = execution?.status === 'completed' || execution?.status === 'disputed';
-  const { data: dispute } = useQuery({ ...disputeQuery(executionId), enabled: mayBeDisputed });
+  const { data: dispute } = useQuery({
+    ...disputeQuery(executionId),
+    enabled: mayBeDisputed,
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isDisputeBehind(data, record) ? RUNNING_MS : false,
+  });
   if (!execution) {
     if (error instanceof MarketplaceError && error.status === 404) return <Missing executionId={executionId} />;
     return (
@@ -69,7 +95,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
     <>
       <Head execution={execution} />
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
-        <div className="grid min-w-0 gap-5">
+        <div className="grid min-w-0 gap-5 max-lg:contents">
           {record?.status === 'open' && <RefundState execution={execution} record={record} />}
           {failure && (
             <Note tone="bad" title="The agent gave no result that could be paid for">
@@ -88,14 +114,18 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
               <Steps steps={steps} />
             </Card>
           )}
-          <OnChain execution={execution} record={record} />
-          {archive && <Archived archive={archive} />}
+          <div className="grid gap-5 max-lg:order-3">
+            <OnChain execution={execution} record={record} />
+            {archive && <Archived archive={archive} />}
+          </div>
         </div>
-        <div className="grid gap-5 max-lg:order-first">
-          <Amounts execution={execution} />
-          <Card className="pb-0">
+        <div className="grid gap-5 max-lg:contents">
+          <div className="max-lg:order-first">
+            <Amounts execution={execution} />
+          </div>
+          <Card className="pb-0 max-lg:order-1">
             <h2 className="mb-4 text-sm text-faint">What has happened</h2>
-            <Timeline execution={execution} dispute={dispute} />
+            <Timeline execution={execution} dispute={dispute} isOpened={Boolean(record)} />
           </Card>
           {execution.status === 'completed' && dispute === null && <Disputable execution={execution} record={record} />}
         </div>
@@ -174,7 +204,7 @@ async function readReceipt(executionId: string): Promise<string> {
 
 function ResultCard({ execution }: { execution: Execution }) {
   const { result, status, execution_id } = execution;
-  if (status === 'failed') return null;
+  if (status === 'failed' || status === 'pending') return null;
   return (
     <Card className="min-w-0">
       <h2 className="mb-3 font-semibold">Result</h2>
@@ -205,12 +235,12 @@ function Disputable({ execution, record }: DisputableProps) {
   const until = record?.disputable_until;
   const now = useChainClock(Boolean(until));
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
-  if (record === undefined || (until && left === null)) return <Skeleton className="h-36" />;
+  if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-2" />;
   if (!until || left === null || left <= 0) {
-    return <p className="px-1 text-sm text-faint">The time to dispute it is over.</p>;
+    return <p className="px-1 text-sm text-faint max-lg:order-2">The time to dispute it is over.</p>;
   }
   return (
-    <Card>
+    <Card className="max-lg:order-2">
       <h2 className="font-medium">Not what you paid for?</h2>
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it for another {formatSpan(left)}. The creator's collateral stands behind it.

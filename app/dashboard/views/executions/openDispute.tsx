@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { LeaveGuard } from '../../parts/leaving.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { cx, Field, TextArea } from '../../parts/ui.tsx';
@@ -32,9 +32,9 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 
   return (
     <>
-      <LeaveGuard when={open && (text !== '' || file !== null)} title="Leave without disputing?">
+      <AskBeforeLeaving when={open && (text !== '' || file !== null)} title="Leave without disputing?">
         The dispute is not opened yet. What you have written is lost.
-      </LeaveGuard>
+      </AskBeforeLeaving>
       <SignDialog
         open={open}
         onOpenChange={onClose}

@@ -12,10 +12,17 @@ interface Moment {
   state: 'done' | 'now' | 'bad';
 }
 
-export function Timeline({ execution, dispute }: { execution: Execution; dispute: DisputeSummary | null | undefined }) {
+interface TimelineProps {
+  execution: Execution;
+  dispute: DisputeSummary | null | undefined;
+  /** Whether the chain has its record. */
+  isOpened: boolean;
+}
+
+export function Timeline(props: TimelineProps) {
   return (
     <ol className="grid">
-      {momentsOf(execution, dispute).map((moment, index, all) => (
+      {momentsOf(props).map((moment, index, all) => (
         <li key={moment.title} className="grid grid-cols-[1.25rem_1fr] gap-x-3 text-sm">
           <span aria-hidden="true" className="flex flex-col items-center">
             <span
@@ -43,9 +50,11 @@ export function Timeline({ execution, dispute }: { execution: Execution; dispute
   );
 }
 
-function momentsOf(execution: Execution, dispute: DisputeSummary | null | undefined): Moment[] {
+function momentsOf({ execution, dispute, isOpened }: TimelineProps): Moment[] {
   const { status, archive } = execution;
-  if (status === 'pending') return [{ title: 'Being opened', about: 'The price goes into escrow.', state: 'now' }];
+  if (status === 'pending' && !isOpened) {
+    return [{ title: 'Being opened', about: 'The price goes into escrow.', state: 'now' }];
+  }
   return [
     {
       title: 'Price put into escrow',
@@ -54,7 +63,7 @@ function momentsOf(execution: Execution, dispute: DisputeSummary | null | undefi
       state: 'done',
     },
     answered(execution),
-    ...(status === 'running' ? [] : [paid(execution)]),
+    ...(status === 'running' || status === 'pending' ? [] : [paid(execution)]),
     ...(dispute ? disputed(dispute) : []),
     ...(archive
       ? [
@@ -74,6 +83,7 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
       ? { title: 'The refund is on its way', state: 'now' }
       : { title: 'The agent works', about: 'Its result is verified, then paid for.', state: 'now' };
   }
+  if (status === 'pending') return { title: 'Not started yet', state: 'now' };
   if (status === 'failed') return { title: 'No result that could be paid for', state: 'bad' };
   const took = ms === null ? null : `It took ${formatDuration(ms)}.`;
   return { title: 'Result answered and verified', about: took, state: 'done' };

@@ -4,7 +4,7 @@ import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { LeaveGuard } from '../../parts/leaving.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
@@ -78,9 +78,9 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
 
   return (
     <>
-      <LeaveGuard when={open && name !== ''} title="Leave without the key?">
+      <AskBeforeLeaving when={open && name !== ''} title="Leave without the key?">
         The key is not made yet. What you have filled in is lost.
-      </LeaveGuard>
+      </AskBeforeLeaving>
       <SignDialog
         open={open}
         onOpenChange={onClose}

@@ -95,20 +95,17 @@ export function LimitFields({ texts, readings, onChange, end, children }: LimitF
   const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   return (
     <fieldset className="grid grid-cols-2 items-start gap-4">
-      <legend className="mb-3 text-sm text-faint">Limits that the chain enforces, whoever holds the key</legend>
+      <legend className="mb-3 text-sm text-faint">
+        The most that it may spend; the chain enforces it, whoever holds the key
+      </legend>
       <Input
-        label="Most per call, USDC"
+        label="Per call, USDC"
         inputMode="decimal"
         {...field('perExecution')}
         error={readings.perExecution.error}
       />
-      <Input label="Most in all, USDC" inputMode="decimal" {...field('total')} error={readings.total.error} />
-      <Input
-        label="Most per period, USDC"
-        inputMode="decimal"
-        {...field('perPeriod')}
-        error={readings.perPeriod.error}
-      />
+      <Input label="In all, USDC" inputMode="decimal" {...field('total')} error={readings.total.error} />
+      <Input label="Per period, USDC" inputMode="decimal" {...field('perPeriod')} error={readings.perPeriod.error} />
       <Select label="Period" {...field('periodSeconds')}>
         {periods.map((seconds) => (
           <option key={seconds} value={seconds}>

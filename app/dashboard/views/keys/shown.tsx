@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { hashApiKey } from '../../../sdk/receipt/apiKey.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { LeaveGuard } from '../../parts/leaving.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, Copy, Time } from '../../parts/values.tsx';
 import { call, explain, queryClient } from '../../service.ts';
@@ -18,9 +18,9 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
   const copied = () => setCopied(true);
   return (
     <>
-      <LeaveGuard when={!isCopied} title="Leave without the key?">
+      <AskBeforeLeaving when={!isCopied} title="Leave without the key?">
         You have not copied the key, and nobody can show it again.
-      </LeaveGuard>
+      </AskBeforeLeaving>
       <Dialog
         open
         onOpenChange={() => (isCopied ? onClose() : setAsking(true))}

@@ -28,7 +28,7 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
     (key) => key.expires_at && Date.parse(key.expires_at) - now * 1_000 < SOON_MS && !isReplaced(key, live),
   );
   return (
-    <div className="mb-6 grid gap-3">
+    <div className="mb-6 grid gap-3 empty:hidden">
       {otherDelegate && (
         <Warning
           title="Another program has taken your keys' allowance"
