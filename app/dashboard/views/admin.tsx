@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { lazy, Suspense, useState } from 'react';
 import { SignedIn } from '../parts/connect.tsx';
-import { LeaveGuard } from '../parts/leaving.tsx';
+import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { PageHead, Skeleton } from '../parts/ui.tsx';
 import { useSession } from '../wallet/session.ts';
 import { CreatorsTab } from './admin/creators.tsx';
@@ -53,7 +53,9 @@ function Inside() {
       activationMode="manual"
       onValueChange={(value) => void navigate({ search: { ...(value !== 'state' && { tab: value as AdminTab }) } })}
     >
-      <LeaveGuard when={draft !== null}>Settings that you have changed are not signed yet.</LeaveGuard>
+      <AskBeforeLeaving when={draft !== null} title="Leave the settings unsigned?">
+        Settings that you have changed are not signed yet.
+      </AskBeforeLeaving>
       <Tabs.List aria-label="Admin" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
         {ADMIN_TABS.map((name) => (
           <Tabs.Trigger

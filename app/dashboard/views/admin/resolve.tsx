@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
-import { LeaveGuard } from '../../parts/leaving.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
@@ -40,7 +40,9 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
         setReviewed(true);
       }}
     >
-      <LeaveGuard when={reason.trim() !== ''}>The answer that you have written is not signed yet.</LeaveGuard>
+      <AskBeforeLeaving when={reason.trim() !== ''} title="Leave the answer unsigned?">
+        The answer that you have written is not signed yet.
+      </AskBeforeLeaving>
       <RadioGroup.Root
         aria-label="Who is right"
         value={side ?? ''}

@@ -1,7 +1,7 @@
 /** Calling the agent from here: what to send, what it costs, who pays; then what comes of it. */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { LeaveGuard } from '../../parts/leaving.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { hasFields, isFormable, SchemaForm, type SchemaFormHandle } from './form/schemaForm.tsx';
@@ -78,11 +78,11 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   const opened: Opened | null = run?.opened ?? null;
   return (
     <>
-      <LeaveGuard when={isUnsigned} title={opened ? 'Leave before it is started?' : 'Leave without running it?'}>
+      <AskBeforeLeaving when={isUnsigned} title={opened ? 'Leave before it is started?' : 'Leave without running it?'}>
         {opened
           ? 'The price is in escrow, and the work is not started. It would be refunded later.'
           : 'What you have filled in would be lost.'}
-      </LeaveGuard>
+      </AskBeforeLeaving>
       <PayByWallet
         open={isPaying}
         onOpenChange={setPaying}
