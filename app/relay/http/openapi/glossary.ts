@@ -64,7 +64,6 @@ export const GLOSSARY: Record<string, string> = {
   has: 'The scopes of the key.',
   have_lamports: 'What is there for gas and rent, lamports; null where only the program knew.',
   have_usdc: 'What the limit has left, USDC; null where only the program knew.',
-  genesis_hash: 'The chain: the hash of its first block.',
   health: 'How its last 50 ended executions went.',
   httpStatus: 'The status of the answer.',
   idl: 'The interface of the program on-chain, for Anchor’s tools.',
