@@ -39,6 +39,7 @@ async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: 
         await page.goto(scene.path);
         await untilLoaded(page);
         await scene.act?.(page);
+        await page.evaluate('scrollTo(0, 0)');
         await page.waitForTimeout(SETTLE_MS);
         await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), fullPage: true });
         console.log(`${scene.name}-${form}.png${faults.length > 0 ? `: ${faults.splice(0).join('; ')}` : ''}`);

@@ -9,7 +9,9 @@ import { assertAccessible, untilLoaded } from './browser.ts';
 import { useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
-const PRICE = 10_000n;
+/** Of an agent that no other test needs: an upheld dispute pauses it. */
+const DISPUTED = 'sandbox-slow';
+const PRICE = 20_000n;
 const BOND_LAMPORTS = 10_000_000n;
 const EVIDENCE = 'I asked for an echo <img src=x onerror=alert(1)> and got a whisper.\n';
 const REASON = 'It echoed what it was given, and no more was promised.';
@@ -106,34 +108,30 @@ describe('the admin', function () {
       }
     }));
 
-  it('withdraws fees: what the treasury loses is what the admin gets', () =>
+  it('withdraws fees: what the treasury loses is what the account gets, and nothing moves where it cannot', () =>
     site.visit(ADMIN, async (page) => {
-      const { demo, units, usdcOf } = site.visitor;
-      await site.visitor.execute('csv-analyst', {
-        task: 'x',
-        parameters: { csv: 'a\n1\n', query: 'SELECT a FROM csv' },
-      });
+      const { demo, units, usdcOf, exists, execute } = site.visitor;
+      await execute('csv-analyst', { task: 'x', parameters: { csv: 'a\n1\n', query: 'SELECT a FROM csv' } });
       const treasury = new PublicKey(demo.treasury);
-      const admin = usdcOf((await showConfig()).admin);
-      const hadAccount = await site.visitor.exists(admin);
-      const held = await units(treasury);
-      expect(held > 0n).to.equal(true);
+      const account = usdcOf(site.visitor.agent('csv-analyst').creator);
+      const [held, had] = [await units(treasury), await units(account)];
       await page.goto('/admin?tab=settings');
       await page.getByRole('button', { name: 'Withdraw fees' }).click();
       await dialog(page).getByLabel('Amount, USDC').fill('999');
       await dialog(page).getByText('The treasury holds').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Amount, USDC').fill('0.001');
-      if (hadAccount) {
-        const before = await units(admin);
-        await sign(page, 'Sign and withdraw');
-        expect(await units(admin)).to.equal(before + 1_000n);
-        expect(await units(treasury)).to.equal(held - 1_000n);
-      } else {
-        await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).click();
-        await dialog(page).getByText('It was not done').waitFor();
-        expect(await units(treasury)).to.equal(held);
-      }
+
+      // The demo's admin has no USDC account of its own.
+      expect(await exists(usdcOf((await showConfig()).admin))).to.equal(false);
+      await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).click();
+      await dialog(page).getByText('It was not done').waitFor();
+      await dialog(page).getByText('DestinationUnusable').waitFor();
+      expect([await units(treasury), await units(account)]).to.deep.equal([held, had]);
+
+      await dialog(page).getByLabel('USDC account').fill(account.toBase58());
+      await sign(page, 'Sign and withdraw');
+      expect([await units(treasury), await units(account)]).to.deep.equal([held - 1_000n, had + 1_000n]);
     }));
 
   it('hands over in two steps, and gets it back', async () => {
@@ -170,7 +168,7 @@ describe('the admin', function () {
       const file = join(site.dataDir, 'evidence.txt');
       writeFileSync(file, EVIDENCE);
       for (const name of ['rejected', 'upheld'] as const) {
-        const { body } = await visitor.execute('sandbox-echo', { task: `an echo, to be ${name}` });
+        const { body } = await visitor.execute(DISPUTED, { task: `an echo, to be ${name}` });
         const { keypair_path } = visitor.demo.callers[0]!;
         await visitor.command(keypair_path, 'dispute', 'open', body.execution_id, '--evidence', file);
         await visitor.sendUntil(
@@ -197,7 +195,7 @@ describe('the admin', function () {
     /** USDC of everybody and of the agent's collateral; lamports of the creator and of who gave the bond. */
     async function held() {
       const { visitor } = site;
-      const { agent_id, creator } = visitor.agent('sandbox-echo');
+      const { agent_id, creator } = visitor.agent(DISPUTED);
       return {
         ...(await visitor.balances()),
         collateral: await visitor.units(visitor.seeds('collateral_vault', new PublicKey(agent_id).toBytes())),
@@ -210,7 +208,7 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=disputes&outcome=open');
         const row = page.locator(`a[href*="${cases.rejected}"]`);
-        expect(await row.textContent()).to.match(/Evidence is here[\s\S]*0\.01 USDC[\s\S]*left/);
+        expect(await row.textContent()).to.match(/Evidence is here[\s\S]*0\.02 USDC[\s\S]*left/);
         await row.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').waitFor();
@@ -240,17 +238,17 @@ describe('the admin', function () {
     it('is upheld: collateral pays the price to the caller and what is above it to the treasury', () =>
       site.visit(ADMIN, async (page) => {
         const before = await held();
-        const amount = 15_000n;
+        const amount = 25_000n;
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
-        expect(await field.inputValue()).to.equal('0.01');
+        expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
         await page.getByText('The collateral holds').waitFor();
-        await field.fill('0.015');
+        await field.fill('0.025');
         await page.getByLabel('Reason').fill('A whisper is no echo.');
         await page.getByRole('button', { name: 'Review the answer' }).click();
-        await dialog(page).getByText('gets 0.01 USDC, and the bond of 0.01 SOL back').waitFor();
+        await dialog(page).getByText('gets 0.02 USDC, and the bond of 0.01 SOL back').waitFor();
         await dialog(page).getByText('0.005 USDC').waitFor();
         await sign(page, 'Sign and uphold');
         const { wallet } = site.visitor.demo.callers[0]!;

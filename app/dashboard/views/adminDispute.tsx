@@ -76,7 +76,7 @@ function CaseView({ found }: { found: Case }) {
           {task === null && parameters === null ? (
             <p className="text-sm text-faint">This execution was never started here, so its request is not known.</p>
           ) : (
-            <div className="grid gap-4">
+            <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
               {task !== null && <Code text={task} label="Task" />}
               {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
             </div>

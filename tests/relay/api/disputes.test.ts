@@ -255,7 +255,7 @@ describe('disputes at /trpc', () => {
     it('are there for executions that were never started here, without what was asked', async () => {
       const { execution_id } = await addDisputed();
       const found = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
-      expect([found.task, found.parameters]).to.deep.equal([null, null]);
+      expect([found.task, found.parameters, found.receipt]).to.deep.equal([null, null, null]);
     });
 
     it("rejects: the admin's look at what nobody has disputed", async () => {

@@ -61,7 +61,7 @@ export function CreatorsTab() {
         <Table label="Creators" head={['Creator', 'Identity', 'Agents', 'Calls', 'Earned', '']}>
           {data.creators.map((creator) => (
             <tr key={creator.wallet}>
-              <td>
+              <td className="min-w-48">
                 <span className="block font-medium">{creator.display_name ?? 'No name'}</span>
                 <Id value={creator.wallet} kind="address" />
               </td>

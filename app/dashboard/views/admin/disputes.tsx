@@ -90,9 +90,11 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
           By {shorten(dispute.caller)}, <Time at={dispute.opened_at} />
         </span>
       </span>
-      <span className="text-sm text-faint">{dispute.has_evidence ? 'Evidence is here' : 'Only a hash'}</span>
-      <span className="text-sm tabular-nums">{formatAmount(dispute.price_usdc)}</span>
-      <Due dispute={dispute} />
+      <span className="text-sm text-faint sm:w-32">{dispute.has_evidence ? 'Evidence is here' : 'Only a hash'}</span>
+      <span className="text-sm tabular-nums sm:w-28 sm:text-right">{formatAmount(dispute.price_usdc)}</span>
+      <span className="sm:w-44 sm:text-right">
+        <Due dispute={dispute} />
+      </span>
     </Link>
   );
 }

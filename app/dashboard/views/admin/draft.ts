@@ -50,7 +50,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'feeBps',
       label: 'Fee, basis points',
-      about: 'The marketplace’s share of every settled price; 100 is 1 %.',
+      about: 'The marketplace’s share of every settled price.',
       min: 0n,
       max: BigInt(limits.maxFeeBps),
       parse: parseCount,

@@ -28,7 +28,7 @@ async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 export function Evidence({ dispute }: { dispute: DisputeSummary }) {
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Facts
         rows={[
           ['Hash on the chain', <Id key="hash" value={dispute.evidence_hash} />],
@@ -69,7 +69,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
     );
   }
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3 text-sm text-faint">
         <p>
           {media_type}, {formatCount(bytes.length)} bytes, with the hash that is on the chain

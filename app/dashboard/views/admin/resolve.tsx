@@ -84,7 +84,7 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
           onOpenChange={setReviewed}
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
           about="An answer is final: nobody can dispute this execution again, or take it back."
-          rows={consequences(dispute, side, { amount, collateral })}
+          rows={isComplete ? consequences(dispute, side, { amount, collateral }) : []}
           confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
           danger={side === 'caller'}
           work={(signing) => answer(signing, { dispute, side, amount, reason })}

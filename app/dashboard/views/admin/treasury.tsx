@@ -7,6 +7,8 @@ import { Button, Card, Input } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
 import type { Settings } from './chainConfig.ts';
 
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
 /** Base units, or what is wrong with them. */
 function read(text: string, held: string): { amount: bigint; fault: string | null } {
   try {
@@ -22,9 +24,12 @@ function read(text: string, held: string): { amount: bigint; fault: string | nul
 export function Treasury({ config }: { config: Settings }) {
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState('');
+  const [account, setAccount] = useState('');
   const notify = useNotify();
   const held = config.treasury_usdc;
   const { amount, fault } = read(text, held);
+  const destination = account.trim();
+  const isAddress = destination === '' || ADDRESS.test(destination);
   return (
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">Collected fees</h2>
@@ -49,14 +54,18 @@ export function Treasury({ config }: { config: Settings }) {
         open={isOpen}
         onOpenChange={setOpen}
         title="Withdraw fees"
-        about="They go to your wallet’s own USDC account."
         rows={[
-          ['To', `${shorten(config.admin)}, the admin`],
+          ['To', destination === '' ? `${shorten(config.admin)}, the admin` : shorten(destination)],
           ['Treasury', fault ? `${held} USDC` : `${held} → ${formatUsdc(parseUsdc(held) - amount)} USDC`],
         ]}
         confirm="Sign and withdraw"
-        disabled={fault !== null}
-        work={({ marketplace, wallet, withdrawFees }) => withdrawFees(marketplace, wallet, { amount })}
+        disabled={fault !== null || !isAddress}
+        work={({ marketplace, wallet, withdrawFees, PublicKey }) =>
+          withdrawFees(marketplace, wallet, {
+            amount,
+            ...(destination !== '' && { destination: new PublicKey(destination) }),
+          })
+        }
         onDone={({ amount_usdc }) => {
           notify(`${amount_usdc} USDC are withdrawn`);
           setOpen(false);
@@ -69,6 +78,16 @@ export function Treasury({ config }: { config: Settings }) {
           inputMode="decimal"
           autoComplete="off"
           onChange={(event) => setText(event.target.value)}
+        />
+        <Input
+          label="USDC account"
+          hint="A token account, not a wallet. Left empty: your wallet’s own."
+          error={isAddress ? null : 'It must be the address of a USDC account.'}
+          value={account}
+          className="font-mono"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setAccount(event.target.value)}
         />
       </SignDialog>
     </Card>

@@ -109,7 +109,7 @@ function CheckRow({ check }: { check: Check }) {
           <span className="block text-sm font-medium">{title}</span>
           <span className="block text-xs text-faint">{aboutOf(check)}</span>
         </span>
-        <span className="shrink-0 text-xs font-medium text-faint">{word}</span>
+        <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{word}</span>
         <svg
           viewBox="0 0 16 16"
           className="size-4 shrink-0 text-faint transition-transform group-open:rotate-180"
