@@ -90,6 +90,6 @@ export default {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/'] },
+    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/', '^app/dashboard/dist'] },
   },
 };
