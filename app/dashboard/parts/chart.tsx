@@ -1,7 +1,14 @@
 /** Figures by day: a chart, and the same as a table for those who would rather read it. */
-import { useEffect, useRef, useState } from 'react';
-import { type ChartProps, nameOf } from './daily.ts';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type DailyFigures, nameOfDay } from './days.ts';
 import { Card, cx, Skeleton, Table } from './ui.tsx';
+
+interface ChartProps extends DailyFigures {
+  title: string;
+  /** The sum of it all, in words. */
+  summary: ReactNode;
+  format(value: number): string;
+}
 
 const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
 
@@ -34,7 +41,7 @@ export function Chart(props: ChartProps) {
             {days
               .map((day, index) => (
                 <tr key={day}>
-                  <td className="whitespace-nowrap">{nameOf(day)}</td>
+                  <td className="whitespace-nowrap">{nameOfDay(day)}</td>
                   {series.map(({ label, values }) => (
                     <td key={label} className="tabular-nums whitespace-nowrap">
                       {show(values[index])}
@@ -48,7 +55,7 @@ export function Chart(props: ChartProps) {
       ) : (
         <>
           <div className="mt-2 flex min-h-5 flex-wrap gap-x-4 text-xs text-faint tabular-nums" aria-hidden="true">
-            {day && <span className="font-medium text-ink">{nameOf(day)}</span>}
+            {day && <span className="font-medium text-ink">{nameOfDay(day)}</span>}
             {(series.length > 1 || day) &&
               series.map(({ label, tone, values }) => (
                 <span key={label} className="inline-flex items-center gap-1.5">
@@ -94,7 +101,7 @@ function Plot({ onPoint, ...props }: ChartProps & { onPoint(index: number | null
   return (
     <div
       role="img"
-      aria-label={`${props.title} from ${days[0] ? nameOf(days[0]) : ''} to ${last ? nameOf(last) : ''}; the table has the figures`}
+      aria-label={`${props.title} from ${days[0] ? nameOfDay(days[0]) : ''} to ${last ? nameOfDay(last) : ''}; the table has the figures`}
       className="relative h-[220px] min-w-0 overflow-hidden"
     >
       {!isDrawn && <Skeleton className="absolute inset-0" />}

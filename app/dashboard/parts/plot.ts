@@ -1,11 +1,14 @@
 /** Drawing by uPlot, which is loaded with the first chart. Colours are those of the page, in the theme that it has. */
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
-import { type ChartProps, type ChartSeries, nameOf } from './daily.ts';
+import { type ChartSeries, type DailyFigures, nameOfDay } from './days.ts';
 
 const HEIGHT = 220;
 const DAY_SECONDS = 86_400;
 const AXIS_WIDTH = 64;
+const AXIS_HEIGHT = 28;
+/** Room above the tallest figure. */
+const HEADROOM = 1.1;
 
 /** A colour as the canvas takes it: what the page computes for an element of that colour. */
 function resolve(host: HTMLElement, name: string): string {
@@ -31,7 +34,7 @@ function stack(series: readonly ChartSeries[]): (number | null)[][] {
 /** Draws into `host` and follows its width and the theme. `onPoint` hears which day the pointer is at. Returns its end. */
 export function draw(
   host: HTMLElement,
-  { days, series, kind, formatShort }: Pick<ChartProps, 'days' | 'series' | 'kind' | 'formatShort'>,
+  { days, series, kind, formatShort }: DailyFigures,
   onPoint: (index: number | null) => void,
 ): () => void {
   const isBars = kind === 'bars';
@@ -41,6 +44,7 @@ export function draw(
   const order = series.map((_, index) => index);
   if (isBars) order.reverse();
   const data = [times, ...order.map((index) => values[index]!)] as uPlot.AlignedData;
+  const isWhole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
   let plot: uPlot | null = null;
 
   function begin(): void {
@@ -62,19 +66,20 @@ export function draw(
         cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
         scales: {
           x: { time: true, range: (_, least, most) => [least - DAY_SECONDS / 2, most + DAY_SECONDS / 2] },
-          y: { range: (_, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
+          y: { range: (_, _least, most) => [0, most > 0 ? most * HEADROOM : 1] },
         },
         axes: [
           {
             ...axis,
             grid: { show: false },
             space: 64,
-            values: (_, splits) => splits.map((split) => nameOf(new Date(split * 1_000).toISOString().slice(0, 10))),
+            size: AXIS_HEIGHT,
+            values: (_, splits) => splits.map((split) => nameOfDay(new Date(split * 1_000).toISOString().slice(0, 10))),
           },
           {
             ...axis,
             size: AXIS_WIDTH,
-            splits: (self, _axis, _min, max) => [0, max / 3, (max * 2) / 3, max].map((split) => roundTo(split, self)),
+            splits: (_, _axis, _min, max) => splitsOf(max / HEADROOM, isWhole),
             values: (_, splits) => splits.map((split) => formatShort(split)),
           },
         ],
@@ -114,8 +119,8 @@ export function draw(
   };
 }
 
-/** Counts stay whole: a third of a call is none. */
-function roundTo(split: number, self: uPlot): number {
-  const most = self.scales.y?.max ?? 1;
-  return most > 6 ? Math.round(split) : split;
+/** Nothing, the most, and two steps between; of counts only whole ones. */
+function splitsOf(most: number, isWhole: boolean): number[] {
+  const splits = [0, most / 3, (most * 2) / 3, most];
+  return isWhole ? [...new Set(splits.map(Math.round))] : splits;
 }

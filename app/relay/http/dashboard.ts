@@ -3,12 +3,11 @@
  * no script, style or request but the service's own and those to the node that the service names.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import bs58 from 'bs58';
 import type { NextFunction, Request, Response } from 'express';
-import sirv from 'sirv';
 import type { RelayDeps } from '../deps.ts';
 
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
@@ -30,6 +29,21 @@ const VIEWS = [
 const VERIFY = '/verify';
 const ANY_NODE = 'https: http://127.0.0.1:* http://localhost:*';
 
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+interface File {
+  type: string;
+  cache: string;
+  bytes: Buffer;
+  /** The same by Brotli; null for what is compressed in itself. */
+  brotli: Buffer | null;
+}
+
 type DashboardDeps = Pick<RelayDeps, 'config' | 'log'>;
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
 
@@ -41,23 +55,46 @@ export function createDashboard(deps: DashboardDeps, folder: string): Handler | 
     return null;
   }
   const html = readFileSync(page, 'utf8');
-  const files = sirv(folder, {
-    brotli: true,
-    setHeaders(response, path) {
-      const cache = path.startsWith('/assets/') ? `public, max-age=${YEAR_SECONDS}, immutable` : 'public, max-age=300';
-      response.setHeader('Cache-Control', cache);
-      response.setHeader('X-Content-Type-Options', 'nosniff');
-    },
-  });
+  const files = readFiles(folder);
   return (request, response, next) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead) next();
     else if (request.path === DEVELOPMENT_WALLETS) answerWallets(deps, request, response, next);
-    else if (/^\/(assets\/|theme\.js$)/.test(request.path)) files(request, response, next);
+    else if (files.has(request.path)) answerFile(request, response, files.get(request.path)!);
     else if (VIEWS.some((view) => view.test(request.path)) && request.accepts(['json', 'html']) === 'html')
       answerPage(deps, html, request, response);
     else next();
   };
+}
+
+/** All of them, by path: a few megabytes, so that the next build can take the folder's place at any time. */
+function readFiles(folder: string): Map<string, File> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
+  return new Map(
+    names.map((name) => {
+      const twin = join(folder, `${name}.br`);
+      const isHashed = name.startsWith('assets/');
+      const file = {
+        type: TYPES[extname(name)]!,
+        cache: isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'public, max-age=300',
+        bytes: readFileSync(join(folder, name)),
+        brotli: existsSync(twin) ? readFileSync(twin) : null,
+      };
+      return [`/${name}`, file];
+    }),
+  );
+}
+
+function answerFile(request: Request, response: Response, { type, cache, bytes, brotli }: File): void {
+  const isSmall = brotli !== null && request.acceptsEncodings(['br', 'identity']) === 'br';
+  response.setHeader('Cache-Control', cache);
+  response.setHeader('Content-Type', type);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  if (brotli) response.setHeader('Vary', 'Accept-Encoding');
+  if (isSmall) response.setHeader('Content-Encoding', 'br');
+  const body = isSmall ? brotli : bytes;
+  response.setHeader('Content-Length', body.length);
+  response.end(request.method === 'HEAD' ? undefined : body);
 }
 
 function answerPage({ config }: DashboardDeps, html: string, request: Request, response: Response): void {

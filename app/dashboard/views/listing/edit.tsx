@@ -14,6 +14,7 @@ import { EndpointFields } from './endpointFields.tsx';
 import { heldCollateral, lessUsdc } from './own.ts';
 import { PriceFields } from './priceFields.tsx';
 import { useSchemaErrors } from './schemaErrors.ts';
+import { runTest } from './testPanel.tsx';
 
 const SchemaFields = lazy(() => import('./schemaFields.tsx'));
 
@@ -46,6 +47,10 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   async function save({ marketplace, wallet, onProgress, PublicKey, ...chain }: Signing) {
     const agentId = new PublicKey(listing.agent_id);
     if (missing > 0) {
+      // Before the deposit, so that none is made for changes that cannot be saved.
+      onProgress('Testing the endpoint …');
+      const { ok, checks } = await runTest(draft, listing.signing_key);
+      if (!ok) throw new Error(`The endpoint did not pass: ${checks.find((check) => !check.ok)?.detail}.`);
       onProgress(`Adding ${formatAmount(missing)} of collateral …`);
       await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
     }

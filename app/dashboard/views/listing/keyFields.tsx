@@ -50,7 +50,7 @@ export function KeyFields(props: KeyFieldsProps) {
           <RadioGroup.Item
             key={name}
             value={name}
-            className="rounded-xl border border-line bg-raised p-4 text-left transition-colors hover:border-strong data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
+            className="flex flex-col rounded-xl border border-line bg-raised p-4 text-left transition-colors hover:border-strong data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
           >
             <span className="block text-sm font-medium">{title}</span>
             <span className="mt-1 block text-xs text-faint">{about}</span>

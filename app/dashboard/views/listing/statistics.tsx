@@ -131,7 +131,7 @@ function Failures({ failures }: Pick<Statistics, 'failures'>) {
                   <span className="block text-faint">{message}</span>
                 </td>
                 <td className="tabular-nums">{formatCount(count)}</td>
-                <td className="text-faint">
+                <td className="whitespace-nowrap text-faint">
                   <Time at={last_at} />
                 </td>
               </tr>

@@ -30,7 +30,7 @@ interface TestPanelProps {
 }
 
 /** Gives the document to the marketplace, which keeps it for a day, and has its endpoint called. */
-async function test(draft: Draft, signingKey: string): Promise<TestOutcome> {
+export async function runTest(draft: Draft, signingKey: string): Promise<TestOutcome> {
   const { parseListingDraft } = await loadChainModules();
   const { metadata, timeoutSeconds } = parseListingDraft(toInput(draft), 'The draft');
   const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadata));
@@ -53,7 +53,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
     setError(null);
     onOutcome(null);
     try {
-      onOutcome(await test(draft, signingKey!));
+      onOutcome(await runTest(draft, signingKey!));
     } catch (reason) {
       setError(reason);
     } finally {

@@ -1,5 +1,4 @@
-/** What a chart by day is made of, for what draws it and what frames it. */
-import type { ReactNode } from 'react';
+/** Figures by day, as charts and tables take them. */
 
 export interface ChartSeries {
   label: string;
@@ -8,20 +7,17 @@ export interface ChartSeries {
   values: readonly (number | null)[];
 }
 
-export interface ChartProps {
-  title: string;
-  /** The sum of it all, in words. */
-  summary: ReactNode;
+export interface DailyFigures {
   /** ISO dates in UTC, the oldest first. */
   days: readonly string[];
   series: readonly ChartSeries[];
   /** Bars stand on each other; lines do not. */
   kind: 'bars' | 'lines';
-  format(value: number): string;
   /** For the axis. */
   formatShort(value: number): string;
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
 /** A day as people say it. */
-export const nameOf = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
+export const nameOfDay = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
