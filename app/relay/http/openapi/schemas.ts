@@ -7,7 +7,7 @@ import { ERROR_CODES, RequestIssue } from '../../../sdk/wire/errorCodes.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import * as wire from '../../../sdk/wire/wire.ts';
 import { errorBodyOf } from '../../../sdk/wire/wire.ts';
-import { ROUTE_IDS, routeOf } from '../routes/table.ts';
+import { errorsOf, ROUTE_IDS, routeOf } from '../routes/table.ts';
 import { GLOSSARY } from './glossary.ts';
 import { ConfigAnswer, ProcedureError } from './procedures.ts';
 
@@ -20,12 +20,14 @@ const NAMED = Object.entries<unknown>({ ...wire, Receipt, ConfigAnswer, Procedur
 const bodies = ROUTE_IDS.map((id) => routeOf(id).body?.schema);
 /** What callers send, and what they get: a schema may look different from both sides. */
 const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes(schema)));
+/** What routes can answer: the other codes are of procedures alone. */
+const ANSWERED = ERROR_CODES.filter((code) => ROUTE_IDS.some((id) => errorsOf(routeOf(id)).includes(code)));
 const ANSWER_SCHEMAS = {
   ...Object.fromEntries(
     NAMED.filter(([name]) => !(name in REQUESTS) && !/Query$|^ErrorBody$|^ArchiveLine$/.test(name)),
   ),
   RequestIssue,
-  ...Object.fromEntries(ERROR_CODES.map((code) => [`error_${code}`, errorBodyOf(code)])),
+  ...Object.fromEntries(ANSWERED.map((code) => [`error_${code}`, errorBodyOf(code)])),
 };
 
 /** Every schema by its name, for `components`. */
