@@ -1,11 +1,12 @@
 /**
- * `npm run bench`: what a paid call costs in compute, bytes, lamports, milliseconds and memory, as tables; and with --peers
- * what others take for theirs.
+ * `npm run bench`: what a paid call costs in compute, bytes, lamports, milliseconds and memory, and what the page costs who
+ * opens it, as tables; and with --peers what others take for theirs.
  */
 import { execSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
+import { benchDashboard, type DashboardFigures, SCORE_GOAL, SCRIPT_GOAL_KB } from './dashboard.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
@@ -15,7 +16,7 @@ import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'dashboard'] as const;
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 const spread = (value: Percentiles): string => `${round(value.p50)} / ${round(value.p99)}`;
@@ -54,15 +55,17 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
       })
     : null;
   const neighbours = isWanted('neighbours') ? await benchNeighbours(report) : null;
+  const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours }, null, 2));
+    console.log(JSON.stringify({ machine, program, own, relay, neighbours, dashboard }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
   if (program) console.log(program.table);
   if (own) console.log(`${describeOwn(own)}\n`);
   if (relay) console.log(`${describeRelay(relay)}\n`);
-  if (neighbours) console.log(describeNeighbours(neighbours));
+  if (neighbours) console.log(`${describeNeighbours(neighbours)}\n`);
+  if (dashboard) console.log(describeDashboard(dashboard));
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -142,14 +145,34 @@ function describeNeighbours({ calls, misbehaviours, normal_ms, disturbed_ms }: N
   );
 }
 
+function describeDashboard({ script_bytes, script_files, views }: DashboardFigures): string {
+  const lost = views
+    .filter((figures) => figures.lost.length > 0)
+    .map(({ view, device, lost }) => `${view}, ${device}: ${lost.join('; ')}`);
+  return [
+    toTable(
+      ['the page', 'value', 'goal'],
+      [
+        [`JavaScript of the first load, KB in ${script_files} files`, round(script_bytes / 1_000), SCRIPT_GOAL_KB],
+        ...views.map(({ view, device, scores }) => [
+          `Lighthouse ${device}, ${view}: ${Object.keys(scores).join(' / ')}`,
+          Object.values(scores).join(' / '),
+          SCORE_GOAL,
+        ]),
+      ],
+    ),
+    ...(lost.length > 0 ? ['', 'What cost points:', ...lost] : []),
+  ].join('\n');
+}
+
 await runScript(
   new Command('npm run bench --')
     .description('Measures; what is compared is compared in one run. Progress goes to stderr.')
-    .option('--quick', '30 calls per figure in one round instead of 300 in three')
+    .option('--quick', 'one round instead of three, with 30 calls per figure instead of 300')
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node) or neighbours (beside creators that misbehave)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave) or dashboard (bytes of the page, and Lighthouse)',
       ).choices(PARTS),
     )
     .option(

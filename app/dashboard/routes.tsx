@@ -11,6 +11,7 @@ import { Layout } from './parts/layout.tsx';
 import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
 import { parseAdminSearch } from './views/admin/search.ts';
+import Catalogue from './views/catalogue.tsx';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
 import { parseExecutionsSearch } from './views/executions/search.ts';
 
@@ -25,7 +26,8 @@ const routes = [
     getParentRoute: () => root,
     path: '/',
     validateSearch: parseCatalogueSearch,
-    component: view(() => import('./views/catalogue.tsx')),
+    // Most people come by it, so it is not a file of its own.
+    component: Catalogue,
   }),
   createRoute({
     getParentRoute: () => root,

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Debian's, unless another is named. */
-const { CHROMIUM = '/usr/bin/chromium' } = process.env;
-const ARGUMENTS = [
+export const { CHROMIUM = '/usr/bin/chromium' } = process.env;
+export const BROWSER_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -53,7 +53,7 @@ export function requireChromium(): boolean {
 }
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  return chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS });
 }
 
 /** Runs in the page, whose globals are not ours; so does all text that `evaluate` is given. */

@@ -1,5 +1,6 @@
 /** What the Test Execution tool found: each check with what is right, what came, and how long it took. */
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
+import { Mark } from './mark.tsx';
 import { cx, Spinner } from './ui.tsx';
 import { formatDuration } from './values.tsx';
 
@@ -25,7 +26,7 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
         const found = checks?.find((check) => check.name === name);
         return (
           <li key={name} className="flex items-start gap-3 px-4 py-3 text-sm">
-            <Mark state={isRunning ? 'running' : found ? (found.ok ? 'ok' : 'failed') : 'open'} />
+            <State state={isRunning ? 'running' : found ? (found.ok ? 'ok' : 'failed') : 'open'} />
             <div className="min-w-0 flex-1">
               <p>
                 <span className="font-medium">{title}</span> <span className="text-faint">{expected}</span>
@@ -45,34 +46,14 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
   );
 }
 
-const MARKS = {
-  ok: ['bg-good-soft text-good', 'm4 8.5 2.8 2.6L12 5', 'passed'],
-  failed: ['bg-bad-soft text-bad', 'm5 5 6 6m0-6-6 6', 'failed'],
-  open: ['bg-sunken text-faint', 'M5 8h6', 'not made'],
-} as const;
+const STATES = { ok: 'passed', failed: 'failed', open: 'not_checked' } as const;
+const WORDS = { ok: 'passed', failed: 'failed', open: 'not made' } as const;
 
-function Mark({ state }: { state: keyof typeof MARKS | 'running' }) {
-  if (state === 'running') {
-    return (
-      <span className="grid size-6 shrink-0 place-items-center">
-        <Spinner />
-      </span>
-    );
-  }
-  const [look, path, word] = MARKS[state];
+function State({ state }: { state: keyof typeof STATES | 'running' }) {
+  if (state !== 'running') return <Mark state={STATES[state]} word={WORDS[state]} />;
   return (
-    <span className={cx('grid size-6 shrink-0 place-items-center rounded-full', look)}>
-      <svg
-        viewBox="0 0 16 16"
-        className="size-4"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.8"
-        aria-hidden="true"
-      >
-        <path d={path} strokeLinecap="round" strokeLinejoin="round" />
-      </svg>
-      <span className="sr-only">{word}: </span>
+    <span className="grid size-6 shrink-0 place-items-center">
+      <Spinner />
     </span>
   );
 }

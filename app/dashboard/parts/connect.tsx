@@ -1,12 +1,12 @@
 /** Connecting a wallet and signing in with it: one button, one dialog, one signature. */
 import { useQuery } from '@tanstack/react-query';
-import { DropdownMenu } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { configQuery, developmentWalletsPath, explain } from '../service.ts';
 import { signIn, signOut, useSession } from '../wallet/session.ts';
 import { reconnect, type SolanaWallet, useConnected, useWallets } from '../wallet/wallets.ts';
 import { Dialog } from './dialog.tsx';
-import { Badge, Button, buttonStyle, Empty, Note } from './ui.tsx';
+import { Menu, MenuItem } from './menu.tsx';
+import { Badge, Button, Empty, Note } from './ui.tsx';
 import { shorten } from './values.tsx';
 
 /** Opens the dialog of wallets. */
@@ -92,38 +92,24 @@ export function Account() {
   if (!isKnown) return <div className="h-10 w-32" />;
   if (!wallet) return <ConnectButton />;
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger className={buttonStyle('plain')}>
-        <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
-        <span className="font-mono text-[0.8125rem]">{shorten(wallet)}</span>
-        {isAdmin && <Badge tone="accent">admin</Badge>}
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          align="end"
-          sideOffset={6}
-          className="z-40 min-w-56 rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg"
-        >
-          <DropdownMenu.Label className="px-3 py-2 text-xs text-faint">
-            {connected ? `Signs with ${connected.wallet.name}` : 'Signed in; the wallet is not connected'}
-            {config && ` · ${config.environment} network`}
-          </DropdownMenu.Label>
-          <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>Copy address</MenuItem>
-          <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
-}
-
-function MenuItem({ onSelect, children }: { onSelect(): void; children: ReactNode }) {
-  return (
-    <DropdownMenu.Item
-      onSelect={onSelect}
-      className="cursor-pointer rounded-lg px-3 py-2 outline-none data-highlighted:bg-sunken"
+    <Menu
+      button={
+        <>
+          <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
+          <span className="font-mono text-[0.8125rem]">{shorten(wallet)}</span>
+          {isAdmin && <Badge tone="accent">admin</Badge>}
+        </>
+      }
+      head={
+        <>
+          {connected ? `Signs with ${connected.wallet.name}` : 'Signed in; the wallet is not connected'}
+          {config && ` · ${config.environment} network`}
+        </>
+      }
     >
-      {children}
-    </DropdownMenu.Item>
+      <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>Copy address</MenuItem>
+      <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+    </Menu>
   );
 }
 

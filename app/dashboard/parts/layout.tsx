@@ -41,7 +41,8 @@ export function Layout() {
           </div>
         </div>
       </header>
-      <main id="content" className="mx-auto max-w-6xl px-4 py-8 sm:px-6" tabIndex={-1}>
+      {/* As high as the window, so that the footer does not jump when the view comes. */}
+      <main id="content" className="mx-auto min-h-screen max-w-6xl px-4 py-8 sm:px-6" tabIndex={-1}>
         <Outlet />
       </main>
       <footer className="mx-auto flex max-w-6xl flex-wrap gap-x-6 gap-y-2 border-t border-line px-4 py-6 text-sm text-faint sm:px-6">

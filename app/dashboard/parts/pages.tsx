@@ -8,9 +8,11 @@ interface PagesProps {
   size: number;
   total: number;
   onPage(page: number): void;
+  /** What the ways back and forth are called; without it the list goes from new to old. */
+  names?: readonly [back: string, forth: string];
 }
 
-export function Pages({ page, size, total, onPage }: PagesProps) {
+export function Pages({ page, size, total, onPage, names = ['Newer', 'Older'] }: PagesProps) {
   const first = (page - 1) * size + 1;
   const last = Math.min(page * size, total);
   return (
@@ -22,10 +24,10 @@ export function Pages({ page, size, total, onPage }: PagesProps) {
       {total > size && (
         <div className="flex gap-2">
           <Button small disabled={page <= 1} onClick={() => onPage(page - 1)}>
-            Newer
+            {names[0]}
           </Button>
           <Button small disabled={last >= total} onClick={() => onPage(page + 1)}>
-            Older
+            {names[1]}
           </Button>
         </div>
       )}

@@ -4,6 +4,7 @@ import { Tabs } from 'radix-ui';
 import { lazy, Suspense, useState } from 'react';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
+import { TabLine } from '../parts/tabs.tsx';
 import { PageHead, Skeleton } from '../parts/ui.tsx';
 import { useSession } from '../wallet/session.ts';
 import { CreatorsTab } from './admin/creators.tsx';
@@ -56,17 +57,7 @@ function Inside() {
       <AskBeforeLeaving when={draft !== null} title="Leave the settings unsigned?">
         Settings that you have changed are not signed yet.
       </AskBeforeLeaving>
-      <Tabs.List aria-label="Admin" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
-        {ADMIN_TABS.map((name) => (
-          <Tabs.Trigger
-            key={name}
-            value={name}
-            className="-mb-px min-h-10 border-b-2 border-transparent px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
-          >
-            {TAB_WORDS[name]}
-          </Tabs.Trigger>
-        ))}
-      </Tabs.List>
+      <TabLine label="Admin" tabs={ADMIN_TABS.map((name) => [name, TAB_WORDS[name]])} />
       <Tabs.Content value="state">
         <StateTab />
       </Tabs.Content>

@@ -72,23 +72,21 @@ function Keys({ wallet }: { wallet: string }) {
 
   return (
     <>
-      <PageHead
-        title="API keys"
-        about="A key calls agents with this wallet's USDC, within limits that the chain enforces."
-      >
-        {keys && keys.length > 0 && create}
+      <PageHead title={TITLE} about={ABOUT}>
+        {keys?.length !== 0 && (keys || !error) && create}
       </PageHead>
       {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}
       {chain.error && !money && <Trouble error={chain.error} what="The chain" onRetry={chain.refetch} />}
-      {keys && money && (
-        <Warnings keys={keys} money={money} onAllowance={() => setShown('allowance')} onGas={() => setShown('gas')} />
-      )}
       {!chain.error && keys?.length !== 0 && (
         <WalletFigures
           money={money}
           onGas={(way) => setShown(way === 'add' ? 'gas' : 'takeGas')}
           onAllowance={() => setShown('allowance')}
         />
+      )}
+      {/* Below the figures, which are there before it is known whether to warn. */}
+      {keys && money && (
+        <Warnings keys={keys} money={money} onAllowance={() => setShown('allowance')} onGas={() => setShown('gas')} />
       )}
       {!keys && !error && <Skeleton className="h-60 sm:h-44" />}
       {keys?.length === 0 && (

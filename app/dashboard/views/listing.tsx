@@ -6,6 +6,7 @@ import { useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
+import { TabLine } from '../parts/tabs.tsx';
 import { Button, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
 import { explain } from '../service.ts';
@@ -62,6 +63,12 @@ function Found() {
 const TABS = ['Overview', 'Edit', 'Test', 'Settings'] as const;
 type Tab = (typeof TABS)[number];
 
+const UNSAVED = (
+  <>
+    Edit<span className="text-warn"> (unsaved)</span>
+  </>
+);
+
 function Manage({ listing }: { listing: OwnListing }) {
   const [tab, setTab] = useState<Tab>('Overview');
   // Only what was changed is kept, so that what the chain says meanwhile is seen in the rest.
@@ -100,18 +107,10 @@ function Manage({ listing }: { listing: OwnListing }) {
         )}
       </PageHead>
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
-        <Tabs.List aria-label="About this agent" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
-          {shown.map((name) => (
-            <Tabs.Trigger
-              key={name}
-              value={name}
-              className="-mb-px min-h-10 border-b-2 border-transparent px-3 text-sm text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
-            >
-              {name}
-              {name === 'Edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
-            </Tabs.Trigger>
-          ))}
-        </Tabs.List>
+        <TabLine
+          label="About this agent"
+          tabs={shown.map((name) => [name, name === 'Edit' && isChanged ? UNSAVED : name])}
+        />
         <Tabs.Content value="Overview">
           <Overview listing={listing} />
         </Tabs.Content>

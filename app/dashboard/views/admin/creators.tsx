@@ -4,13 +4,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
+import { Pages } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Empty, Input, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { PAGE_SIZE, Pages } from './pages.tsx';
+import { PAGE_SIZE } from './search.ts';
 
 const REFRESH_MS = 5_000;
 /** Until typing has paused. */
@@ -94,6 +95,8 @@ export function CreatorsTab() {
       {data && (
         <Pages
           page={page}
+          size={PAGE_SIZE}
+          names={['Before', 'Next']}
           total={data.total}
           onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
         />

@@ -3,12 +3,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome, type DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Pages } from '../../parts/pages.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Empty, Select, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { Due } from './due.tsx';
-import { PAGE_SIZE, Pages } from './pages.tsx';
+import { PAGE_SIZE } from './search.ts';
 
 /** The index follows the chain by itself; the list follows the index. */
 const REFRESH_MS = 5_000;
@@ -69,6 +70,8 @@ export function DisputesTab() {
       {data && (
         <Pages
           page={page}
+          size={PAGE_SIZE}
+          names={['Before', 'Next']}
           total={data.total}
           onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
         />

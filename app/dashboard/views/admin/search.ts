@@ -4,6 +4,9 @@ import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/dispute
 export const ADMIN_TABS = ['state', 'disputes', 'creators', 'settings'] as const;
 export type AdminTab = (typeof ADMIN_TABS)[number];
 
+/** Rows of one page of its lists. */
+export const PAGE_SIZE = 20;
+
 export interface AdminSearch {
   tab?: AdminTab;
   /** Of disputes. */

@@ -1,10 +1,12 @@
 /** Calling the agent from here: what to send, what it costs, who pays; then what comes of it. */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
+import { isFormable } from '../../parts/form/schema.ts';
+import SchemaForm from '../../parts/form/schemaForm.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
-import { hasFields, isFormable, SchemaForm, type SchemaFormHandle } from './form/schemaForm.tsx';
 import { Money } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
@@ -153,17 +155,13 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
                   )}
                 </span>
               </div>
-              {hasFields(agent.input_schema) || asJson || !isFormable(agent.input_schema) ? (
-                <SchemaForm
-                  ref={form}
-                  schema={agent.input_schema}
-                  value={parameters}
-                  onChange={setParameters}
-                  asJson={asJson}
-                />
-              ) : (
-                <p className="text-sm text-faint">This agent has no fixed parameters: the task is all that it needs.</p>
-              )}
+              <SchemaForm
+                ref={form}
+                schema={agent.input_schema}
+                value={parameters}
+                onChange={setParameters}
+                asJson={asJson}
+              />
             </section>
           </div>
           <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">

@@ -1,9 +1,9 @@
 /** One key: what it may do, what it has done, and what can be done with it. */
-import { DropdownMenu } from 'radix-ui';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Badge, buttonStyle, Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Badge, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { isLive, leftOf, type WalletMoney } from './money.ts';
 
@@ -162,30 +162,12 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
   const shown = actions.filter(([action]) => grant !== undefined || action === 'restrict' || action === 'revoke');
   if (shown.length === 0) return null;
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger className={buttonStyle('plain', true)} aria-label={`Actions of ${apiKey.name}`}>
-        <span aria-hidden="true">•••</span>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          align="end"
-          sideOffset={6}
-          className="z-40 min-w-52 rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg"
-        >
-          {shown.map(([action, label]) => (
-            <DropdownMenu.Item
-              key={action}
-              onSelect={() => onAct(action)}
-              className={cx(
-                'cursor-pointer rounded-lg px-3 py-2 outline-none data-highlighted:bg-sunken',
-                action === 'revoke' && 'text-bad',
-              )}
-            >
-              {label}
-            </DropdownMenu.Item>
-          ))}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <Menu small label={`Actions of ${apiKey.name}`} button={<span aria-hidden="true">•••</span>}>
+      {shown.map(([action, label]) => (
+        <MenuItem key={action} danger={action === 'revoke'} onSelect={() => onAct(action)}>
+          {label}
+        </MenuItem>
+      ))}
+    </Menu>
   );
 }

@@ -19,12 +19,7 @@ export function useSchemaErrors({ input_schema, output_schema, test_parameters }
 }
 
 async function findTestErrors(schema: string, value: unknown): Promise<DraftErrors> {
-  const { findValueFaults } = await import('../../parts/schemaValidator.ts');
-  try {
-    const [fault] = findValueFaults(readSchema(schema) ?? {}, value);
-    return fault?.stack ? { test_parameters: fault.stack } : {};
-  } catch {
-    // What this interpreter cannot read, the service still can.
-    return {};
-  }
+  const { describeFlaw, findFlaws } = await import('../../parts/form/validator.ts');
+  const [flaw] = findFlaws(readSchema(schema) ?? {}, value);
+  return flaw ? { test_parameters: describeFlaw(flaw) } : {};
 }

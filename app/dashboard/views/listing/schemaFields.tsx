@@ -7,7 +7,7 @@ import { readSchema } from './draft.ts';
 import { checkInput, checkOutput } from './schemaCheck.ts';
 
 const JsonEditor = lazy(() => import('../../parts/jsonEditor.tsx'));
-const SchemaForm = lazy(() => import('../../parts/schemaForm.tsx'));
+const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 
 export default function SchemaFields({ draft, onChange }: FieldsProps) {
   const input = readSchema(draft.input_schema);
@@ -77,7 +77,7 @@ function Preview({ schema }: { schema: Record<string, unknown> | null }) {
       <Card className="min-h-40">
         {schema ? (
           <Suspense fallback={<Skeleton className="h-40" />}>
-            <SchemaForm schema={schema} value={value} onChange={setValue} live={false} />
+            <SchemaForm schema={schema} value={value} onChange={setValue} />
           </Suspense>
         ) : (
           <p className="text-sm text-faint">It shows as soon as the input schema follows the rules.</p>

@@ -5,13 +5,14 @@ import type { RequestIssue } from '../../../sdk/wire/errorCodes.ts';
 import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
 import { Checks } from '../../parts/checks.tsx';
+import { isFormable } from '../../parts/form/schema.ts';
 import { Button, Card, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatDuration } from '../../parts/values.tsx';
 import { call, explain, rest } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
 import { type Draft, readSchema, toInput } from './draft.ts';
 
-const SchemaForm = lazy(() => import('../../parts/schemaForm.tsx'));
+const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 
 export interface TestOutcome {
   ok: boolean;
@@ -46,6 +47,7 @@ export async function runTest(draft: Draft, signingKey: string): Promise<TestOut
 export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blocked }: TestPanelProps) {
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const [asJson, setAsJson] = useState(false);
   const schema = readSchema(draft.input_schema);
 
   async function run() {
@@ -72,13 +74,28 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           onChange={({ target }) => onChange({ test_task: target.value })}
         />
         {schema && (
-          <Suspense fallback={<Skeleton className="h-40" />}>
-            <SchemaForm
-              schema={schema}
-              value={draft.test_parameters}
-              onChange={(test_parameters) => onChange({ test_parameters })}
-            />
-          </Suspense>
+          <div className="grid gap-3">
+            {isFormable(schema) && (
+              <Button
+                small
+                kind="quiet"
+                className="justify-self-end"
+                aria-pressed={asJson}
+                onClick={() => setAsJson(!asJson)}
+              >
+                {asJson ? 'Edit as a form' : 'Edit as JSON'}
+              </Button>
+            )}
+            <Suspense fallback={<Skeleton className="h-40" />}>
+              <SchemaForm
+                schema={schema}
+                value={draft.test_parameters}
+                onChange={(test_parameters) => onChange({ test_parameters })}
+                asJson={asJson}
+                live
+              />
+            </Suspense>
+          </div>
         )}
         {blocked}
         <div className="flex flex-wrap items-center gap-4">

@@ -1,5 +1,6 @@
 /** A verification as a person reads it: the verdict, then each check with everything that was compared. */
 import type { Check, CheckName, Comparison } from '../../../sdk/receipt/verify.ts';
+import { Mark } from '../../parts/mark.tsx';
 import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { saveFile } from '../../parts/values.tsx';
 import { reportOf, type Verification } from './verification.ts';
@@ -54,29 +55,7 @@ export function VerificationResult({ verification, name }: { verification: Verif
   );
 }
 
-const STATES = {
-  passed: { word: 'Passed', className: 'bg-good-soft text-good', path: 'm4 8.5 2.8 2.6L12 5.5' },
-  failed: { word: 'Failed', className: 'bg-bad-soft text-bad', path: 'm5 5 6 6m0-6-6 6' },
-  not_checked: { word: 'Not checked', className: 'bg-sunken text-faint', path: 'M5 8h6' },
-};
-
-function Mark({ state }: { state: Check['state'] }) {
-  const { className, path } = STATES[state];
-  return (
-    <span className={cx('grid size-6 shrink-0 place-items-center rounded-full', className)}>
-      <svg
-        viewBox="0 0 16 16"
-        className="size-4"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.75"
-        aria-hidden="true"
-      >
-        <path d={path} strokeLinecap="round" strokeLinejoin="round" />
-      </svg>
-    </span>
-  );
-}
+const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' };
 
 function Pending({ name, isRunning }: { name: CheckName; isRunning: boolean }) {
   return (
@@ -100,7 +79,6 @@ function aboutOf({ name, state, reason, compared }: Check): string | null {
 /** Open where it failed: that is what somebody came for. */
 function CheckRow({ check }: { check: Check }) {
   const { title } = CHECK_WORDS[check.name];
-  const { word } = STATES[check.state];
   return (
     <details className="group" open={check.state === 'failed'}>
       <summary className="flex list-none items-center gap-3 px-4 py-3.5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
@@ -109,7 +87,7 @@ function CheckRow({ check }: { check: Check }) {
           <span className="block text-sm font-medium">{title}</span>
           <span className="block text-xs text-faint">{aboutOf(check)}</span>
         </span>
-        <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{word}</span>
+        <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{WORDS[check.state]}</span>
         <svg
           viewBox="0 0 16 16"
           className="size-4 shrink-0 text-faint transition-transform group-open:rotate-180"

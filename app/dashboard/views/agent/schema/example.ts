@@ -1,5 +1,5 @@
 /** Example parameters made from an agent's schema: what its author gives as examples, and else the plainest value. */
-import { formsOf, isSchema, namesIn, resolve, type Schema } from './schema.ts';
+import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 const MAX_DEPTH = 8;
 

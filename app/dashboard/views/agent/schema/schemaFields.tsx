@@ -1,8 +1,9 @@
 /** A JSON Schema as a person reads it: a row for each field, and the JSON for those who want it. */
 import { useState } from 'react';
+import type { Schema } from '../../../parts/form/schema.ts';
 import { Badge, Button, cx } from '../../../parts/ui.tsx';
 import { Code } from '../../../parts/values.tsx';
-import { fieldsOf, type Schema, type SchemaField } from './schema.ts';
+import { fieldsOf, type SchemaField } from './rows.ts';
 
 interface SchemaFieldsProps {
   title: string;

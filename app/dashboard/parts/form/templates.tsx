@@ -9,7 +9,7 @@ import {
   type RJSFSchema,
   type WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils';
-import { Button } from '../../../parts/ui.tsx';
+import { Button } from '../ui.tsx';
 import { CONTROL } from './widgets.tsx';
 
 /** A label that is no more than the parameter's name is shown as such. */

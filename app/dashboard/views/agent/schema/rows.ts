@@ -1,6 +1,5 @@
 /** Reading a JSON Schema for people: its fields as rows, each with its type and limits in words. */
-
-export type Schema = Record<string, unknown>;
+import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 export interface SchemaField {
   /** From the top, such as `rows[].name`; empty for the value itself. */
@@ -16,38 +15,6 @@ export interface SchemaField {
 /** Fields are listed this deep, and no more of them than this; the JSON has all. */
 const MAX_DEPTH = 6;
 const MAX_FIELDS = 200;
-
-export const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The schema that a `$ref` names, with what stands beside it; parts of an `allOf` are put together. */
-export function resolve(schema: unknown, root: Schema, depth = 0): Schema {
-  if (!isSchema(schema) || depth > MAX_DEPTH) return isSchema(schema) ? schema : {};
-  let found: Schema = schema;
-  if (typeof schema.$ref === 'string') {
-    const { $ref, ...beside } = schema;
-    found = { ...resolve(lookUp($ref, root), root, depth + 1), ...beside };
-  }
-  if (!Array.isArray(found.allOf)) return found;
-  const { allOf, ...own } = found;
-  const parts = [...allOf.map((part) => resolve(part, root, depth + 1)), own];
-  const properties = parts.flatMap((part) => (isSchema(part.properties) ? Object.entries(part.properties) : []));
-  const required = parts.flatMap((part) => namesIn(part.required));
-  const whole: Schema = Object.assign({}, ...parts);
-  if (properties.length > 0) whole.properties = Object.fromEntries(properties);
-  if (required.length > 0) whole.required = [...new Set(required)];
-  return whole;
-}
-
-function lookUp(ref: string, root: Schema): unknown {
-  const names = ref.startsWith('#/') ? ref.slice(2).split('/') : [];
-  return names
-    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((value, name) => (isSchema(value) ? value[name] : undefined), root);
-}
-
-export const namesIn = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 
 /** The rows of a schema in the order in which it has them; `isCut` where there are more. */
 export function fieldsOf(root: Schema): { fields: SchemaField[]; isCut: boolean } {
@@ -89,11 +56,6 @@ export function fieldsOf(root: Schema): { fields: SchemaField[]; isCut: boolean 
 
 const describe = ({ description, title }: Schema): string =>
   typeof description === 'string' ? description : typeof title === 'string' ? title : '';
-
-export const formsOf = ({ anyOf, oneOf }: Schema): unknown[] => [
-  ...(Array.isArray(anyOf) ? anyOf : []),
-  ...(Array.isArray(oneOf) ? oneOf : []),
-];
 
 const TYPES: Record<string, string> = {
   string: 'text',

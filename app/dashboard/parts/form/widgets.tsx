@@ -6,7 +6,7 @@ import {
   getInputProps,
   type WidgetProps,
 } from '@rjsf/utils';
-import { cx } from '../../../parts/ui.tsx';
+import { cx } from '../ui.tsx';
 
 export const CONTROL =
   'w-full rounded-lg border border-strong bg-raised px-3 min-h-10 text-sm aria-invalid:border-bad disabled:opacity-60';

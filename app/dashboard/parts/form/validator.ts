@@ -92,6 +92,9 @@ function withoutUndefined(value: unknown): unknown {
   return value === undefined ? {} : JSON.parse(JSON.stringify(value));
 }
 
+/** In one line, for where there is no field to say it at. */
+export const describeFlaw = ({ path, message }: Flaw): string => `${path.join('.') || 'parameters'}: ${message}`;
+
 const toErrors = (flaws: Flaw[]): RJSFValidationError[] =>
   flaws.map(({ path, message }) => ({
     property: path.map((name) => (/^\d+$/.test(name) ? `[${name}]` : `.${name}`)).join(''),
@@ -111,7 +114,7 @@ export const validator: ValidatorType = {
   },
   isValid(schema, formData, rootSchema) {
     try {
-      return validatorOf(rooted(schema, rootSchema)).validate(formData).valid;
+      return validatorOf(rooted(schema, rootSchema)).validate(withoutUndefined(formData)).valid;
     } catch {
       return false;
     }
@@ -121,13 +124,14 @@ export const validator: ValidatorType = {
 
 const rooteds = new WeakMap<object, RJSFSchema>();
 
-/** A part of a schema with the definitions that its references name. */
+/** A part of a schema with the definitions that its references name. An `$id` would change what they are read against. */
 function rooted(schema: RJSFSchema, root: RJSFSchema): RJSFSchema {
   if (schema === root) return schema;
   const known = rooteds.get(schema);
   if (known) return known;
   const { $defs, definitions } = root;
-  const whole = { ...($defs && { $defs }), ...(definitions && { definitions }), ...schema };
+  const { $id: _, ...own } = schema;
+  const whole = { ...($defs && { $defs }), ...(definitions && { definitions }), ...own };
   rooteds.set(schema, whole);
   return whole;
 }

@@ -1,0 +1,71 @@
+/** Reading a JSON Schema as creators write them: what a reference names, and whether a form can be made of it. */
+
+export type Schema = Record<string, unknown>;
+
+/** References that lead to references end here, since they may lead back. */
+const MAX_REFERENCES = 6;
+
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The schema that a `$ref` names, with what stands beside it; parts of an `allOf` are put together. */
+export function resolve(schema: unknown, root: Schema, depth = 0): Schema {
+  if (!isSchema(schema) || depth > MAX_REFERENCES) return isSchema(schema) ? schema : {};
+  let found: Schema = schema;
+  if (typeof schema.$ref === 'string') {
+    const { $ref, ...beside } = schema;
+    found = { ...resolve(lookUp($ref, root), root, depth + 1), ...beside };
+  }
+  if (!Array.isArray(found.allOf)) return found;
+  const { allOf, ...own } = found;
+  const parts = [...allOf.map((part) => resolve(part, root, depth + 1)), own];
+  const properties = parts.flatMap((part) => (isSchema(part.properties) ? Object.entries(part.properties) : []));
+  const required = parts.flatMap((part) => namesIn(part.required));
+  const whole: Schema = Object.assign({}, ...parts);
+  if (properties.length > 0) whole.properties = Object.fromEntries(properties);
+  if (required.length > 0) whole.required = [...new Set(required)];
+  return whole;
+}
+
+function lookUp(ref: string, root: Schema): unknown {
+  const names = ref.startsWith('#/') ? ref.slice(2).split('/') : [];
+  return names
+    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((value, name) => (isSchema(value) ? value[name] : undefined), root);
+}
+
+export const namesIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+
+export const formsOf = ({ anyOf, oneOf }: Schema): unknown[] => [
+  ...(Array.isArray(anyOf) ? anyOf : []),
+  ...(Array.isArray(oneOf) ? oneOf : []),
+];
+
+/** Keywords that a form cannot show as they are meant. */
+const BEYOND = ['prefixItems', 'patternProperties', 'not'];
+
+/** Whether RJSF can show every field of the schema. */
+export function isFormable(root: Schema): boolean {
+  const isShown = (raw: unknown, depth: number): boolean => {
+    const schema = resolve(raw, root);
+    if (depth > 8 || BEYOND.some((name) => name in schema)) return false;
+    const { properties, items, anyOf, oneOf, type } = schema;
+    const inner = [
+      ...(isSchema(properties) ? Object.values(properties) : []),
+      ...(isSchema(items) ? [items] : []),
+      ...(Array.isArray(anyOf) ? anyOf : []),
+      ...(Array.isArray(oneOf) ? oneOf : []),
+    ];
+    if (type === 'array' && !isSchema(items)) return false;
+    const isTyped = type !== undefined || 'enum' in schema || 'const' in schema || inner.length > 0;
+    return isTyped && inner.every((one) => isShown(one, depth + 1));
+  };
+  return isSchema(root) && isShown(root, 0);
+}
+
+/** Whether there is anything to fill in. */
+export function hasFields(root: Schema): boolean {
+  const { properties, anyOf, oneOf } = resolve(root, root);
+  return (isSchema(properties) && Object.keys(properties).length > 0) || Boolean(anyOf ?? oneOf);
+}

@@ -1,0 +1,28 @@
+/** The mark in front of a check. */
+import { cx } from './ui.tsx';
+
+const MARKS = {
+  passed: ['bg-good-soft text-good', 'm4 8.5 2.8 2.6L12 5.5'],
+  failed: ['bg-bad-soft text-bad', 'm5 5 6 6m0-6-6 6'],
+  not_checked: ['bg-sunken text-faint', 'M5 8h6'],
+} as const;
+
+/** `word`: what it says to those who do not see it, where nothing beside it says so. */
+export function Mark({ state, word }: { state: keyof typeof MARKS; word?: string }) {
+  const [look, path] = MARKS[state];
+  return (
+    <span className={cx('grid size-6 shrink-0 place-items-center rounded-full', look)}>
+      <svg
+        viewBox="0 0 16 16"
+        className="size-4"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.75"
+        aria-hidden="true"
+      >
+        <path d={path} strokeLinecap="round" strokeLinejoin="round" />
+      </svg>
+      {word && <span className="sr-only">{word}: </span>}
+    </span>
+  );
+}

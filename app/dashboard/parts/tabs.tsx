@@ -1,0 +1,26 @@
+/** The line of tabs below a view's head. */
+import { Tabs } from 'radix-ui';
+import type { ReactNode } from 'react';
+
+/** Within `Tabs.Root`; each tab by its value, with what it is called. */
+export function TabLine({
+  label,
+  tabs,
+}: {
+  label: string;
+  tabs: readonly (readonly [value: string, name: ReactNode])[];
+}) {
+  return (
+    <Tabs.List aria-label={label} className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+      {tabs.map(([value, name]) => (
+        <Tabs.Trigger
+          key={value}
+          value={value}
+          className="-mb-px min-h-10 border-b-2 border-transparent px-3 text-sm font-medium whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+        >
+          {name}
+        </Tabs.Trigger>
+      ))}
+    </Tabs.List>
+  );
+}

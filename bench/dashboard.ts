@@ -1,0 +1,96 @@
+/**
+ * `npm run bench -- --only dashboard`: what the page costs who opens it, on a marketplace of its own: bytes of JavaScript
+ * that the first view loads, and Lighthouse's scores of three views, of which one is for a wallet that is signed in.
+ */
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openPage, untilLoaded } from '../tests/dashboard/browser.ts';
+import { cleanUp, goneWithin, newDirectory, startNetwork } from '../tests/local/start.ts';
+import { CATEGORIES, type Device, installLighthouse, runLighthouse, type Scores } from './dashboard/lighthouse.ts';
+import { median } from './program/table.ts';
+
+export const SCRIPT_GOAL_KB = 200;
+export const SCORE_GOAL = 95;
+
+const DEVICES: Device[] = ['desktop', 'mobile'];
+const STOP_MS = 30_000;
+
+export interface ViewFigures extends Scores {
+  view: string;
+  device: Device;
+}
+
+export interface DashboardFigures {
+  /** Bodies of scripts as they came over the network, with the first view at `/`. */
+  script_bytes: number;
+  script_files: number;
+  views: ViewFigures[];
+}
+
+/** `rounds`: runs of Lighthouse for each figure, whose median is taken. */
+export async function benchDashboard(rounds: number, report: (line: string) => void): Promise<DashboardFigures> {
+  installLighthouse(report);
+  report('dashboard: starting a marketplace');
+  const folder = newDirectory();
+  const start = startNetwork(folder);
+  try {
+    const demo = await start.ready;
+    const browser = await launchBrowser();
+    const scripts = await measureScripts(browser, demo.base_url);
+    const cookie = await signIn(browser, demo.base_url);
+    await browser.close();
+    const views = [
+      { view: 'the catalogue', path: '/', cookie: null },
+      { view: "an agent's page", path: `/agents/${demo.agents[0]!.agent_id}`, cookie: null },
+      { view: 'API keys, signed in', path: '/keys', cookie },
+    ];
+    const figures: ViewFigures[] = [];
+    for (const { view, path, cookie } of views) {
+      for (const device of DEVICES) {
+        report(`dashboard: ${view}, ${device}`);
+        const runs: Scores[] = [];
+        for (let i = 0; i < rounds; i += 1)
+          runs.push(await runLighthouse(demo.base_url + path, { device, cookie, folder }));
+        figures.push({ view, device, ...middleOf(runs) });
+      }
+    }
+    return { ...scripts, views: figures };
+  } finally {
+    if (start.processes().length > 0) {
+      start.signalGroup('SIGINT');
+      await goneWithin(start, STOP_MS);
+    }
+    cleanUp();
+  }
+}
+
+/** Of a browser that has never been there, until the view stands and nothing more is fetched. */
+async function measureScripts(browser: Browser, baseUrl: string) {
+  const { page, close } = await openPage(browser, baseUrl);
+  const sizes: Promise<number>[] = [];
+  page.on('requestfinished', (request) => {
+    if (request.resourceType() !== 'script') return;
+    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+  });
+  await page.goto('/', { waitUntil: 'networkidle' });
+  await untilLoaded(page);
+  const bytes = await Promise.all(sizes);
+  await close();
+  return { script_bytes: bytes.reduce((sum, size) => sum + size, 0), script_files: bytes.length };
+}
+
+/** The session's cookie, by a sign-in through the page. */
+async function signIn(browser: Browser, baseUrl: string): Promise<string> {
+  const { page, context, close } = await openPage(browser, baseUrl, { as: 'Demo caller 1' });
+  await untilLoaded(page);
+  const cookies = await context.cookies(baseUrl);
+  await close();
+  if (cookies.length === 0) throw new Error('the sign-in left no cookie');
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+}
+
+const middleOf = (runs: Scores[]): Scores => ({
+  scores: Object.fromEntries(
+    CATEGORIES.map((category) => [category, median(runs.map(({ scores }) => scores[category]))]),
+  ) as Scores['scores'],
+  lost: [...new Set(runs.flatMap(({ lost }) => lost))],
+});
