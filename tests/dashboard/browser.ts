@@ -108,7 +108,7 @@ export async function signOut(page: Page): Promise<void> {
 /** Waits until nothing on the page is on its way any more. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+  await page.locator('main div.animate-pulse').first().waitFor({ state: 'detached' });
   await page.locator('main .animate-spin').first().waitFor({ state: 'detached' });
 }
 

@@ -84,7 +84,12 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
           EditorState.tabSize.of(2),
           // Tab leaves the editor, as it leaves every other field.
           keymap.of([...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ 'aria-labelledby': `${id}-label`, 'aria-describedby': `${id}-hint` }),
+          EditorView.contentAttributes.of({
+            'aria-labelledby': `${id}-label`,
+            'aria-describedby': `${id}-hint`,
+            // What can be edited can be gone to anyway; those that look at the markup alone see it by this.
+            tabindex: '0',
+          }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) props.current.onChange(update.state.doc.toString());
           }),

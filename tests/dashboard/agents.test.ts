@@ -1,0 +1,159 @@
+/** Finding an agent and calling it: by a key, by a wallet, and one that fails; each paid or refunded to the unit. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { until } from '../harness/edge/until.ts';
+import { untilLoaded } from './browser.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
+import { useSite } from './site.ts';
+
+const ECHO_PRICE = 10_000n;
+const CSV_PRICE = 250_000n;
+
+describe('agents', function () {
+  this.timeout(240_000);
+  const site = useSite();
+
+  const pathOf = (name: string) => `/agents/${site.visitor.agent(name).agent_id}`;
+  const cards = (page: Page) => page.getByRole('main').getByRole('heading', { level: 2 });
+  const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+  const progress = (page: Page, title: string) =>
+    page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
+
+  /** What ends in the index may be on its way there when the page has it from the call itself. */
+  async function untilPaid(before: Awaited<ReturnType<typeof site.visitor.balances>>, name: string, price: bigint) {
+    await until(
+      'the payment is on the chain',
+      async () => (await site.visitor.balances()).treasury !== before.treasury,
+    );
+    site.visitor.assertPaid(before, await site.visitor.balances(), name, price);
+  }
+
+  it('are searched and filtered by the address, which can be shared and gone back to', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/');
+      await cards(page).first().waitFor();
+      const count = await cards(page).count();
+      await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
+      await page.waitForURL(/[?&]q=csv/);
+      await page
+        .getByRole('status')
+        .filter({ hasText: /^1 agent$/ })
+        .waitFor();
+      expect(await cards(page).allTextContents()).to.deep.equal(['csv-analyst']);
+      await page.getByRole('button', { name: 'data', exact: true }).click();
+      await page.getByRole('combobox', { name: 'Sort by' }).selectOption({ label: 'Cheapest' });
+      await page.waitForURL(/sort=price_asc/);
+      expect(searchOf(page)).to.deep.equal({ q: 'csv', tags: 'data', sort: 'price_asc' });
+
+      // The address alone brings all of it back.
+      await page.reload();
+      expect(await page.getByRole('searchbox', { name: 'Search agents' }).inputValue()).to.equal('csv');
+      await page.getByRole('button', { name: 'data', exact: true, pressed: true }).waitFor();
+      await page.getByRole('searchbox', { name: 'Search agents' }).fill('nothing is called this');
+      await page.getByText('No agent fits these filters').waitFor();
+      await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click();
+      await page
+        .getByRole('status')
+        .filter({ hasText: `${count} agents` })
+        .waitFor();
+      expect(searchOf(page)).to.deep.equal({});
+
+      await page.getByRole('link', { name: 'csv-analyst' }).click();
+      await page.getByRole('heading', { level: 1, name: 'csv-analyst' }).waitFor();
+      await page.goBack();
+      await cards(page).first().waitFor();
+    }));
+
+  it('one is called by a key: the result, what was paid, and its receipt', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const before = await site.visitor.balances();
+      await page.goto(`${pathOf('csv-analyst')}?tab=run`);
+      const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
+      await run.click();
+      await page.getByText('Say in words what the agent should do.').waitFor();
+      await page.getByLabel('Task').fill('The warmest city');
+      await page.getByRole('button', { name: 'Fill in an example' }).click();
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
+      await run.click();
+      await page.getByText('A key begins with crtx_test_').waitFor();
+      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await run.click();
+      await progress(page, 'Completed').waitFor();
+      await page.getByRole('main').getByText('Rome').first().waitFor();
+      await untilPaid(before, 'csv-analyst', CSV_PRICE);
+
+      // The key is in no storage and in no address.
+      const kept = await page.evaluate<string>(
+        'JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }])',
+      );
+      expect(kept).to.not.include('crtx_');
+
+      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.waitForURL(/\/executions\/[0-9a-f-]{32,36}$/);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download receipt' }).click(),
+      ]);
+      const id = new URL(page.url()).pathname.split('/').at(-1);
+      expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
+      await page.getByRole('link', { name: 'Verify it yourself' }).click();
+      await page.getByRole('heading', { name: 'This receipt holds' }).waitFor();
+    }));
+
+  it('one is called by a wallet: one signature pays into escrow, another starts the work', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const before = await site.visitor.balances();
+      await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
+      await page.getByLabel('Task').fill('Echo <b>this</b>');
+      // What is filled in is not left behind without having been asked.
+      await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
+      await page.getByRole('dialog').getByText('What you have filled in would be lost.').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
+      await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await progress(page, 'Completed').waitFor();
+      await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
+      await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
+    }));
+
+  it('one that fails is refunded, and everybody has what they had', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const before = await site.visitor.balances();
+      await page.goto(`${pathOf('sandbox-fails')}?tab=run`);
+      await page.getByLabel('Task').fill('Try');
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
+      await progress(page, 'Not completed').waitFor();
+      await page.getByText('Your money is back: the whole price was refunded.').waitFor();
+      expect(await site.visitor.balances()).to.deep.equal(before);
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await page.getByLabel('Task').waitFor();
+    }));
+
+  it('the code of one is for this very agent', () =>
+    site.visit({}, async (page) => {
+      await page.goto(`${pathOf('csv-analyst')}?tab=code`);
+      const code = page.getByRole('region', { name: 'curl that calls csv-analyst' });
+      expect(await code.textContent()).to.include(`${site.baseUrl}/v1${pathOf('csv-analyst')}/execute`);
+    }));
+
+  it('a paused one cannot be run, and says so', () =>
+    site.visit({}, async (page) => {
+      await page.goto(`${pathOf('sandbox-paused')}?tab=run`);
+      await page.getByText('This agent is paused').waitFor();
+    }));
+
+  it('keep nobody out, in any look', () =>
+    site.visit({}, async (page) => {
+      const agent = pathOf('csv-analyst');
+      for (const address of ['/', '/?q=csv', agent, `${agent}?tab=run`, `${agent}?tab=code`]) {
+        await page.goto(address);
+        await untilLoaded(page);
+        await assertAccessibleInEveryLook(page);
+      }
+    }));
+});

@@ -1,0 +1,137 @@
+/** What a caller does beside calling: keys that programs use, executions looked back at, and a dispute. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { untilLoaded } from './browser.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
+import { useSite } from './site.ts';
+
+const run = promisify(execFile);
+const NAME = 'nightly-report';
+const COMPLAINT = 'I asked for an echo & got <script>alert(1)</script> instead.';
+const BOND_LAMPORTS = 10_000_000n;
+const SIGNATURE_LAMPORTS = 5_000n;
+
+describe('the caller', function () {
+  this.timeout(240_000);
+  const site = useSite();
+  let executionId: string;
+
+  before(async () => {
+    const { body } = await site.visitor.execute('sandbox-echo', { task: 'What I paid for' });
+    executionId = body.execution_id;
+    await site.visitor.sendUntil(`/v1/executions/${executionId}`, 0, (answer) => answer.body.status === 'completed');
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const card = (page: Page) => page.getByRole('main').locator(`[aria-label="API key ${NAME}"]`);
+
+  it('makes a key, sees it once, calls with the very line that is shown, and ends it', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      const { visitor } = site;
+      await page.goto('/keys');
+      await page.getByRole('button', { name: 'Create API key' }).click();
+      await dialog(page).getByLabel('Name').fill(NAME);
+      await dialog(page).getByLabel('Per call, USDC').fill('0');
+      await dialog(page).getByText('It must be more than 0.').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
+      await dialog(page).getByLabel('Per call, USDC').fill('2');
+      const before = await visitor.balances();
+      await dialog(page).getByRole('button', { name: 'Sign and create' }).click();
+      const shown = page.getByRole('dialog', { name: `Your key "${NAME}"` });
+      const line = await shown.getByRole('region', { name: 'A first request with curl' }).textContent();
+      const apiKey = /Bearer (crtx_test_[^']+)'/.exec(line!)![1]!;
+      // To make a key moves no USDC.
+      expect(await visitor.balances()).to.deep.equal(before);
+      await shown.getByRole('button', { name: 'Done' }).click();
+      await shown.getByText('Without it the key is of no use').waitFor();
+      await shown.getByRole('button', { name: 'Stay' }).click();
+      await shown.getByRole('button', { name: 'Copy', exact: true }).first().click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(apiKey);
+      await shown.getByRole('button', { name: 'Done' }).click();
+      await shown.waitFor({ state: 'detached' });
+      await page.reload();
+      await card(page).getByText('never used').waitFor();
+      expect(await page.content()).to.not.include(apiKey);
+
+      const { stdout } = await run('sh', ['-c', line!]);
+      const answer = JSON.parse(stdout);
+      expect(answer).to.include({ status: 'completed' });
+      const agentId = /\/agents\/(\w+)\/execute/.exec(line!)![1];
+      const { name } = visitor.demo.agents.find(({ agent_id }) => agent_id === agentId)!;
+      const price = BigInt(Math.round(answer.cost_usdc * 1e6));
+      visitor.assertPaid(before, await visitor.balances(), name, price, 1);
+
+      const ask = (path: string) =>
+        fetch(`${site.baseUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } }).then(
+          ({ status }) => status,
+        );
+      expect(await ask('/v1/executions')).to.equal(200);
+      await page.reload();
+      await card(page).getByText(`${answer.cost_usdc} of 100.00 USDC`).waitFor();
+      await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
+      await page.getByRole('menuitem', { name: 'Revoke …' }).click();
+      await dialog(page).getByRole('button', { name: 'Revoke', exact: true }).click();
+      await dialog(page).waitFor({ state: 'detached' });
+      expect(await ask('/v1/executions')).to.equal(401);
+      const { stdout: refused } = await run('sh', ['-c', line!]);
+      expect(JSON.parse(refused).error.code).to.equal('unauthorized');
+      await page.getByText('Ended keys').click();
+      await card(page).getByText('revoked', { exact: true }).waitFor();
+    }));
+
+  it('finds an execution again, and disputes it in words: their hash is signed, and a bond held', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const { visitor } = site;
+      const wallet = new PublicKey(visitor.demo.callers[0]!.wallet);
+      await page.goto('/executions?status=completed');
+      await page.locator(`a[href$="/executions/${executionId}"]`).first().click();
+      await page.getByRole('main').getByText('What I paid for').first().waitFor();
+      await page.getByRole('button', { name: 'Open a dispute' }).click();
+      await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
+      const hash = createHash('sha256').update(COMPLAINT).digest('hex');
+      await dialog(page).locator(`[title*="${hash}"]`).waitFor();
+      const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
+      await dialog(page).getByRole('button', { name: 'Sign and dispute' }).click();
+      await dialog(page).waitFor({ state: 'detached' });
+      await page.getByText('The answer is due in').waitFor();
+
+      const dispute = visitor.seeds('dispute', visitor.recordOf(executionId).toBytes());
+      const held = await visitor.lamports(dispute);
+      expect(held > BOND_LAMPORTS).to.equal(true);
+      expect(await visitor.lamports(wallet)).to.equal(lamports - held - SIGNATURE_LAMPORTS);
+      expect(await visitor.balances()).to.deep.equal(usdc);
+      const listed = await visitor.sendUntil(
+        `/v1/executions/${executionId}`,
+        0,
+        ({ body }) => body.status === 'disputed',
+      );
+      expect(listed.body.status).to.equal('disputed');
+      await page.goto('/disputes');
+      const shown = page.locator('section').filter({ hasText: executionId });
+      await shown.getByText('kept by the marketplace, for the admin').waitFor();
+      await shown.locator(`[title*="${hash}"]`).waitFor();
+    }));
+
+  it('is shown nobody else’s executions', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      await page.goto(`/executions/${executionId}`);
+      await page.getByText('This wallet has no such execution').waitFor();
+    }));
+
+  it('is kept out by nothing, in any look', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      for (const address of ['/keys', '/executions', `/executions/${executionId}`, '/disputes']) {
+        await page.goto(address);
+        await untilLoaded(page);
+        await assertAccessibleInEveryLook(page);
+      }
+      await page.goto('/keys');
+      await page.getByRole('button', { name: 'Create API key' }).click();
+      await dialog(page).getByLabel('Name').fill('x');
+      await assertAccessibleInEveryLook(page);
+    }));
+});

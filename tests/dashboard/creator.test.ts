@@ -1,0 +1,281 @@
+/**
+ * An agent's whole life in the page: described, tested, listed, bought, changed, paused, disputed and delisted. Its texts
+ * and its results are those of a stranger who means harm, and stay texts.
+ */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { createCreatorServer, generateSigningKey, loadSigningKey } from '../../app/sdk/creator/creator.ts';
+import { until } from '../harness/edge/until.ts';
+import { untilLoaded } from './browser.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
+import { useSite } from './site.ts';
+
+const CREATOR = { as: 'Demo creator B' } as const;
+const IMAGE = '<img src=x onerror=alert(1)>';
+const NAME = `Shouter ${IMAGE}`;
+const PRICE = 50_000n;
+const FEE = PRICE / 100n;
+
+describe('the creator', function () {
+  this.timeout(240_000);
+  const site = useSite();
+  let server: Server;
+  let endpoint: string;
+  let creator: Server;
+  let agentId: string;
+  let executionId: string;
+
+  /** Whose key the server signs with may change while it runs. */
+  const signWith = (signingKey: Uint8Array) => {
+    creator = createCreatorServer({
+      signingKey,
+      execute: ({ parameters }) => ({ result: `${String(parameters.text).toUpperCase()} ${IMAGE}` }),
+    });
+  };
+
+  before(async () => {
+    signWith(generateSigningKey());
+    server = createServer((request, response) => void creator.emit('request', request, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+  });
+  after(() => {
+    server?.close();
+    server?.closeAllConnections();
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  async function sign(page: Page, name: string | RegExp): Promise<void> {
+    await dialog(page).getByRole('button', { name }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+  }
+  const next = (page: Page, step: string) => page.getByRole('button', { name: `Next: ${step}` }).click();
+  const shownAgent = async () => (await site.visitor.send(`/v1/agents/${agentId}`, null)).body;
+  const creatorWallet = () => site.visitor.agent('text-report').creator;
+  const collateral = () => site.visitor.units(site.visitor.seeds('collateral_vault', new PublicKey(agentId).toBytes()));
+  const figure = (page: Page, name: string, value: string) =>
+    page.locator('section').filter({ hasText: new RegExp(`^${name}${value}`) });
+
+  /** Nothing of a stranger's text has become a part of the page. */
+  async function assertInert(page: Page, asked: string[]): Promise<void> {
+    expect(await page.locator('main img, main script, [onerror]').count()).to.equal(0);
+    expect(await page.locator('a[href^="javascript"]').count()).to.equal(0);
+    expect(asked).to.deep.equal([]);
+  }
+  /** Scripts' dialogs, and requests to anybody but the service and its node. */
+  function watch(page: Page): string[] {
+    const asked: string[] = [];
+    page.on('dialog', (shown) => {
+      asked.push(`${shown.type()}: ${shown.message()}`);
+      void shown.accept();
+    });
+    page.on('request', (sent) => {
+      const { protocol, origin } = new URL(sent.url());
+      const known = [site.baseUrl, new URL(site.visitor.demo.rpc_url).origin];
+      if (protocol.startsWith('http') && !known.includes(origin)) asked.push(sent.url());
+    });
+    return asked;
+  }
+
+  it('lists an agent in steps: described, its key made here, tested, and signed', () =>
+    site.visit(CREATOR, async (page) => {
+      const { visitor } = site;
+      const asked = watch(page);
+      await page.goto('/creator/new');
+      await page.getByLabel('Name', { exact: true }).fill(NAME);
+      await page.getByLabel('Your name', { exact: true }).fill(`Mallory ${IMAGE}`);
+      await page.getByLabel('Tagline').fill('Says it louder. <script>alert(1)</script>');
+      await page
+        .getByLabel('Description')
+        .fill(`# Loud\n\n${IMAGE}\n\n[press](javascript:alert(1)) ![pixel](https://tracker.example/pixel.png)`);
+      await page.getByRole('button', { name: 'writing', exact: true }).click();
+      await next(page, 'Schemas');
+      await page.getByText('The form that callers fill in').waitFor();
+      await next(page, 'Price');
+      await page.getByLabel('Price of one call, USDC').fill('0.05');
+      await page.getByText('You receive 0.0495 USDC').waitFor();
+      await next(page, 'Endpoint');
+      await page.getByLabel('Endpoint', { exact: true }).fill(endpoint);
+      await next(page, 'Signing key');
+
+      await page.getByRole('button', { name: 'Make a signing key' }).click();
+      await page.getByText('It exists on this page only').waitFor();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save the key file' }).click(),
+      ]);
+      const file = join(site.dataDir, download.suggestedFilename());
+      await download.saveAs(file);
+      await page.getByText('Saved as a file').waitFor();
+      const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+      expect(kept).to.not.include([...loadSigningKey(file).slice(0, 8)].join(','));
+
+      // The server has another key still: the test says so, and nothing is lost.
+      await next(page, 'Test');
+      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      await page.getByRole('button', { name: 'Run the test' }).click();
+      await page.getByText('The endpoint did not pass').waitFor();
+      signWith(loadSigningKey(file));
+      await page.getByRole('button', { name: 'Test again' }).click();
+      await page.getByText('The endpoint passed').waitFor();
+      await next(page, 'Sign');
+
+      const before = await visitor.balances();
+      const list = page.getByRole('button', { name: /^Deposit .* and list$/ });
+      const deposit = BigInt(Math.round(Number(/[\d.]+/.exec((await list.textContent())!)![0]) * 1e6));
+      await list.click();
+      await dialog(page)
+        .getByRole('button', { name: /^Sign and deposit/ })
+        .click();
+      await page.getByRole('heading', { level: 1, name: 'Your agent is listed' }).waitFor();
+      await page.getByRole('link', { name: 'See its page' }).click();
+      await page.waitForURL(/\/agents\/\w+$/);
+      agentId = new URL(page.url()).pathname.split('/').at(-1)!;
+      expect(await collateral()).to.equal(deposit);
+      expect(await visitor.balances()).to.deep.equal({
+        ...before,
+        [creatorWallet()]: before[creatorWallet()]! - deposit,
+      });
+
+      await page.getByRole('heading', { level: 1, name: NAME }).waitFor();
+      await page.getByRole('heading', { name: 'Loud' }).waitFor();
+      await page.getByText('[picture: pixel]').waitFor();
+      await assertInert(page, asked);
+      await page.goto('/?q=Shouter');
+      await page.getByRole('heading', { level: 2, name: NAME }).waitFor();
+      await assertInert(page, asked);
+    }));
+
+  it('has it bought by a wallet: the share is paid, and the result is shown as it is', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const { visitor } = site;
+      const asked = watch(page);
+      const before = await visitor.balances();
+      await page.goto(`/agents/${agentId}?tab=run`);
+      await page.getByLabel('Task').fill('Shout');
+      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      await page.getByRole('button', { name: 'Pay 0.05 USDC and run' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay 0.05 USDC' }).click();
+      await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
+      await until('it is settled', async () => (await visitor.balances()).treasury !== before.treasury);
+      const { wallet } = visitor.demo.callers[0]!;
+      expect(await visitor.balances()).to.deep.equal({
+        ...before,
+        [wallet]: before[wallet]! - PRICE,
+        [creatorWallet()]: before[creatorWallet()]! + PRICE - FEE,
+        treasury: before.treasury! + FEE,
+      });
+      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
+      executionId = new URL(page.url()).pathname.split('/').at(-1)!;
+      await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
+      await assertInert(page, asked);
+    }));
+
+  it('changes its price, pauses it and resumes it', () =>
+    site.visit(CREATOR, async (page) => {
+      await page.goto(`/creator/${agentId}`);
+      await figure(page, 'Earned', '0.0495 USDC').waitFor();
+      await page.getByRole('tab', { name: 'Test' }).click();
+      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      await page.getByRole('tab', { name: 'Edit' }).click();
+      await page.getByLabel('Price of one call, USDC').fill('0.06');
+      await page.getByRole('tab', { name: 'Edit (unsaved)' }).waitFor();
+      await page.getByRole('link', { name: 'Your agents' }).click();
+      await dialog(page).getByText('not signed yet').waitFor();
+      await dialog(page).getByRole('button', { name: 'Stay' }).click();
+      const held = await collateral();
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await dialog(page).getByText('0.05 USDC → 0.06 USDC').waitFor();
+      await sign(page, 'Sign the changes');
+      await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.06);
+      expect(await collateral()).to.equal(held);
+      for (const [name, status] of [
+        ['Pause', 'paused'],
+        ['Resume', 'active'],
+      ] as const) {
+        await page.getByRole('main').getByRole('button', { name, exact: true }).click();
+        await sign(page, name);
+        await until(`it is ${status}`, async () => (await shownAgent()).status === status);
+        await page.getByRole('main').getByText(status, { exact: true }).first().waitFor();
+      }
+    }));
+
+  it('answers for it: a dispute that is upheld takes the price from its collateral', async () => {
+    const { visitor } = site;
+    const evidence = join(site.dataDir, 'shouter.txt');
+    writeFileSync(evidence, 'It was not loud.\n');
+    const { keypair_path, wallet } = visitor.demo.callers[0]!;
+    await visitor.command(keypair_path, 'dispute', 'open', executionId, '--evidence', evidence);
+    await visitor.sendUntil(`/v1/executions/${executionId}`, 0, ({ body }) => body.status === 'disputed');
+    const [before, held] = [await visitor.balances(), await collateral()];
+    await site.visit({ as: 'Demo admin' }, async (page) => {
+      const asked = watch(page);
+      await page.goto(`/admin/disputes/${executionId}`);
+      await page.getByRole('radio', { name: 'Uphold' }).click();
+      await page.getByLabel('Reason').fill('It was not loud.');
+      await assertInert(page, asked);
+      await page.getByRole('button', { name: 'Review the answer' }).click();
+      await sign(page, 'Sign and uphold');
+    });
+    expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! + PRICE });
+    expect(await collateral()).to.equal(held - PRICE);
+    await site.visit(CREATOR, async (page) => {
+      await page.goto(`/creator/${agentId}`);
+      const left = Number(held - PRICE) / 1e6;
+      await figure(page, 'Collateral', `${left} USDC`).waitFor();
+      await page.goto('/disputes');
+      const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
+      await shown.getByText('upheld', { exact: true }).waitFor();
+      await shown.getByText('It was not loud.').waitFor();
+    });
+  });
+
+  it('delists it: nobody can buy it any more, and its collateral waits', () =>
+    site.visit(CREATOR, async (page) => {
+      await page.goto(`/creator/${agentId}`);
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await page.getByRole('button', { name: 'Delist this agent' }).click();
+      const held = await collateral();
+      await sign(page, 'Delist for ever');
+      const listed = async () => (await site.visitor.send('/v1/agents?q=Shouter', null)).body.total;
+      await until('the catalogue is without it', async () => (await listed()) === 0);
+      expect(await collateral()).to.equal(held);
+      const back = page.getByRole('button', { name: 'Return collateral' });
+      await back.waitFor();
+      expect(await back.isDisabled()).to.equal(true);
+    }));
+
+  it('is kept out by nothing, in any look', () =>
+    site.visit({ as: 'Demo creator A' }, async (page) => {
+      await page.goto('/creator');
+      await untilLoaded(page);
+      await assertAccessibleInEveryLook(page);
+      await page.goto(`/creator/${site.visitor.agent('csv-analyst').agent_id}`);
+      for (const tab of ['Overview', 'Edit', 'Test', 'Settings']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await untilLoaded(page);
+        await assertAccessibleInEveryLook(page);
+      }
+    }));
+
+  it('nor by any step of a new listing', () =>
+    site.visit({ as: 'Demo creator A' }, async (page) => {
+      await page.goto('/creator/new');
+      for (const step of ['Details', 'Schemas', 'Price', 'Endpoint', 'Signing key', 'Test', 'Sign']) {
+        await page
+          .getByRole('navigation', { name: 'Steps' })
+          .getByRole('button', { name: new RegExp(`^${step}\\b`) })
+          .click();
+        await page.getByRole('heading', { level: 2, name: step, exact: true }).waitFor();
+        await untilLoaded(page);
+        await assertAccessibleInEveryLook(page);
+      }
+    }));
+});

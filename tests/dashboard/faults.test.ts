@@ -1,0 +1,138 @@
+/** What the page says when something beneath it does not answer, and that it goes on when it does again. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { createVisitor } from '../journey/visitor.ts';
+import { goneWithin, startNetwork } from '../local/start.ts';
+import { requireChromium } from './browser.ts';
+import { type Site, startSite, useSite, visit } from './site.ts';
+
+const CALLER = { as: 'Demo caller 1' } as const;
+const PRICE = 10_000n;
+/** The console names every request that was cut off. */
+const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
+/** So long may everything take that was started to end. */
+const STOP_MS = 60_000;
+
+const dialog = (page: Page) => page.getByRole('dialog');
+const progress = (page: Page, title: string) =>
+  page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
+
+describe('a node that does not answer', function () {
+  this.timeout(240_000);
+  const site = useSite();
+
+  it('leaves unchecked what it was asked for', () =>
+    site.visit({ expected: CUT_OFF }, async (page) => {
+      const { body } = await site.visitor.execute('sandbox-echo', { task: 'x' });
+      await page.route(`${site.visitor.demo.rpc_url}/**`, (route) => route.abort());
+      await page.goto(`/verify?id=${body.execution_id}`);
+      const result = page.getByRole('region', { name: 'Result' });
+      await result.locator('summary').filter({ hasText: 'The record on the chain agrees' }).waitFor();
+      await result
+        .locator('summary')
+        .filter({ hasText: /The record on the chain agrees.*Not checked/ })
+        .waitFor();
+      expect(await result.getByText('Failed', { exact: true }).count()).to.equal(0);
+    }));
+
+  it('lets nothing be signed: the reason is said, nothing is paid, and the same dialog goes on later', () =>
+    site.visit({ ...CALLER, expected: CUT_OFF }, async (page) => {
+      const { visitor } = site;
+      const before = await visitor.balances();
+      await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
+      await page.getByLabel('Task').fill('Later');
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
+      const node = `${visitor.demo.rpc_url}/**`;
+      await page.route(node, (route) => route.abort());
+      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await dialog(page).getByText('It was not done').waitFor();
+      await dialog(page)
+        .getByText(/No Solana node answers/)
+        .waitFor();
+      expect(await visitor.balances()).to.deep.equal(before);
+      await page.unroute(node);
+      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await progress(page, 'Completed').waitFor();
+      const { wallet } = visitor.demo.callers[0]!;
+      expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);
+    }));
+});
+
+describe('a marketplace that does not answer', function () {
+  this.timeout(240_000);
+  let site: Site;
+
+  before(async function () {
+    this.timeout(0);
+    if (!requireChromium()) this.skip();
+    site = await startSite();
+  });
+  after(() => site?.browser.close());
+
+  it('keeps nobody’s money: what a wallet opened and nobody started is taken back when its time is over', () =>
+    visit(site, CALLER, async (page) => {
+      const { visitor } = site;
+      const { wallet } = visitor.demo.callers[0]!;
+      const before = await visitor.balances();
+      await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
+      await page.getByLabel('Task').fill('Never started');
+      const refusal = { error: { code: 'invalid_request', message: 'not today', request_id: 'none' } };
+      await page.route('**/start', (route) => route.fulfill({ status: 400, json: refusal }));
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await progress(page, 'Not started').waitFor();
+      expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! - PRICE });
+      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await dialog(page).getByText('The price is in escrow, and the work is not started.').waitFor();
+      await dialog(page).getByRole('button', { name: 'Leave' }).click();
+      await page.getByText('If no result comes').waitFor();
+      expect(await page.getByRole('button', { name: 'Refund now' }).count()).to.equal(0);
+
+      await visitor.command(null, 'local', 'travel', '1');
+      await page.reload();
+      await page.getByRole('button', { name: 'Refund now' }).click();
+      await dialog(page).getByText('0.01 USDC').waitFor();
+      await dialog(page).getByRole('button', { name: 'Sign the refund' }).click();
+      await dialog(page).waitFor({ state: 'detached' });
+      expect(await visitor.balances()).to.deep.equal(before);
+      await page.getByRole('main').getByText('failed', { exact: true }).first().waitFor();
+    }));
+
+  it('is said where agents are looked for, and they are found once it is back', () =>
+    visit(site, { expected: CUT_OFF }, async (page) => {
+      await page.goto('/');
+      await page.getByRole('link', { name: 'sandbox-echo' }).waitFor();
+      await page.route('**/v1/agents?**', (route) => route.abort('connectionrefused'));
+      await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
+      await page.getByText('The agents could not be loaded').waitFor();
+      await page.getByText('The marketplace does not answer.').waitFor();
+      await page.unroute('**/v1/agents?**');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('link', { name: 'csv-analyst' }).waitFor();
+    }));
+
+  it('is said, and does not lose what was filled in: the same call is made once it is back, and paid once', () =>
+    visit(site, { ...CALLER, expected: CUT_OFF }, async (page) => {
+      const { demo } = site.visitor;
+      await page.goto('/');
+      await page.getByRole('link', { name: 'sandbox-echo' }).click();
+      await page.getByRole('tab', { name: 'Run' }).click();
+      await page.getByLabel('Task').fill('Once');
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(demo.callers[0]!.api_key);
+
+      site.start.signalGroup('SIGINT');
+      await goneWithin(site.start, STOP_MS);
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await page.getByText('The marketplace does not answer').waitFor();
+
+      // The chain of a local network begins anew; wallets, agents and keys are the same.
+      site.start = startNetwork(site.dataDir, { port: Number(new URL(site.baseUrl).port) });
+      site.visitor = createVisitor(await site.start.ready, site.dataDir);
+      const before = await site.visitor.balances();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await progress(page, 'Completed').waitFor();
+      site.visitor.assertPaid(before, await site.visitor.balances(), 'sandbox-echo', PRICE);
+    }));
+});

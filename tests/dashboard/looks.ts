@@ -1,0 +1,14 @@
+/** One view in every look that it has: wide and narrow, light and dark. */
+import type { Page } from 'playwright-core';
+import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
+
+/** Nothing in any of them keeps somebody out. What is open on the page stays open. */
+export async function assertAccessibleInEveryLook(page: Page): Promise<void> {
+  for (const size of [PHONE, DESKTOP]) {
+    await page.setViewportSize(size);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await assertAccessible(page);
+    }
+  }
+}
