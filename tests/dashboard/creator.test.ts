@@ -60,7 +60,7 @@ describe('the creator', function () {
   const creatorWallet = () => site.visitor.agent('text-report').creator;
   const collateral = () => site.visitor.units(site.visitor.seeds('collateral_vault', new PublicKey(agentId).toBytes()));
   const figure = (page: Page, name: string, value: string) =>
-    page.locator('section').filter({ hasText: new RegExp(`^${name}${value}`) });
+    page.locator('section').filter({ hasText: new RegExp(`^${name}${value}$`) });
 
   /** Nothing of a stranger's text has become a part of the page. */
   async function assertInert(page: Page, asked: string[]): Promise<void> {
