@@ -6,7 +6,7 @@ import { signIn, signOut, useSession } from '../wallet/session.ts';
 import { reconnect, type SolanaWallet, useConnected, useWallets } from '../wallet/wallets.ts';
 import { Dialog } from './dialog.tsx';
 import { Menu, MenuItem } from './menu.tsx';
-import { Badge, Button, Empty, Note } from './ui.tsx';
+import { Badge, Button, Empty, Note, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
 /** Opens the dialog of wallets. */
@@ -113,20 +113,30 @@ export function Account() {
   );
 }
 
+interface SignedInProps {
+  /** The view's, where its children bring the head of their own. */
+  title?: string;
+  why: string;
+  admin?: boolean;
+  children: ReactNode;
+}
+
 /** Shows its children to the signed-in wallet, and everybody else the way there. */
-export function SignedIn({ why, admin, children }: { why: string; admin?: boolean; children: ReactNode }) {
+export function SignedIn({ title, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
-  if (!isKnown) return null;
-  if (!wallet) {
-    return (
-      <Empty title="Connect a wallet to go on">
-        <p className="mb-5">{why}</p>
-        <ConnectButton />
-      </Empty>
-    );
-  }
-  if (admin && !isAdmin) {
-    return <Empty title="This part is the admin's">The wallet {shorten(wallet)} is not the marketplace's admin.</Empty>;
-  }
-  return children;
+  if (wallet && (!admin || isAdmin)) return children;
+  return (
+    <>
+      {title && <PageHead title={title} />}
+      {isKnown && !wallet && (
+        <Empty title="Connect a wallet to go on">
+          <p className="mb-5">{why}</p>
+          <ConnectButton />
+        </Empty>
+      )}
+      {wallet && (
+        <Empty title="This part is the admin's">The wallet {shorten(wallet)} is not the marketplace's admin.</Empty>
+      )}
+    </>
+  );
 }

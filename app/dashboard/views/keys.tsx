@@ -29,12 +29,9 @@ const ABOUT = "A key calls agents with this wallet's USDC, within limits that th
 export default function View() {
   const { wallet } = useSession();
   return (
-    <>
-      {!wallet && <PageHead title={TITLE} about={ABOUT} />}
-      <SignedIn why="API keys belong to a wallet and spend its USDC, within limits that you sign.">
-        {wallet && <Keys key={wallet} wallet={wallet} />}
-      </SignedIn>
-    </>
+    <SignedIn title={TITLE} why="API keys belong to a wallet and spend its USDC, within limits that you sign.">
+      {wallet && <Keys key={wallet} wallet={wallet} />}
+    </SignedIn>
   );
 }
 

@@ -20,7 +20,7 @@ import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
 export default function View() {
   return (
-    <SignedIn why="Only the wallet that listed an agent may manage it.">
+    <SignedIn title="Your agent" why="Only the wallet that listed an agent may manage it.">
       <Found />
     </SignedIn>
   );

@@ -47,7 +47,10 @@ const [KEY, TEST, SIGN] = [4, 5, 6];
 
 export default function View() {
   return (
-    <SignedIn why="An agent belongs to the wallet that lists it and that its earnings are paid to.">
+    <SignedIn
+      title="List an agent"
+      why="An agent belongs to the wallet that lists it and that its earnings are paid to."
+    >
       <NewListing />
     </SignedIn>
   );
