@@ -15,7 +15,7 @@ export function Layout() {
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
           <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
             <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="28" height="28" />
-            Agent Marketplace
+            <span className="max-sm:sr-only">Agent Marketplace</span>
           </Link>
           <nav
             aria-label="Main"
@@ -112,14 +112,23 @@ function ThemeButton() {
   );
 }
 
-/** Says the new view's title to those who do not see it change. */
+/** Says the view's title, whenever it is another, to those who do not see it change, and to the browser's tab. */
 function Announcer() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const [title, setTitle] = useState('');
   useEffect(() => {
-    const heading = document.querySelector('main h1')?.textContent ?? '';
-    if (heading) document.title = heading === 'Agents' ? 'Agent Marketplace' : `${heading} · Agent Marketplace`;
-    setTitle(heading);
+    const main = document.querySelector('main');
+    if (!main) return;
+    // A view's heading may come with its data, later than the view.
+    const read = () => {
+      const heading = main.querySelector('h1')?.textContent ?? '';
+      if (heading) document.title = path === '/' ? 'Agent Marketplace' : `${heading} · Agent Marketplace`;
+      setTitle(heading);
+    };
+    const observer = new MutationObserver(read);
+    observer.observe(main, { childList: true, subtree: true, characterData: true });
+    read();
+    return () => observer.disconnect();
   }, [path]);
   return (
     <p className="sr-only" role="status">
