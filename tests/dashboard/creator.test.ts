@@ -7,10 +7,16 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createCreatorServer, generateSigningKey, loadSigningKey } from '../../app/sdk/creator/creator.ts';
+import {
+  createCreatorServer,
+  ExecutionFailure,
+  generateSigningKey,
+  loadSigningKey,
+} from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
 import { untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
@@ -19,6 +25,12 @@ import { useSite } from './site.ts';
 const CREATOR = { as: 'Demo creator B' } as const;
 const IMAGE = '<img src=x onerror=alert(1)>';
 const NAME = `Shouter ${IMAGE}`;
+const SCHEMA = {
+  type: 'object',
+  properties: { text: { type: 'string', title: `Text ${IMAGE}`, description: `What to shout ${IMAGE}` } },
+  required: ['text'],
+  additionalProperties: false,
+};
 const PRICE = 50_000n;
 const FEE = PRICE / 100n;
 
@@ -35,7 +47,10 @@ describe('the creator', function () {
   const signWith = (signingKey: Uint8Array) => {
     creator = createCreatorServer({
       signingKey,
-      execute: ({ parameters }) => ({ result: `${String(parameters.text).toUpperCase()} ${IMAGE}` }),
+      execute: ({ parameters }) => {
+        if (parameters.text === 'silence') throw new ExecutionFailure(`Nothing to shout ${IMAGE}`);
+        return { result: `${String(parameters.text).toUpperCase()} ${IMAGE}`, steps: [{ thought: `Louder ${IMAGE}` }] };
+      },
     });
   };
 
@@ -96,7 +111,9 @@ describe('the creator', function () {
         .fill(`# Loud\n\n${IMAGE}\n\n[press](javascript:alert(1)) ![pixel](https://tracker.example/pixel.png)`);
       await page.getByRole('button', { name: 'writing', exact: true }).click();
       await next(page, 'Schemas');
-      await page.getByText('The form that callers fill in').waitFor();
+      await page.getByRole('textbox', { name: 'Input schema' }).fill(JSON.stringify(SCHEMA));
+      await page.getByText(SCHEMA.properties.text.title).first().waitFor();
+      await assertInert(page, asked);
       await next(page, 'Price');
       await page.getByLabel('Price of one call, USDC').fill('0.05');
       await page.getByText('You receive 0.0495 USDC').waitFor();
@@ -175,6 +192,22 @@ describe('the creator', function () {
       await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
       executionId = new URL(page.url()).pathname.split('/').at(-1)!;
       await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
+      await page.getByText(`Louder ${IMAGE}`).first().waitFor();
+      await assertInert(page, asked);
+    }));
+
+  it('says why it failed in words of its own, which stay words', () =>
+    site.visit({ as: 'Demo caller 1', expected: /status of 500/ }, async (page) => {
+      const { visitor } = site;
+      const asked = watch(page);
+      const before = await visitor.balances();
+      await page.goto(`/agents/${agentId}?tab=run`);
+      await page.getByLabel('Task').fill('Shout');
+      await page.getByRole('textbox', { name: /^Text/ }).fill('silence');
+      await page.getByRole('button', { name: 'Pay 0.05 USDC and run' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay 0.05 USDC' }).click();
+      await page.getByRole('main').getByText(`Nothing to shout ${IMAGE}`).first().waitFor();
+      await until('it is refunded', async () => isDeepStrictEqual(await visitor.balances(), before));
       await assertInert(page, asked);
     }));
 
