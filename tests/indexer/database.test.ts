@@ -97,8 +97,8 @@ describe('indexer/database', () => {
     const insert = sqlite.prepare(
       `INSERT INTO executions (execution_id, record, listing, caller, signing_key, rent_sponsor, price, fee_bps,
          listing_version, request_hash, status, reason, execution_time_ms, opened_at, deadline, refund_at,
-         dispute_window_seconds, dispute_count, listing_timeout_seconds, slot)
-       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 10, 40, 50, 4, @disputes, @timeout, 5)`,
+         dispute_window_seconds, dispute_count, listing_timeout_seconds, creator_amount, slot)
+       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 10, 40, 50, 4, @disputes, @timeout, @amount, 5)`,
     );
     // Each was opened with a timeout of 30 s; the last column is that of the listing.
     const rows: [string, string, number | null, number | null, number, number?][] = [
@@ -121,7 +121,8 @@ describe('indexer/database', () => {
       ['B', 'open', null, null, 0],
     ];
     for (const [index, [listing, status, reason, ms, disputes, timeout = null]] of rows.entries()) {
-      insert.run({ id: String(index), listing, status, reason, ms, disputes, timeout });
+      const amount = ['open', 'refunded'].includes(status) ? 0 : 99;
+      insert.run({ id: String(index), listing, status, reason, ms, disputes, timeout, amount });
     }
     const statistics: IndexDatabase['agent_statistics'][] = await db
       .selectFrom('agent_statistics')
@@ -136,15 +137,9 @@ describe('indexer/database', () => {
         success_rate: 4 / 11,
         avg_execution_time_ms: 13n,
         dispute_count: 3n,
+        earned: 5n * 99n,
       },
-      {
-        listing: 'B',
-        total_executions: 0n,
-        successful_executions: 0n,
-        success_rate: 0,
-        avg_execution_time_ms: 0n,
-        dispute_count: 0n,
-      },
+      // B has nothing that ended, like a listing that nobody has called: no row, which counts as nothing.
     ]);
     close();
   });

@@ -244,6 +244,7 @@ describe('indexer', () => {
       success_rate: settled.length / (settled.length + faults.length),
       avg_execution_time_ms: BigInt(Math.round(times.reduce((sum, ms) => sum + ms, 0) / times.length)),
       dispute_count: 0n,
+      earned: settled.reduce((sum, row) => sum + (row.creator_amount as bigint), 0n),
     });
     close();
   });

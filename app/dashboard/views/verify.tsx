@@ -20,7 +20,7 @@ function loadedPath(): string {
 export default function Verify() {
   const { id: named = '' } = useSearch({ from: '/verify' });
   const navigate = useNavigate();
-  const { data: config } = useQuery(configQuery);
+  const { data: config, isPending } = useQuery(configQuery);
   const { current, verify } = useVerification();
   const [id, setId] = useState(named);
   const [node, setNode] = useState<string | null>(null);
@@ -37,10 +37,24 @@ export default function Verify() {
   const fault = isOffline || rpcUrl === '' ? null : nodeFault(rpcUrl);
   const isReady = isOffline || (rpcUrl !== '' && fault === null);
 
+  // What is asked for before the page knows its node waits until it does, or knows that it will not.
+  const isWaiting = isPending && !isOffline && rpcUrl === '';
+  const [waiting, setWaiting] = useState<Subject | Promise<Subject> | null>(null);
+
   function start(find: Subject | Promise<Subject>) {
-    void verify(find, isOffline ? null : rpcUrl);
+    if (isWaiting) {
+      setWaiting(find);
+      return;
+    }
+    void verify(find, isOffline || rpcUrl === '' ? null : rpcUrl);
     requestAnimationFrame(() => result.current?.scrollIntoView({ block: 'nearest' }));
   }
+
+  useEffect(() => {
+    if (waiting === null || isWaiting) return;
+    setWaiting(null);
+    start(waiting);
+  });
 
   function startById(text: string) {
     const executionId = text.trim().toLowerCase();
