@@ -55,7 +55,6 @@ function subscribe(listener: () => void): () => void {
 
 export const useWallets = (): readonly SolanaWallet[] => useSyncExternalStore(subscribe, () => usable);
 export const useConnected = (): Connected | null => useSyncExternalStore(subscribe, () => connected);
-export const currentWallet = (): Connected | null => connected;
 
 let stopWatching: () => void = () => undefined;
 

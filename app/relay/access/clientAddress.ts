@@ -16,6 +16,15 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
   return isIP(claimed) === 0 ? socket : claimed;
 }
 
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+
+/** Whether this computer asks, and nobody whom a proxy on it speaks for. */
+export function isThisComputer(request: IncomingMessage): boolean {
+  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
+  return !isForwarded && isWithin(clientAddress(request, 0), LOOPBACK);
+}
+
 /** IPv4 as IPv4, also where a socket of both families wraps it. */
 function toIp(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;

@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import { preparedOf } from '../../database/prepared.ts';
 import { type AgentMetadata, isStandardTag, type StandardTag, tagMask, tagsOfMask } from '../../sdk/wire/metadata.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { AgentFull, AgentHealth, AgentPage, AgentSummary, AgentsQuery } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
@@ -92,7 +93,7 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     successful_executions: Number(statistics?.successful_executions ?? 0n),
     dispute_count: Number(statistics?.dispute_count ?? 0n),
     on_chain_listing: addressUrl(deps, row.listing),
-    created_at: new Date(Number(row.listed_at) * 1000).toISOString(),
+    created_at: toTime(row.listed_at),
   };
 }
 

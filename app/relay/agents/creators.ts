@@ -1,6 +1,7 @@
 /** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
 import { type Kysely, sql } from 'kysely';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { statisticsOf } from './ownListings.ts';
@@ -72,7 +73,7 @@ async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<Cre
       wallet: row.wallet,
       display_name: own.find(({ name }) => name !== null)?.name ?? null,
       verified: row.verified === 1n,
-      verified_at: row.verified_at === null ? null : new Date(Number(row.verified_at) * 1_000).toISOString(),
+      verified_at: row.verified_at === null ? null : toTime(row.verified_at),
       listings: own.filter(({ status }) => status !== 'delisted').length,
       total_executions: figures.reduce((sum, one) => sum + Number(one.total_executions), 0),
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),

@@ -4,6 +4,7 @@ import type { AgentStatisticsRow } from '../../../indexer/tables.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -87,8 +88,4 @@ function toOwn(row: Row, metadata: string | null, statistics: AgentStatisticsRow
     earned_usdc: toUsdc(statistics?.earned ?? 0n),
     open_disputes: Number(row.open_disputes),
   };
-}
-
-function toTime(seconds: bigint): string {
-  return new Date(Number(seconds) * 1_000).toISOString();
 }

@@ -1,6 +1,7 @@
 /** How a listing's executions went: the latest for everybody, days and failures for its creator. */
 import { type Kysely, sql } from 'kysely';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import { readFailures } from '../ledger/executions.ts';
@@ -116,8 +117,4 @@ function toDay(day: number, row: DayRow | undefined): ListingDay {
     p50_ms: toMs(row?.p50_ms),
     p95_ms: toMs(row?.p95_ms),
   };
-}
-
-function toTime(seconds: bigint): string {
-  return new Date(Number(seconds) * 1_000).toISOString();
 }

@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import {
   ERRORS,
@@ -258,8 +259,4 @@ function recordOf(executionId: string): string {
   const id = parseUuid(executionId);
   if (!id) throw new Error(`journal row ${executionId} has no valid id`);
   return findExecution(id).toBase58();
-}
-
-function toTime(seconds: bigint): string {
-  return new Date(Number(seconds) * 1000).toISOString();
 }

@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { constants } from '../../sdk/program/constants.ts';
 import type { DisputeOutcome, DisputeSummary } from '../../sdk/wire/procedures.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Documents } from '../agents/documents.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -116,8 +117,4 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     reason_hash: row.reason_hash,
     reason: row.reason,
   };
-}
-
-function toTime(seconds: bigint): string {
-  return new Date(Number(seconds) * 1_000).toISOString();
 }

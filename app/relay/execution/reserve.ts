@@ -13,6 +13,7 @@ import {
   parseAddress,
 } from '../../sdk/program/program.ts';
 import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
@@ -37,7 +38,7 @@ const LIMIT_TEXT: Record<PriceLimit, (wallet: string, have: string) => string> =
 
 function insufficient({ limit, have: left, renewsAt }: Shortage, wallet: string, need: bigint): ApiError {
   const have = left > 0n ? left : 0n;
-  const renews_at = renewsAt === null ? null : new Date(Number(renewsAt) * 1000).toISOString();
+  const renews_at = renewsAt === null ? null : toTime(renewsAt);
   const message = `${LIMIT_TEXT[limit](wallet, formatUsdc(have))}; this call needs ${formatUsdc(need)} USDC`;
   return new ApiError('insufficient_balance', message, {
     details: { limit, wallet, have_usdc: toUsdc(have), need_usdc: toUsdc(need), renews_at },

@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import { extname, join } from 'node:path';
 import bs58 from 'bs58';
 import type { NextFunction, Request, Response } from 'express';
+import { isThisComputer } from '../access/clientAddress.ts';
 import type { RelayDeps } from '../deps.ts';
 
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
@@ -144,9 +145,8 @@ function answerWallets({ config }: DashboardDeps, request: Request, response: Re
 /** Asked from this computer, by its loopback name: another name may be somebody's page that points at us. */
 function isHere(request: Request): boolean {
   const { hostname } = request;
-  const isLoopback = (address: string) => /^(127\.|::1$|::ffff:127\.)/.test(address);
-  const isNamedHere = hostname === 'localhost' || (isIP(hostname) !== 0 && isLoopback(hostname));
+  const isNamedHere = hostname === 'localhost' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
   const site = request.headers['sec-fetch-site'];
   const isOwnPage = site === undefined || site === 'same-origin' || site === 'none';
-  return isNamedHere && isOwnPage && isLoopback(request.socket.remoteAddress ?? '');
+  return isNamedHere && isOwnPage && isThisComputer(request);
 }

@@ -3,13 +3,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
 import { readBearer } from '../access/bearer.ts';
-import { clientAddress, isWithin } from '../access/clientAddress.ts';
+import { isThisComputer } from '../access/clientAddress.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { sendBytes } from './respond.ts';
-
-const LOOPBACK = ['127.0.0.0/8', '::1'];
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
 
 interface MetricsRouteDeps {
   config: Pick<RelayDeps['config'], 'metricsToken'>;
@@ -38,8 +35,7 @@ function requireAccess(request: Request, token: string | null): void {
     if (given !== null && timingSafeEqual(digest(given), digest(token))) return;
     throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <METRICS_TOKEN>');
   }
-  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
-  if (!isForwarded && isWithin(clientAddress(request, 0), LOOPBACK)) return;
+  if (isThisComputer(request)) return;
   throw new ApiError('not_found', 'There is nothing at /metrics');
 }
 

@@ -49,7 +49,8 @@ const PAID_FOR_ONE = 4;
 /** Calls whose gas has come back since the last that failed, until a wallet counts as one that pays. */
 const PROVEN_BY = 4;
 const MOST_PAID = (MOST_OPENS - FIRST_OPENS) * PAID_FOR_ONE;
-const DAY_MS = 24n * 60n * 60n * 1_000n;
+/** What budgets by the day look back on. */
+export const DAY_MS = 24n * 60n * 60n * 1_000n;
 const ANY = 2n ** 53n;
 
 /**

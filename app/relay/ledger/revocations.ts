@@ -1,8 +1,7 @@
 /** The table of revocations: what the relay has paid within a day to end grants on-chain. */
 import { type Kysely, sql } from 'kysely';
+import { DAY_MS } from './funding.ts';
 import type { LedgerTables } from './tables.ts';
-
-const DAY_MS = 24n * 60n * 60n * 1_000n;
 
 /** Lamports within 24 hours. */
 export interface RevocationBudget {

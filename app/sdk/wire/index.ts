@@ -6,5 +6,6 @@ export * from './procedures.ts';
 export * from './receipt.ts';
 export * from './schemaKeywords.ts';
 export * from './sol.ts';
+export * from './time.ts';
 export * from './usdc.ts';
 export * from './wire.ts';

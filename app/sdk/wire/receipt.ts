@@ -3,7 +3,7 @@
  * keeps. `@agent-marketplace/sdk/receipt` checks it, by itself and against any Solana node.
  */
 import { z } from 'zod';
-import { parseUsdc } from './usdc.ts';
+import { isUsdc } from './usdc.ts';
 import { ExecutionArchive } from './wire.ts';
 
 const Address = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
@@ -41,12 +41,3 @@ export const Receipt = z.strictObject({
   archive: ExecutionArchive.nullable(),
 });
 export type Receipt = z.infer<typeof Receipt>;
-
-function isUsdc(value: number): boolean {
-  try {
-    parseUsdc(value);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -40,3 +40,13 @@ export function parseUsdc(value: string | number): bigint {
   }
   return parseUnits(USDC, text);
 }
+
+/** Whether `parseUsdc` takes the number. */
+export function isUsdc(value: number): boolean {
+  try {
+    parseUsdc(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

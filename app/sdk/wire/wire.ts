@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { ERROR_CODES } from './errorCodes.ts';
 import { AgentMetadata } from './metadata.ts';
 import { EXECUTION_STATUSES } from './queries.ts';
-import { parseUsdc } from './usdc.ts';
+import { isUsdc, parseUsdc } from './usdc.ts';
 
 /** Largest request body, bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -98,15 +98,6 @@ export const StartBody = z.strictObject({
 });
 export type StartBody = z.output<typeof StartBody>;
 export type StartInput = z.input<typeof StartBody>;
-
-function isUsdc(value: number): boolean {
-  try {
-    parseUsdc(value);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** 200 of a synchronous execute; `on_chain_record` is the settling transaction. */
 export const ExecuteCompleted = z.strictObject({

@@ -262,5 +262,23 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return row;
   }
 
-  return { addDispute, addListing, addDocument, addKey, addRecord, addJournal, addResult };
+  /** The marketplace's configuration with this admin. */
+  async function addConfig(admin: string, relayAuthorities: string[]): Promise<void> {
+    await index
+      .insertInto('configs')
+      .values({
+        config: 'config',
+        admin,
+        relay_authorities: JSON.stringify(relayAuthorities),
+        usdc_mint: 'mint',
+        treasury: 'treasury',
+        fee_bps: 100n,
+        pending_admin: null,
+        opens_paused: 0n,
+        slot: 1n,
+      })
+      .execute();
+  }
+
+  return { addConfig, addDispute, addListing, addDocument, addKey, addRecord, addJournal, addResult };
 }

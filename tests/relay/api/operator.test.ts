@@ -64,20 +64,7 @@ describe('operation.state', () => {
 
   it('is told also while the node does not answer, by what is known here', async () => {
     const other = newAddress();
-    await world.index
-      .insertInto('configs')
-      .values({
-        config: 'config',
-        admin: ADMIN.publicKey.toBase58(),
-        relay_authorities: JSON.stringify([address, other]),
-        usdc_mint: 'mint',
-        treasury: 'treasury',
-        fee_bps: 100n,
-        pending_admin: null,
-        opens_paused: 0n,
-        slot: 1n,
-      })
-      .execute();
+    await world.addConfig(ADMIN.publicKey.toBase58(), [address, other]);
     world.state.chainAnswers = false;
     world.state.obstacles = ['ledger_unreconciled', 'opens_paused'];
     const told = await state();

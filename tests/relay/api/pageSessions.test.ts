@@ -165,20 +165,7 @@ describe("a page's session", () => {
     it("tells the admin's from others, by the index where the node does not answer", async () => {
       const { answer, cookie } = await signInByCookie(ADMIN);
       expect(answer.json.result.data.is_admin).to.equal(true);
-      await world.index
-        .insertInto('configs')
-        .values({
-          config: 'config',
-          admin: ADMIN.publicKey.toBase58(),
-          relay_authorities: JSON.stringify([ADMIN.publicKey.toBase58()]),
-          usdc_mint: 'mint',
-          treasury: 'treasury',
-          fee_bps: 100n,
-          pending_admin: null,
-          opens_paused: 0n,
-          slot: 1n,
-        })
-        .execute();
+      await world.addConfig(ADMIN.publicKey.toBase58(), [ADMIN.publicKey.toBase58()]);
       world.state.chainAnswers = false;
       world.state.nowMs += 2_000;
       expect(await sessionBy(cookie)).to.deep.include({ is_admin: true });
