@@ -46,8 +46,16 @@ export class SnapshotNeeded extends Error {
   }
 }
 
-/** Applies new transactions in the order given, which must be the chain's. Throws ApplyError or SnapshotNeeded. */
-export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainTransaction[]): Promise<void> {
+/**
+ * Applies new transactions in the order given, which must be the chain's. What changes above `finalizedSlot` can be taken
+ * back (`rollbackTo`). Throws ApplyError or SnapshotNeeded; the tables are as before then.
+ */
+export async function applyPage(
+  db: Kysely<IndexDatabase>,
+  page: readonly ChainTransaction[],
+  finalizedSlot: bigint,
+): Promise<void> {
+  void finalizedSlot;
   const last = page.at(-1);
   if (!last) return;
   await db.transaction().execute(async (transaction) => {
@@ -73,6 +81,16 @@ export async function applyAgain(db: Kysely<IndexDatabase>, sinceGap: readonly C
     for (const item of sinceGap) await applyTransaction(transaction, item, 'again');
     await forgetUnread(transaction);
   });
+}
+
+/** Makes every table, the cursor too, what it was after the transactions of this slot. Throws where that cannot be known any more. */
+export async function rollbackTo(db: Kysely<IndexDatabase>, slot: bigint): Promise<void> {
+  throw new Error(`${db}: ${slot}`);
+}
+
+/** Forgets how to take back what changed at slots below this one. */
+export async function forgetUndo(db: Kysely<IndexDatabase>, belowSlot: bigint): Promise<void> {
+  throw new Error(`${db}: ${belowSlot}`);
 }
 
 /** The file was busy or the disk full: no fault of the transaction's, so it may be tried again. */
