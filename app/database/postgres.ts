@@ -4,7 +4,7 @@
  * U+0000, which PostgreSQL's text cannot.
  */
 import { createHash } from 'node:crypto';
-import { type CompiledQuery, Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
+import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { GroupCommit, Written } from './groupCommit.ts';
 import type { OpenDatabase } from './open.ts';
@@ -38,21 +38,6 @@ export interface OpenedPostgres<Tables> extends OpenDatabase<Tables> {
   pool: pg.Pool;
   run(query: CompiledQuery): Promise<Written>;
   close(): Promise<void>;
-}
-
-/** Which of the two a Kysely is of, for the few texts that have to differ. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
-export const isPostgres = (db: Kysely<any>): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
-
-/**
- * Reads that are all of one moment, so that a page and its total agree. `views` of SQLite has such transactions anyway.
- */
-export function readTogether<Tables, Answer>(
-  views: Kysely<Tables>,
-  read: (moment: Kysely<Tables>) => Promise<Answer>,
-): Promise<Answer> {
-  const transaction = views.transaction();
-  return (isPostgres(views) ? transaction.setIsolationLevel('repeatable read') : transaction).execute(read);
 }
 
 export const isPostgresUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);

@@ -279,9 +279,9 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     rentReturn: config.rentReturn ?? chain.authority,
     authorities: standing,
     keepLate: createKeepLate(ledger.db, log),
-    requireServing(listing) {
+    async requireServing(listing) {
       exposure.requireRoom(listing);
-      parts.agentHealth.requireServing(listing);
+      await parts.agentHealth.requireServing(listing);
     },
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);

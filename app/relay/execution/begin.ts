@@ -159,7 +159,7 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   /** The row of a paid call with its open signed; `live.opened` gives its reservation back. Throws ApiError. */
   async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
     requirePrice(agent, call);
-    deps.requireServing(agent.listing);
+    await deps.requireServing(agent.listing);
     const identity = identify(principal.wallet, call, nonceDay(chain.clock()));
     const { executionId } = identity;
     const ticket = await line.enter(principal.wallet, agent.listing);
