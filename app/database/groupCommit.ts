@@ -5,6 +5,7 @@
  */
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
+import { LRUCache } from 'lru-cache';
 
 /** What a write has done. `changes` counts rows; `rows` are those that it returns, and then nothing is counted. */
 export interface Written {
@@ -36,9 +37,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Statements kept ready for each connection. */
+const MAX_STATEMENTS = 400;
+
 /** Runs queries on a connection; each text is prepared once. */
 export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Written {
-  const statements = new Map<string, Sqlite.Statement>();
+  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
   return ({ sql, parameters }) => {
     let statement = statements.get(sql);
     if (!statement) {

@@ -29,7 +29,7 @@ export async function recover(
 ): Promise<void> {
   const unfinished = (after?: UnfinishedRow) => journal.unfinished(Date.now(), RECOVERED_AT_ONCE, after);
   if (!authorities.isOurs()) return journal.handOver();
-  await journal.takeRowsOfOthersThan(leases.alive(Date.now()));
+  await journal.takeRowsOfOthersThan(await leases.alive(Date.now()));
   for (let page = await unfinished(); page.length > 0; page = await unfinished(page.at(-1))) {
     for (const row of page) {
       const id = row.execution_id;

@@ -214,7 +214,17 @@ export interface DisputeReasonsTable {
   received_ms: bigint;
 }
 
+/** One row. */
+export interface SweeperTable {
+  id: bigint;
+  owner: string | null;
+  signed: Buffer | null;
+  signature: string | null;
+  last_valid_height: bigint | null;
+}
+
 export interface LedgerTables {
+  sweeper: SweeperTable;
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
