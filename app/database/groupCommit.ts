@@ -20,6 +20,11 @@ export interface GroupCommit {
   intend(query: CompiledQuery): Promise<Written>;
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery): Promise<Written>;
+  /**
+   * The same for several in one transaction, which no other that names one of these locks runs beside. SQLite has one
+   * writer, so that nothing runs beside anything.
+   */
+  alone(locks: readonly string[], queries: readonly CompiledQuery[]): Promise<Written[]>;
   /** Durable transactions committed so far: each is one fsync. */
   commits(): number;
 }
@@ -97,6 +102,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   return {
     intend: (query) => write(query, true),
     note: (query) => write(query, false),
+    alone: (_locks, queries) => Promise.all(queries.map((query) => write(query, false))),
     commits: () => commits,
   };
 }
