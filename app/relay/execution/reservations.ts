@@ -35,22 +35,30 @@ interface Asking {
 
 /** All that wait in this process. */
 export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservations {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, { calls: Set<() => void>; poll: NodeJS.Timeout }>();
   const looks = new Map<string, Promise<Learnt>>();
 
+  /** All of a wallet together, so that they look once. */
+  function wake(wallet: string): void {
+    const present = waiting.get(wallet);
+    if (!present) return;
+    waiting.delete(wallet);
+    clearTimeout(present.poll);
+    for (const go of present.calls) go();
+  }
+
   function next(wallet: string, ms: number): Promise<void> {
-    const present = waiting.get(wallet) ?? new Set();
+    const poll = () => setTimeout(() => wake(wallet), POLL_MS).unref();
+    const present = waiting.get(wallet) ?? { calls: new Set(), poll: poll() };
     waiting.set(wallet, present);
     return new Promise((resolve) => {
-      const wake = () => {
+      const go = () => {
         clearTimeout(timer);
-        present.delete(wake);
-        if (present.size === 0) waiting.delete(wallet);
+        present.calls.delete(go);
         resolve();
       };
-      const timer = setTimeout(wake, Math.min(ms, POLL_MS));
-      timer.unref();
-      present.add(wake);
+      const timer = setTimeout(go, ms).unref();
+      present.calls.add(go);
     });
   }
 
@@ -76,6 +84,7 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
       let known = accounts;
       for (let leftMs = ms; leftMs > 0; leftMs = until - performance.now()) {
         await next(payer.wallet, leftMs);
+        if (performance.now() >= until) return null;
         const learnt = await lookTogether(payer, known, read);
         if (learnt.accounts.slot > known.slot) known = learnt.accounts;
         const { price, wallet, key } = purseOf(learnt.accounts);
@@ -90,8 +99,6 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
       return null;
     },
     next,
-    wake(wallet) {
-      for (const wake of waiting.get(wallet) ?? []) wake();
-    },
+    wake,
   };
 }
