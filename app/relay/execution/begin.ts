@@ -126,7 +126,7 @@ export function createBeginning(deps: EngineDeps) {
         }
         const obstacle = obstacleOf(sums, budgets, paidByTank(means.fees));
         if (obstacle instanceof ApiError) throw obstacle;
-        const holds = obstacle === null ? whatHolds(ways, means, sums, budgets.lent) : null;
+        const holds = obstacle === null ? whatHolds(ways, means, sums, budgets) : null;
         // What stood in the way may have ended since.
         if (obstacle === 'wait' || holds === 'passed') {
           await ticket.again();

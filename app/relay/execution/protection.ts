@@ -131,13 +131,15 @@ export function whatHolds(
   ways: readonly Way[],
   means: Means,
   sums: Sums & Held,
-  lent: Budgets['lent'],
+  budgets: Budgets,
 ): 'passed' | 'tank' | null {
-  const byTank = ways.filter(
-    (way) => way.house === 0n && (way.recordRent === 0n || lendsRent(means.rents, sums, lent)),
-  );
-  if (byTank.some((way) => tankHas(means, way.tank, sums.held_tank))) return 'passed';
-  return byTank.length > 0 ? 'tank' : null;
+  const { sponsorsAll, trial } = budgets;
+  const isLent = sponsorsAll || lendsRent(means.rents, sums, budgets.lent);
+  const isGiven = (house: bigint) =>
+    house === 0n || sponsorsAll || (sums.trials < BigInt(trial.calls) && sums.given + house <= trial.lamportsPerDay);
+  const within = ways.filter((way) => (way.recordRent === 0n || isLent) && isGiven(way.house));
+  if (within.some(({ tank }) => tank === 0n || tankHas(means, tank, sums.held_tank))) return 'passed';
+  return within.length > 0 ? 'tank' : null;
 }
 
 /** 402 for a wallet whose tank does not bear what the budgets leave to it. */

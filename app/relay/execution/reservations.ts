@@ -57,7 +57,8 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
         present.calls.delete(go);
         resolve();
       };
-      const timer = setTimeout(go, ms).unref();
+      // A timer may be early by the part of a millisecond.
+      const timer = setTimeout(go, ms + 1).unref();
       present.calls.add(go);
     });
   }

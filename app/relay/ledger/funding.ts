@@ -172,6 +172,9 @@ export interface Sums {
   lent_wallet: bigint;
   lent_listing: bigint;
   lent_total: bigint;
+  /** Calls of the wallet on the house, ever, and what all of them have cost within a day. */
+  trials: bigint;
+  given: bigint;
 }
 
 /** What is promised of the money that accounts of a slot show: base units, and lamports of the tank. */
