@@ -319,4 +319,5 @@ export function describeConfig(): string {
   return describeSettings(settings);
 }
 
-const callKeysPath = (dataDir: string) => join(dataDir, 'call-keys.json');
+export { indexPath, ledgerPath } from './ledger/open.ts';
+export const callKeysPath = (dataDir: string) => join(dataDir, 'call-keys.json');

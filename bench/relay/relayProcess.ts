@@ -45,7 +45,7 @@ function commitEach(journal: Journal): Journal {
   const { sqlite, db } = openDatabase<LedgerTables>(ledgerPath(config.dataDir), { synchronous: 'full' });
   const run = createRun(sqlite);
   const write = async (query: CompiledQuery) => run(query);
-  const alone: GroupCommit['alone'] = async (_locks, queries) => queries.map(run);
+  const alone = async (_locks: readonly string[], queries: readonly CompiledQuery[]) => queries.map(run);
   return createJournal({ intend: write, note: write, alone, commits: () => 0 }, db, journal.owner);
 }
 

@@ -42,7 +42,7 @@ export function createUnfinished({ db, owner }: Writing) {
     unfinished(nowMs: number, limit: number, after?: Pick<JournalRow, 'created_ms' | 'execution_id'>) {
       let query = db
         .selectFrom('executions')
-        .select(['execution_id', 'state', 'wallet', 'key_id', 'price', 'created_ms', 'gas_lamports'])
+        .select(['execution_id', 'created_ms'])
         .where(IS_UNFINISHED)
         .where('lease_owner', '=', owner)
         .where('rest_until_ms', '<=', BigInt(nowMs));
