@@ -5,6 +5,7 @@
  */
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
+import { LRUCache } from 'lru-cache';
 
 /** What a write has done. `changes` counts rows; `rows` are those that it returns, and then nothing is counted. */
 export interface Written {
@@ -20,6 +21,11 @@ export interface GroupCommit {
   intend(query: CompiledQuery): Promise<Written>;
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery): Promise<Written>;
+  /**
+   * The same for several in one transaction, which no other that names one of these locks runs beside. SQLite has one
+   * writer, so that nothing runs beside anything.
+   */
+  alone(locks: readonly string[], queries: readonly CompiledQuery[]): Promise<Written[]>;
   /** Durable transactions committed so far: each is one fsync. */
   commits(): number;
 }
@@ -31,9 +37,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Statements kept ready for each connection. */
+const MAX_STATEMENTS = 400;
+
 /** Runs queries on a connection; each text is prepared once. */
 export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Written {
-  const statements = new Map<string, Sqlite.Statement>();
+  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
   return ({ sql, parameters }) => {
     let statement = statements.get(sql);
     if (!statement) {
@@ -97,6 +106,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   return {
     intend: (query) => write(query, true),
     note: (query) => write(query, false),
+    alone: (_locks, queries) => Promise.all(queries.map((query) => write(query, false))),
     commits: () => commits,
   };
 }

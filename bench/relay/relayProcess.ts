@@ -6,7 +6,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
-import { createRun } from '../../app/database/groupCommit.ts';
+import { createRun, type GroupCommit } from '../../app/database/groupCommit.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
 import { createJournal, type Journal } from '../../app/relay/ledger/journal.ts';
@@ -45,7 +45,8 @@ function commitEach(journal: Journal): Journal {
   const { sqlite, db } = openDatabase<LedgerTables>(ledgerPath(config.dataDir), { synchronous: 'full' });
   const run = createRun(sqlite);
   const write = async (query: CompiledQuery) => run(query);
-  return createJournal({ intend: write, note: write, commits: () => 0 }, db, journal.owner);
+  const alone = async (_locks: readonly string[], queries: readonly CompiledQuery[]) => queries.map(run);
+  return createJournal({ intend: write, note: write, alone, commits: () => 0 }, db, journal.owner);
 }
 
 const relay = await startRelay({

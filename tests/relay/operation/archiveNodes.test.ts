@@ -126,6 +126,7 @@ describe("the nodes of an archive's tree", () => {
         read: async () => ({
           accounts: [{ data: account, executable: false, lamports: 1, owner: PublicKey.default }],
           now: 0n,
+          slot: 0,
         }),
       };
       return followTrees({ chain, views: views.db, nodes, stop: new AbortController().signal, log }, mismatched);
