@@ -29,6 +29,7 @@ import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { openIndex } from '../../../indexer/open.ts';
 import { CONFIG } from './accounts.ts';
+import { refreshFigures } from './figures.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
 /** Of no public cluster. */
@@ -158,6 +159,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
   url = `http://127.0.0.1:${port}`;
 
   async function call(path: string, init: RequestInit & { key?: string } = {}): Promise<ApiAnswer> {
+    await refreshFigures(index.db);
     const headers = new Headers(init.headers);
     if (init.key !== undefined) headers.set('authorization', `Bearer ${init.key}`);
     const response = await fetch(url + path, { ...init, headers });
