@@ -21,6 +21,7 @@ import { createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents } from './agents/documents.ts';
+import { createListedAgents } from './agents/listed/listedAgents.ts';
 import { startProber } from './agents/prober.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
@@ -129,6 +130,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ledger: files.ledger.db,
     views: files.views.db,
     documents: parts.documents,
+    listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
     findKey: createKeyReader(files.views.sqlite),
     keyUse,
     genesisHash: marketplace.genesis,

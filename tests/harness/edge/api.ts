@@ -16,6 +16,7 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
+import { createListedAgents } from '../../../app/relay/agents/listed/listedAgents.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
@@ -99,6 +100,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
+    listed: createListedAgents({ views: views.db, ledger: ledger.db, now: () => state.nowMs, log }),
     findKey: createKeyReader(views.sqlite),
     keyUse,
     genesisHash: GENESIS,
