@@ -17,6 +17,7 @@ import { createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents } from './agents/documents.ts';
+import { createListedAgents } from './agents/listed/listedAgents.ts';
 import { startProber } from './agents/prober.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
@@ -125,6 +126,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     views: files.views.db,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
+    listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
     keyUse,
     genesisHash: marketplace.genesis,
     sessions: createSessions({ genesisHash: marketplace.genesis, now: () => Date.now() }),
