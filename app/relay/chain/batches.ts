@@ -11,8 +11,8 @@ export interface Reading {
 
 /** A node gives 100 accounts at once; one is the clock. */
 const MAX_ADDRESSES = 99;
-/** From one call to the next, unless it is full: a small part of a slot, and less than most calls take on a network. */
-const GAP_MS = 25;
+/** From one call to the next, unless it is full: an eighth of a slot, as long as a call to a node elsewhere takes. */
+const GAP_MS = 50;
 
 interface Waiting<Answer> extends Reading {
   resolve(answer: Answer): void;
