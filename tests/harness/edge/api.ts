@@ -144,6 +144,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
         requireChain();
         return addresses.map(() => 7_000_000_000);
       },
+      nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
       swept: async () => state.swept,
       lamportsPerCall: async () => 10_000,
