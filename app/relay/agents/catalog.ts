@@ -11,6 +11,7 @@ import type { AgentFull, AgentHealth, AgentPage, AgentSummary, AgentsQuery } fro
 import { ApiError } from '../errors.ts';
 import { addressUrl } from '../explorer.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { maxResultBytes } from '../outbound/resultSize.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterFault } from './parameters.ts';
@@ -47,6 +48,10 @@ export interface CatalogDeps extends AgentDeps {
   /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
   explorerQuery: string;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
+  config: {
+    /** Bytes of a result for each cent of its price. */
+    results: { bytesPerCent: number };
+  };
 }
 
 export type ListDeps = CatalogDeps & PendingDeps;
@@ -63,7 +68,7 @@ export async function requireAgent(deps: AgentDeps, agentId: string): Promise<Ag
 export async function findParameterFaults(
   deps: AgentDeps,
   agent: Agent,
-  parameters: Record<string, unknown>,
+  parameters: string,
 ): Promise<ParameterFault[]> {
   const document = await deps.documents.get(agent.metadataHash);
   if (!document) throw metadataMissing();
@@ -90,6 +95,7 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     output_schema: metadata.output_schema,
     timeout_seconds: Number(row.timeout_seconds),
     min_timeout_seconds: Number(row.min_timeout_seconds),
+    max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
     successful_executions: Number(statistics?.successful_executions ?? 0n),
     dispute_count: Number(statistics?.dispute_count ?? 0n),
     on_chain_listing: addressUrl(deps, row.listing),

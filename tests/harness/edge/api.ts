@@ -16,6 +16,7 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
+import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
@@ -24,6 +25,7 @@ import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tab
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -57,6 +59,7 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   trustProxy: 0,
   publicRate: { perSecond: 0, burst: 0 },
   revocations: { wallet: 100_000n, total: 1_000_000n },
+  results: USUAL_RESULTS,
 };
 
 /** Starts the server on a free port. `settings` replaces parts of what it depends on. */
@@ -98,6 +101,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
+    readText: createReadText(null, log),
     findKey: createKeyReader(views.sqlite),
     keyUse,
     genesisHash: GENESIS,

@@ -28,7 +28,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       const outcome: ExecuteOutcome = {
         kind: 'completed',
         executionId,
-        result: 'Rome ☀',
+        result: Buffer.from('Rome ☀', 'utf8'),
         resultHash: `sha256:${'0a'.repeat(32)}`,
         price: 250_000n,
         tokensUsed: 7,
@@ -42,7 +42,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect(json).to.deep.equal({
         execution_id: executionId,
         status: 'completed',
-        result: 'Rome ☀',
+        result: Buffer.from('Rome ☀', 'utf8'),
         result_hash: `sha256:${'0a'.repeat(32)}`,
         cost_usdc: 0.25,
         tokens_used: 7,
