@@ -145,6 +145,8 @@ export async function benchHolds(rounds: number, report: (line: string) => void)
   const relay = await startChild<{ url: string }>('relay/relayProcess.ts', ['group'], {
     ...RELAY_SETTINGS,
     WATCH_HOLDS: '1',
+    // So that the cheapest agent may answer with the most.
+    RESULT_BYTES_PER_CENT: String(5 * 1024 * 1024),
     SOLANA_RPC_URL: rpcUrl,
     SOLANA_WS_URL: wsUrl,
     DATA_DIR: dataDir,

@@ -4,7 +4,6 @@
  * threads belong to the process, are started when they are first needed, and keep nobody from ending it.
  */
 import { Piscina } from 'piscina';
-import { TYPESCRIPT_ARGS } from '../process/typescript.ts';
 import { ApiError } from './errors.ts';
 
 /** Who waits: somebody who asks, or a paid execution for what its creator has answered. */
@@ -23,15 +22,28 @@ const RETRY_SECONDS = 2;
 
 const pools = new Map<Purpose, Piscina>();
 
+/** Starts the threads before anybody needs them: reading what they run takes a second or two. */
+export function warmThreads(): void {
+  const moduleUrl = import.meta.url;
+  for (const purpose of ['requests', 'answers'] as const) {
+    void poolOf(purpose)
+      .run({ moduleUrl, name: nothing.name })
+      .catch(() => undefined);
+  }
+}
+
+export function nothing(): void {}
+
 function poolOf(purpose: Purpose): Piscina {
   const known = pools.get(purpose);
   if (known) return known;
   const pool = new Piscina({
+    filename: new URL('./workerThread.mjs', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
     maxQueue: MAX_WAITING[purpose],
     idleTimeout: IDLE_MS,
-    execArgv: TYPESCRIPT_ARGS,
+    execArgv: [],
     // A thread needs none of the settings, which hold secrets.
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
@@ -55,7 +67,7 @@ export function inThread<Input, Output>(
   return async (input) => {
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS[purpose]);
-      return (await poolOf(purpose).run(input, { filename: moduleUrl, name: run.name, signal })) as Output;
+      return (await poolOf(purpose).run({ moduleUrl, name: run.name, input }, { signal })) as Output;
     } catch (error) {
       if (purpose === 'answers' || !isOurs(error as NodeJS.ErrnoException)) throw error;
       throw new ApiError('service_unavailable', 'The service has too much to read at the moment', {
@@ -65,7 +77,10 @@ export function inThread<Input, Output>(
   };
 }
 
+/** What the pool says of a full queue, and of a thread that has ended. */
+const GIVEN_UP = ['Task queue is at limit', 'Terminating worker thread'];
+
 /** Whether the pool gave up, and not the function. */
 function isOurs({ name, code, message }: NodeJS.ErrnoException): boolean {
-  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || /queue is at limit|worker/i.test(message);
+  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.includes(message);
 }

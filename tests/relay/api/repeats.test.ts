@@ -64,7 +64,11 @@ describe('a repeated call', () => {
     ({ apiKey } = await world.addKey({ wallet: address }));
     listing = await world.addListing();
     const journal = createJournal(createGroupCommit(world.ledgerDatabase), world.ledger, 'relay');
-    const { outcomeOf } = createEngine({ journal, log: world.deps.log } as unknown as EngineDeps);
+    const { outcomeOf } = createEngine({
+      journal,
+      readText: world.deps.readText,
+      log: world.deps.log,
+    } as unknown as EngineDeps);
     const run = async (): Promise<ExecuteOutcome> => {
       runs += 1;
       return { kind: 'pending', executionId: newExecutionId() };
