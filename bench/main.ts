@@ -7,6 +7,7 @@ import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
 import { benchDashboard, type DashboardFigures, SCORE_GOAL, SCRIPT_GOAL_KB } from './dashboard.ts';
+import { benchHolds, type HoldFigure } from './holds.ts';
 import { benchIndex, describeIndex } from './indexing.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
@@ -17,7 +18,10 @@ import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'dashboard', 'index'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index'] as const;
+
+/** Of any request of any stranger. */
+const HOLD_GOAL_MS = 20;
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 const spread = (value: Percentiles): string => `${round(value.p50)} / ${round(value.p99)}`;
@@ -56,10 +60,11 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
       })
     : null;
   const neighbours = isWanted('neighbours') ? await benchNeighbours(report) : null;
+  const holds = isWanted('holds') ? await benchHolds(quick ? 1 : 3, report) : null;
   const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
   const index = isWanted('index') ? await benchIndex(quick, report) : null;
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours, dashboard, index }, null, 2));
+    console.log(JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
@@ -67,6 +72,7 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
   if (own) console.log(`${describeOwn(own)}\n`);
   if (relay) console.log(`${describeRelay(relay)}\n`);
   if (neighbours) console.log(`${describeNeighbours(neighbours)}\n`);
+  if (holds) console.log(`${describeHolds(holds)}\n`);
   if (dashboard) console.log(describeDashboard(dashboard));
   if (index) console.log(`${describeIndex(index)}\n`);
 }
@@ -148,6 +154,14 @@ function describeNeighbours({ calls, misbehaviours, normal_ms, disturbed_ms }: N
   );
 }
 
+function describeHolds(figures: HoldFigure[]): string {
+  const worst = figures.toSorted((one, other) => other.cpu_ms - one.cpu_ms);
+  return toTable(
+    ['longest hold of the event loop by', 'answer', 'ms on the processor / by the clock', 'goal'],
+    worst.map(({ kind, status, ms, cpu_ms }) => [kind, status, `${round(cpu_ms)} / ${round(ms)}`, HOLD_GOAL_MS]),
+  );
+}
+
 function describeDashboard({ script_bytes, script_files, views }: DashboardFigures): string {
   const lost = views
     .filter((figures) => figures.lost.length > 0)
@@ -175,7 +189,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave) or dashboard (bytes of the page, and Lighthouse)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests) or dashboard (bytes of the page, and Lighthouse)',
       ).choices(PARTS),
     )
     .option(

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pino from 'pino';
 import { createIndexer } from '../../indexer/indexer.ts';
-import { callKeysPath, indexPath, SPONSOR_ALL } from '../relay/config.ts';
+import { callKeysPath, indexPath, SPONSOR_ALL, USUAL_RESULTS } from '../relay/config.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -71,6 +71,7 @@ export async function startService(
       budgets: SPONSOR_ALL,
       revocations: { wallet: SPONSOR_ALL.burnt.wallet, total: SPONSOR_ALL.burnt.total },
       rentReturn: null,
+      results: USUAL_RESULTS,
       logLevel: 'info',
     },
   });

@@ -8,8 +8,10 @@ import { parseAddress } from '../sdk/program/program.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
 import type { PublicRate } from './access/publicLimit.ts';
+import type { KeepingSettings } from './execution/keeping.ts';
 import type { Budgets } from './ledger/funding.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
+import type { ObjectSettings } from './outbound/resultObjects.ts';
 import type { SweepSettings } from './sweeper/sweeper.ts';
 
 function isAddress(text: string): boolean {
@@ -29,6 +31,22 @@ const lamports = (usual: bigint) =>
 
 /** A settle of 60,000 units then pays 600 lamports, an eighth of its signature: enough to be before those who pay nothing. */
 const LIVE_PRIORITY_FEE = 10_000n;
+
+/** How large results may be, how long they are kept, and where. */
+export interface ResultSettings extends KeepingSettings {
+  /** Bytes of a result for each cent of its price. */
+  bytesPerCent: number;
+  /** Null: all results stay in the ledger. */
+  objects: ObjectSettings | null;
+}
+
+/** Those of a relay that is told nothing else. */
+export const USUAL_RESULTS: ResultSettings = {
+  bytesPerCent: 65_536,
+  retentionDays: 30,
+  objectBytes: 65_536,
+  objects: null,
+};
 
 const settings = z.object({
   ENVIRONMENT: z
@@ -192,6 +210,30 @@ const settings = z.object({
     .min(0)
     .default(21_600)
     .describe('how long a record that can be archived waits for others, because twelve share a fee'),
+  RESULT_BYTES_PER_CENT: z.coerce
+    .number()
+    .int()
+    .min(1_024)
+    .default(USUAL_RESULTS.bytesPerCent)
+    .describe('bytes that a result may have for each cent of its price; none has more than 5 MiB'),
+  RESULT_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(7)
+    .max(36_500)
+    .default(USUAL_RESULTS.retentionDays)
+    .describe('how long results are kept; after that, and after the end of a dispute, only their hashes are'),
+  S3_ENDPOINT: z.url().optional().describe('address of an S3-compatible storage for large results; needs all of S3_*'),
+  S3_BUCKET: z.string().min(1).optional().describe('bucket of it, which must exist'),
+  S3_REGION: z.string().min(1).default('us-east-1').describe('region that its requests are signed for'),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('who signs them'),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
+  S3_RESULT_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(USUAL_RESULTS.objectBytes)
+    .describe('results of so many bytes and more lie there instead of in the ledger'),
   METRICS_TOKEN: z
     .string()
     .min(16)
@@ -243,6 +285,7 @@ export interface RelayConfig {
   /** Below either of them nothing new is accepted. */
   runway: { minHours: number; minLamports: number };
   archive: SweepSettings;
+  results: ResultSettings;
   metricsToken: string | null;
   /** People to try the page with, given to this computer only. Null but on a local network. */
   developmentWallets: { name: string; keypair: Keypair }[] | null;
@@ -313,9 +356,32 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
     archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS },
+    results: {
+      bytesPerCent: env.RESULT_BYTES_PER_CENT,
+      retentionDays: env.RESULT_RETENTION_DAYS,
+      objectBytes: env.S3_RESULT_BYTES,
+      objects: readObjectSettings(env),
+    },
     metricsToken: env.METRICS_TOKEN ?? null,
     developmentWallets: null,
     logLevel: env.LOG_LEVEL,
+  };
+}
+
+function readObjectSettings(env: z.infer<typeof settings>): ObjectSettings | null {
+  const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = env;
+  const given = { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
+  const missing = Object.entries(given).filter(([, value]) => value === undefined);
+  if (missing.length === Object.keys(given).length) return null;
+  if (missing.length > 0) {
+    throw new Error(`A storage for results also needs ${missing.map(([name]) => name).join(', ')}`);
+  }
+  return {
+    endpoint: S3_ENDPOINT!,
+    bucket: S3_BUCKET!,
+    region: env.S3_REGION,
+    accessKeyId: S3_ACCESS_KEY_ID!,
+    secretAccessKey: S3_SECRET_ACCESS_KEY!,
   };
 }
 

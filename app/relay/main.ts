@@ -10,6 +10,7 @@ import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
 import { type RunningRelay, startRelay } from './start.ts';
+import { warmThreads } from './workers.ts';
 
 /** npm passes on a signal that the terminal has sent to this process already: so soon after, it is the same one. */
 const SAME_SIGNAL_MS = 500;
@@ -43,6 +44,7 @@ async function serve(): Promise<void> {
       });
     });
   }
+  warmThreads();
   relay = await startRelay({ config, log });
 }
 

@@ -52,6 +52,26 @@ export function invalid(message: string, ...issues: RequestIssue[]): ApiError<'i
   return new ApiError('invalid_request', message, { details: { issues: issues.slice(0, MAX_ISSUES) } });
 }
 
+/** A reading that may have failed, as it can be handed from thread to thread, or thrown later. */
+export type Reading<Value> = { value: Value } | { refusal: { message: string; issues: RequestIssue[] } };
+
+/** What `read` returns, or the ApiError 400 that it throws. */
+export function tryReading<Value>(read: () => Value): Reading<Value> {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    const { issues } = (error as ApiError<'invalid_request'>).details as { issues: RequestIssue[] };
+    return { refusal: { message: error.message, issues } };
+  }
+}
+
+/** The value that was read. Throws ApiError 400 where there is none. */
+export function requireValue<Value>(reading: Reading<Value>): Value {
+  if ('value' in reading) return reading.value;
+  throw invalid(reading.refusal.message, ...reading.refusal.issues);
+}
+
 /** The first thing that is wrong, in words. */
 export function explain(error: z.ZodError, value: unknown, part: Part, known: string[] = []): string {
   const noun = NOUNS[part];
@@ -87,7 +107,7 @@ export function issuesOf(error: z.ZodError, value: unknown, part: Part): Request
 }
 
 /** The JSON object of a body. Throws ApiError 400 where it is none. */
-export function readObject(bytes: Buffer): Record<string, unknown> {
+export function readObject(bytes: Uint8Array): Record<string, unknown> {
   try {
     return parseJsonObject(bytes);
   } catch (error) {

@@ -28,6 +28,7 @@ import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
+import { startKeeping } from './execution/keeping.ts';
 import { createKeepLate } from './execution/late.ts';
 import { startRecovery } from './execution/recover.ts';
 import { explorerQuery } from './explorer.ts';
@@ -43,6 +44,7 @@ import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
+import { createReadText, createResultObjects, type ReadText } from './outbound/resultObjects.ts';
 import { type Sweeper, startSweeper } from './sweeper/sweeper.ts';
 import { within } from './waiting.ts';
 
@@ -99,7 +101,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   requireAuthority(marketplace.config, chain);
   await requireRentReturn(config.rentReturn, chain);
   const callKeys = loadCallKeys(config.callKeysPath);
+  const objects = config.results.objects && createResultObjects(config.results.objects);
   const parts: EngineParts = {
+    readText: createReadText(objects, log),
     files,
     chain,
     config: marketplace.config,
@@ -126,6 +130,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
     ledger: files.ledger.db,
     views: files.views.db,
+    readText: parts.readText,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
@@ -166,6 +171,14 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   });
   await engine.adoptOrphans();
   gate.set('ledger_unreconciled', false);
+  const endKeeping = startKeeping({
+    ledger: files.ledger.db,
+    views: files.views.db,
+    objects,
+    settings: config.results,
+    now: deps.now,
+    log,
+  });
   const ends = [
     startRecovery(engine, log),
     startProber(deps, agentHealth, config.degraded.probeSeconds),
@@ -183,7 +196,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await within(engine.idle(), limitMs * DRAIN_SHARE);
     stopping.abort(new Error('stopping'));
     await within(sweeper?.end() ?? Promise.resolve(), restMs);
-    await within(engine.stop(), restMs);
+    await within(Promise.all([engine.stop(), endKeeping()]), restMs);
     await within(answered(), restMs);
     server.closeAllConnections();
     await endLease();
@@ -240,6 +253,7 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
 }
 
 interface EngineParts {
+  readText: ReadText;
   files: OpenLedger;
   chain: RelayChain;
   /** The marketplace's, as it was when the relay started. */
@@ -285,6 +299,8 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
       if (error === 'OpensPaused') gate.set('opens_paused', true);
       if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
     },
+    readText: parts.readText,
+    resultBytesPerCent: config.results.bytesPerCent,
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
     observe: parts.observe,

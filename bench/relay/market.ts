@@ -28,23 +28,27 @@ export interface BenchMarket {
   agentId: string;
 }
 
-function describeAgent(endpoint: string): AgentMetadata {
+function describeAgent(endpoint: string, inputSchema: AgentMetadata['input_schema']): AgentMetadata {
   return {
     name: 'bench-agent',
     tagline: 'Answers at once',
     description: 'An agent for measurements.',
     display_name: 'Bench',
     custom_tags: [],
-    input_schema: { type: 'object', properties: { language: { type: 'string' } } },
+    input_schema: inputSchema,
     output_schema: { type: 'object', properties: {} },
     endpoint,
   };
 }
 
 /** Makes it in a fresh VM, and the relay's files in `dataDir`. */
-export async function createMarket(dataDir: string, endpoint: string): Promise<BenchMarket> {
+export async function createMarket(
+  dataDir: string,
+  endpoint: string,
+  inputSchema: AgentMetadata['input_schema'] = { type: 'object', properties: { language: { type: 'string' } } },
+): Promise<BenchMarket> {
   const w = await emptyWorld('litesvm');
-  const document = encodeMetadata(describeAgent(endpoint));
+  const document = encodeMetadata(describeAgent(endpoint, inputSchema));
   const metadataHash = hashMetadata(document);
   const apiKey = createApiKey('test');
   const keyId = Buffer.from(keyIdOf(apiKey));

@@ -12,6 +12,7 @@ import { ledgerPath, readConfig } from '../../app/relay/config.ts';
 import { createJournal, type Journal } from '../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { startRelay } from '../../app/relay/start.ts';
+import { type Hold, watchHolds } from './holdWatch.ts';
 import { inProcess } from './inProcessChain.ts';
 
 export interface RelayTimes {
@@ -22,10 +23,13 @@ export interface RelayTimes {
   ownMs: number[];
   /** Of this process, milliseconds. */
   cpuMs: number;
+  /** The longest that its event loop was held, if it was started with WATCH_HOLDS. */
+  hold: Hold;
   rss: number;
 }
 
 const config = readConfig(process.env);
+const holds = process.env.WATCH_HOLDS ? watchHolds() : null;
 let ownMs: number[] = [];
 /** Waited for chain and creator since the last answer. */
 let waitedMs = 0;
@@ -61,7 +65,12 @@ const relay = await startRelay({
 process.on('message', () => {
   const { user, system } = process.cpuUsage(cpu);
   const rss = process.memoryUsage.rss();
-  process.send?.({ ownMs, cpuMs: (user + system) / 1_000, rss } satisfies RelayTimes);
+  process.send?.({
+    ownMs,
+    cpuMs: (user + system) / 1_000,
+    rss,
+    hold: holds?.take() ?? { ms: 0, cpuMs: 0 },
+  } satisfies RelayTimes);
   ownMs = [];
   cpu = process.cpuUsage();
 });

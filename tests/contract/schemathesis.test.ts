@@ -45,7 +45,7 @@ function outcomeOf({ task }: PaidCall): ExecuteOutcome {
     () => ({
       kind: 'completed',
       executionId,
-      result: task,
+      result: Buffer.from(task, 'utf8'),
       resultHash: hashResult(task),
       price: 250_000n,
       tokensUsed: task.length % 2 === 0 ? null : task.length,

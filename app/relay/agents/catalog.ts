@@ -18,6 +18,7 @@ import { ApiError } from '../errors.ts';
 import { addressUrl } from '../explorer.ts';
 import { renderJson } from '../json.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { maxResultBytes } from '../outbound/resultSize.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import { type Figures, type ListedAgents, toListed } from './listed/listedAgents.ts';
@@ -54,6 +55,10 @@ export interface CatalogDeps extends AgentDeps {
   /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
   explorerQuery: string;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
+  config: {
+    /** Bytes of a result for each cent of its price. */
+    results: { bytesPerCent: number };
+  };
 }
 
 export interface ListDeps extends CatalogDeps {
@@ -72,7 +77,7 @@ export async function requireAgent(deps: AgentDeps, agentId: string): Promise<Ag
 export async function findParameterFaults(
   deps: AgentDeps,
   agent: Agent,
-  parameters: Record<string, unknown>,
+  parameters: string,
 ): Promise<ParameterFault[]> {
   const document = await deps.documents.get(agent.metadataHash);
   if (!document) throw metadataMissing();
@@ -98,6 +103,7 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     output_schema: metadata.output_schema,
     timeout_seconds: Number(row.timeout_seconds),
     min_timeout_seconds: Number(row.min_timeout_seconds),
+    max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
     successful_executions: Number(statistics?.successful_executions ?? 0n),
     dispute_count: Number(statistics?.dispute_count ?? 0n),
     on_chain_listing: addressUrl(deps, row.listing),

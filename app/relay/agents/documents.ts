@@ -7,14 +7,15 @@ import { LRUCache } from 'lru-cache';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import { compileParameterCheck, type ParameterCheck } from './parameters.ts';
+import { createParameterCheck } from './parameters.ts';
 
 /** About 64 MiB at the very worst, usually one. */
 const MAX_KEPT = 1_000;
 
 interface Document {
   metadata: AgentMetadata;
-  checkParameters: ParameterCheck;
+  /** Of parameters in JSON. */
+  checkParameters: ReturnType<typeof createParameterCheck>;
 }
 
 export interface Documents {
@@ -40,13 +41,5 @@ export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
 
 function parseDocument(text: string): Document {
   const metadata = JSON.parse(text) as AgentMetadata;
-  let compiled: ParameterCheck | undefined;
-  return {
-    metadata,
-    checkParameters(parameters) {
-      // Lists read many documents and execute few agents.
-      compiled ??= compileParameterCheck(metadata.input_schema);
-      return compiled(parameters);
-    },
-  };
+  return { metadata, checkParameters: createParameterCheck(metadata.input_schema) };
 }

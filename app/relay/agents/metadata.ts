@@ -12,8 +12,9 @@ import {
 } from '../../sdk/wire/schemas/faults.ts';
 import type { ApiError } from '../errors.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
-import { invalid, parse, readObject, show } from '../parse.ts';
-import { compileParameterCheck } from './parameters.ts';
+import { invalid, parse, type Reading, readObject, requireValue, show, tryReading } from '../parse.ts';
+import { inThread } from '../workers.ts';
+import { compileParameterCheck, isSmallSchema } from './parameters.ts';
 import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
 
 export interface MetadataDeps extends PendingDeps {
@@ -22,6 +23,8 @@ export interface MetadataDeps extends PendingDeps {
     allowPrivateEndpoints: boolean;
   };
 }
+
+const checkInThread = inThread('requests', import.meta.url, checkMetadataNow);
 
 /**
  * Stores the document and returns its hash. `wallet` is that of the session that sent it: it may have the document's
@@ -32,13 +35,27 @@ export async function acceptMetadata(
   bytes: Buffer,
   wallet: string | null,
 ): Promise<{ metadata_hash: string }> {
-  checkMetadata(bytes, deps.config.allowPrivateEndpoints);
+  const document = { bytes, allowPrivateEndpoints: deps.config.allowPrivateEndpoints };
+  requireValue(isSmallSchema(bytes.toString('latin1')) ? checkMetadataNow(document) : await checkInThread(document));
   const metadataHash = hashMetadata(bytes);
   await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), wallet });
   return { metadata_hash: metadataHash };
 }
 
-function checkMetadata(bytes: Buffer, allowPrivateEndpoints: boolean): void {
+interface Posted {
+  bytes: Uint8Array;
+  allowPrivateEndpoints: boolean;
+}
+
+/** Whether the document may be listed, as a reading of nothing. */
+export function checkMetadataNow(posted: Posted): Reading<null> {
+  return tryReading(() => {
+    checkMetadata(posted);
+    return null;
+  });
+}
+
+function checkMetadata({ bytes, allowPrivateEndpoints }: Posted): void {
   const value = readObject(bytes);
   const metadata = parse(AgentMetadata, value, 'body');
   const endpointFault = allowPrivateEndpoints ? null : findEndpointFault(metadata.endpoint);

@@ -1,14 +1,17 @@
 /** Callers' `parameters` against a creator's input schema, before money moves: all that is wrong, in words. */
 import type { ErrorObject } from 'ajv';
+import { LRUCache } from 'lru-cache';
 import type { Schema } from '../../sdk/wire/schemas/rules.ts';
-import { type CompiledSchema, compileSchema, TooMuchWork } from './schemas/compile.ts';
+import { show } from '../parse.ts';
+import { inThread } from '../workers.ts';
+import { type CompiledSchema, compileSchema, MAX_WORK, TooMuchWork } from './schemas/compile.ts';
 
 /** One thing that is wrong with `parameters`: where, as `parameters.name`, and what is right there. */
 export interface ParameterFault {
   path: string;
   expected: string;
-  /** What came instead. */
-  got: unknown;
+  /** What came instead, as it may stand in an answer. */
+  got: string;
   /** The same in words for the caller. */
   message: string;
 }
@@ -21,24 +24,76 @@ const MAX_FULLY_TOLD_VALUES = 1_000;
 const MAX_FAULTS = 20;
 /** As many forms of a union as a message names. */
 const MAX_FORMS = 4;
+/** Up to here parameters and schema are handled at once: 3 ms to compile the worst, or to read the worst. */
+const SMALL_PARAMETERS = 8 * 1024;
+const SMALL_SCHEMA = 2 * 1024;
+/** Of a schema with patterns, which take longest to compile. */
+const SMALL_PATTERNS = 256;
+/** Work that is done at once, in units of compile.ts: about 3 ms. What is more begins again in a thread. */
+const SMALL_WORK = 150_000;
+/** Compiled checks that a thread keeps: about 100 KB each at the worst. */
+const MAX_KEPT = 500;
+
+const checkInThread = inThread('requests', import.meta.url, checkParametersNow);
+
+/** Whether a schema compiles in so little time that nobody is held up by it. */
+export function isSmallSchema(text: string): boolean {
+  // An escape could spell the keyword otherwise.
+  return text.length <= (/attern|\\u/.test(text) ? SMALL_PATTERNS : SMALL_SCHEMA);
+}
+
+/** The check of one listing's parameters, which come as JSON. It rejects with ApiError 503 where it cannot be made now. */
+export function createParameterCheck(schema: Schema): (parameters: string) => Promise<ParameterFault[]> {
+  const text = JSON.stringify(schema);
+  const isSmall = isSmallSchema(text);
+  let quick: ParameterCheck | undefined;
+  return async (parameters) => {
+    if (!isSmall || parameters.length > SMALL_PARAMETERS) return checkInThread({ schema: text, parameters });
+    // Lists read many schemas and execute few agents.
+    quick ??= compile(schema, SMALL_WORK);
+    try {
+      return quick(JSON.parse(parameters));
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      return checkInThread({ schema: text, parameters });
+    }
+  };
+}
+
+const kept = new LRUCache<string, ParameterCheck>({
+  max: MAX_KEPT,
+  memoMethod: (schema) => compileParameterCheck(JSON.parse(schema)),
+});
+
+export function checkParametersNow({ schema, parameters }: { schema: string; parameters: string }): ParameterFault[] {
+  return kept.memo(schema)(JSON.parse(parameters));
+}
 
 /** Compiles a schema that `findInputSchemaFaults` has passed. */
 export function compileParameterCheck(schema: Schema): ParameterCheck {
-  const first = compileSchema(schema, { allErrors: false });
-  let all: CompiledSchema | undefined;
+  const check = compile(schema, MAX_WORK);
   return (parameters) => {
     try {
-      const errors = first.validate(parameters);
-      if (errors.length === 0) return [];
-      if (!hasFewerValuesThan(parameters, MAX_FULLY_TOLD_VALUES)) return describe(errors, parameters);
-      // Compiled when the first caller needs it, because most agents are called well.
-      all ??= compileSchema(schema, { allErrors: true });
-      return describe(all.validate(parameters), parameters).slice(0, MAX_FAULTS);
+      return check(parameters);
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
       const expected = 'must be smaller: checking them against this agent’s schema takes too long';
-      return [{ path: 'parameters', expected, got: parameters, message: `parameters ${expected}` }];
+      return [{ path: 'parameters', expected, got: show(parameters), message: `parameters ${expected}` }];
     }
+  };
+}
+
+/** Throws TooMuchWork where more is to be done. */
+function compile(schema: Schema, maxWork: number): ParameterCheck {
+  const first = compileSchema(schema, { allErrors: false, maxWork });
+  let all: CompiledSchema | undefined;
+  return (parameters) => {
+    const errors = first.validate(parameters);
+    if (errors.length === 0) return [];
+    if (!hasFewerValuesThan(parameters, MAX_FULLY_TOLD_VALUES)) return describe(errors, parameters);
+    // Compiled when the first caller needs it, because most agents are called well.
+    all ??= compileSchema(schema, { allErrors: true, maxWork });
+    return describe(all.validate(parameters), parameters).slice(0, MAX_FAULTS);
   };
 }
 
@@ -77,7 +132,7 @@ function describe(errors: ErrorObject[], parameters: Record<string, unknown>): P
   const told = new Map(found.map((fault) => [`${fault.steps.join('.')} ${fault.words}`, fault]));
   return [...told.values()].map(({ steps, expected, words }) => {
     const path = ['parameters', ...steps].join('.');
-    return { path, expected, got: at(parameters, steps), message: `${path} ${words}` };
+    return { path, expected, got: show(at(parameters, steps)), message: `${path} ${words}` };
   });
 }
 

@@ -8,7 +8,7 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { writeProbe } from '../ledger/probes.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
-import { verifyAnswer } from '../outbound/verify.ts';
+import { judgeAnswer } from '../outbound/verify.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import { sampleParameters } from './schemas/sample.ts';
@@ -70,14 +70,14 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
   if (!document) return 'unknown listing';
   const executionId = randomUUID();
   const timeoutSeconds = Math.min(Number(row.timeout_seconds), MAX_TIMEOUT_SECONDS);
-  const { parameters, fits } = sampleParameters(document.metadata.input_schema, document.checkParameters);
+  const { parameters, fits } = await sampleParameters(document.metadata.input_schema, document.checkParameters);
   if (!fits) deps.log.warn({ listing }, 'no sample fits the input schema, so the probe asks with one that does not');
   const answer = await deps.callCreator({
     endpoint: document.metadata.endpoint,
     request: {
       execution_id: executionId,
       task: TASK,
-      parameters,
+      parameters: JSON.stringify(parameters),
       user_pubkey: row.creator,
       timeout_seconds: timeoutSeconds,
     },
@@ -86,7 +86,8 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
     deadlineMs: performance.now() + timeoutSeconds * 1_000,
   });
   if (answer.kind !== 'body') return answer.kind;
-  const verdict = verifyAnswer(answer.json, {
+  const { verdict } = await judgeAnswer({
+    bytes: answer.bytes,
     executionId,
     signingKey: bs58.decode(row.signing_key),
     requestHash: '',

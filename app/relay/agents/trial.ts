@@ -6,13 +6,13 @@
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { hashResult, verifyResultSignature } from '../../sdk/creator/nativeReceipt.ts';
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
 import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
-import { verifyAnswer } from '../outbound/verify.ts';
+import { maxResultBytes } from '../outbound/resultSize.ts';
+import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
 import type { Documents } from './documents.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
@@ -38,6 +38,10 @@ export type CallOnce = (
 ) => Promise<CreatorAnswer>;
 
 export interface TrialDeps extends Pick<PendingDeps, 'views'> {
+  config: {
+    /** Bytes of a result for each cent of its price. */
+    results: { bytesPerCent: number };
+  };
   documents: Documents;
   callCreator: CallOnce;
   accounts: {
@@ -89,7 +93,8 @@ export async function tryListing(
     return end();
   }
   const timeoutSeconds = await requireTimeout(deps, input.timeout_seconds ?? own.timeoutSeconds);
-  const faults = document.checkParameters(input.parameters).map(({ message }) => message);
+  const parameters = JSON.stringify(input.parameters);
+  const faults = (await document.checkParameters(parameters)).map(({ message }) => message);
   const fit = 'stored, and the parameters fit its input schema';
   if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
 
@@ -103,7 +108,7 @@ export async function tryListing(
     request: {
       execution_id: executionId,
       task: input.task,
-      parameters: input.parameters,
+      parameters,
       user_pubkey: wallet,
       timeout_seconds: timeoutSeconds,
     },
@@ -120,23 +125,29 @@ export async function tryListing(
     check('json', false, answer.message);
     return end();
   }
-  const body = (answer.json ?? {}) as Record<string, unknown>;
+  const signingKey = bs58.decodeUnsafe(input.signing_key) ?? new Uint8Array();
+  const limit =
+    own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
+  const found = await judgeAnswer({ bytes: answer.bytes, executionId, signingKey, requestHash: '', ...limit });
+  const { verdict } = found;
+  if (found.jsonFault !== null) {
+    check('json', false, found.jsonFault);
+    return end();
+  }
   check('json', true, 'the answer is JSON');
-  const named = body.execution_id === executionId;
+  const named = found.isNamed;
   if (!check('execution_id', named, named ? 'equals the request' : 'must equal that of the request')) return end();
 
-  const signingKey = bs58.decodeUnsafe(input.signing_key) ?? new Uint8Array();
-  const verdict = verifyAnswer(body, { executionId, signingKey, requestHash: '' });
-  const completed = body.status === 'completed' && typeof body.result === 'string';
+  const completed = found.isCompleted;
   const reason =
     verdict.kind === 'failed' ? `the agent failed: ${verdict.message}` : 'must be completed, with a result';
   if (!check('status', completed, completed ? 'completed' : reason)) return end();
 
-  const hashed = hashResult(String(body.result)) === body.result_hash;
+  const hashed = found.isHashed;
   const hashRule = 'must be "sha256:" and the lower-case hex SHA-256 of result';
   if (!check('result_hash', hashed, hashed ? 'is that of the result' : hashRule)) return end();
 
-  const signed = verifyResultSignature(signingKey, String(body.result_hash), String(body.signature));
+  const signed = found.isSigned;
   const signatureRule = `must be "ed25519:" and the base58 signature of ${input.signing_key} over result_hash`;
   // The verdict is what a paid execution would get, and has the last word.
   const passed = signed && verdict.kind === 'completed';
@@ -150,16 +161,18 @@ async function findOwn(
   deps: TrialDeps,
   wallet: string,
   metadataHash: string,
-): Promise<{ timeoutSeconds: number; isListed: boolean } | null> {
+): Promise<{ timeoutSeconds: number; price: bigint | null; isListed: boolean } | null> {
   const listing = await deps.views
     .selectFrom('chain.listings')
-    .select('timeout_seconds')
+    .select(['timeout_seconds', 'price'])
     .where('metadata_hash', '=', metadataHash)
     .where('creator', '=', wallet)
     .executeTakeFirst();
-  if (listing) return { timeoutSeconds: Number(listing.timeout_seconds), isListed: true };
+  if (listing) {
+    return { timeoutSeconds: Number(listing.timeout_seconds), price: listing.price, isListed: true };
+  }
   return (await isPendingOf(deps.views, metadataHash, wallet))
-    ? { timeoutSeconds: TIMEOUT_SECONDS, isListed: false }
+    ? { timeoutSeconds: TIMEOUT_SECONDS, price: null, isListed: false }
     : null;
 }
 

@@ -7,7 +7,7 @@ import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf 
 import { ApiError, errorBody } from '../errors.ts';
 import type { Engine, ExecuteOutcome } from '../execution/contract.ts';
 import { transactionUrl } from '../explorer.ts';
-import { renderJson } from '../json.ts';
+import { quoteText, renderJson } from '../json.ts';
 import type { Repeatable } from './idempotency.ts';
 import { type KeptAnswer, type KeptAnswersDeps, keepIfEnded, readKept } from './keptAnswers.ts';
 import { decideRepeat } from './repeats.ts';
@@ -58,7 +58,7 @@ export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promi
   if (answer === 'run') return null;
   const known =
     answer === 'pending'
-      ? writeOutcome(deps, { kind: 'pending', executionId })
+      ? await writeOutcome(deps, { kind: 'pending', executionId })
       : ((await readKept(deps, executionId)) ??
         (await makeAndKeep(deps, executionId, () => deps.engine.outcomeOf(executionId))));
   return toAnswer(known, { 'Idempotent-Replayed': 'true' });
@@ -77,7 +77,7 @@ async function makeAndKeep(
 async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<MadeAnswer> {
   try {
     const outcome = await run();
-    return { ...writeOutcome(deps, outcome), isFinal: outcome.kind === 'completed' };
+    return { ...(await writeOutcome(deps, outcome)), isFinal: outcome.kind === 'completed' };
   } catch (error) {
     if (!(error instanceof ApiError) || error.executionId === null || !FAILURES.includes(error.code)) throw error;
     const { status } = ERRORS[error.code as ErrorCode];
@@ -87,7 +87,7 @@ async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>)
   }
 }
 
-function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): CallAnswer {
+async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise<CallAnswer> {
   const { executionId } = outcome;
   if (outcome.kind === 'pending') {
     const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'pending' });
@@ -97,17 +97,18 @@ function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): CallAnswer {
     const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'running' });
     return { status: 202, body, headers: { 'Retry-After': String(ASK_AGAIN_SECONDS) } };
   }
-  const body = renderJson(ExecuteCompleted, {
+  const completed = {
     execution_id: executionId,
-    status: 'completed',
-    result: outcome.result,
+    status: 'completed' as const,
+    result: '',
     result_hash: outcome.resultHash,
     cost_usdc: toUsdc(outcome.price),
     tokens_used: outcome.tokensUsed,
     execution_time_ms: outcome.executionTimeMs,
     on_chain_record: transactionUrl(deps, outcome.settleSignature),
     ipfs_url: resultUrl(deps, executionId, outcome.resultToken),
-  });
+  };
+  const body = renderJson(ExecuteCompleted, completed, { result: await quoteText(outcome.result) });
   return { status: 200, body, headers: {} };
 }
 

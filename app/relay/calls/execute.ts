@@ -3,13 +3,13 @@
  * type of the body, then the key. What comes after is the engine's: money.
  */
 import { nonceDay } from '../../sdk/receipt/receipt.ts';
-import { ExecuteBody, StartBody } from '../../sdk/wire/wire.ts';
+import type { ExecuteBody } from '../../sdk/wire/wire.ts';
 import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
 import type { Engine, PaidCall, Principal } from '../execution/contract.ts';
-import { JsonError, parseJsonObject } from '../json.ts';
-import { invalid, parse, readObject, requireNoQuery, show } from '../parse.ts';
+import { invalid, requireNoQuery, requireValue, show } from '../parse.ts';
 import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
+import { type BodyIdentity, type Canonical, readExecuteBody, readStartBody } from './body.ts';
 import { readIdempotencyKey, repeatableOf } from './idempotency.ts';
 import { identityOf, type OpenedDeps, readOpened, requireRequest, requireStartable } from './opened.ts';
 import { type RepeatsDeps, refuseByRecord } from './repeats.ts';
@@ -41,17 +41,21 @@ export async function executeAgent(
   principal: Principal,
   request: ExecuteRequest,
 ): Promise<CallAnswer> {
-  const [repeatable, yesterday] = readRepeatable(deps, principal, request) ?? [];
+  const key = readIdempotencyKey(request.idempotencyKey);
+  const { bytes, agentId } = request;
+  const { body, identity } = await readExecuteBody({ bytes, agentId: key === null ? null : agentId });
+  const [repeatable, yesterday] =
+    key !== null && identity ? repeatableDays(deps, principal, agentId, key, identity) : [];
   for (const first of [yesterday, repeatable]) {
     if (!first) continue;
     const known = await answerKnown(deps, first);
     if (known) return known;
     await refuseByRecord(deps, first);
   }
-  const agent = await requireAgent(deps, request.agentId);
+  const agent = await requireAgent(deps, agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
   requireNoQuery(request.url);
-  const call = await readCall(deps, agent, request.bytes);
+  const call = await readCall(deps, agent, requireValue(body));
   if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
   return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...call, repeatable }));
 }
@@ -66,9 +70,10 @@ export async function startExecution(
   principal: Principal | null,
   request: StartRequest,
 ): Promise<CallAnswer> {
-  const opened = await readOpened(deps, request.executionId, principal ?? readProof(request.bytes));
+  const reading = await readStartBody(request.bytes);
+  const opened = await readOpened(deps, request.executionId, principal ?? requireProof(requireValue(reading)));
   requireNoQuery(request.url);
-  const body = parse(StartBody, readObject(request.bytes), 'body');
+  const body = requireValue(reading);
   requireRequest(opened, body);
   const { record, executionId } = opened;
   const repeatable = { executionId, ...identityOf(record), fingerprint: null, async: body.async };
@@ -82,8 +87,7 @@ export async function startExecution(
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
 }
 
-async function readCall(deps: AgentDeps, agent: Agent, bytes: Buffer): Promise<PaidCall> {
-  const body = parse(ExecuteBody, readObject(bytes), 'body');
+async function readCall(deps: AgentDeps, agent: Agent, body: Canonical<ExecuteBody>): Promise<PaidCall> {
   const timeoutSeconds = body.timeout_seconds ?? agent.timeoutSeconds;
   if (timeoutSeconds < agent.minTimeoutSeconds || timeoutSeconds > agent.timeoutSeconds) {
     const expected = `must be from ${agent.minTimeoutSeconds} to ${agent.timeoutSeconds} for this agent`;
@@ -94,41 +98,29 @@ async function readCall(deps: AgentDeps, agent: Agent, bytes: Buffer): Promise<P
   return {
     task: body.task,
     parameters: body.parameters,
+    requestHash: body.requestHash,
     async: body.async,
     timeoutSeconds,
     maxCost: body.max_cost_usdc ?? agent.price,
   };
 }
 
-async function requireParameters(deps: AgentDeps, agent: Agent, parameters: Record<string, unknown>): Promise<void> {
+async function requireParameters(deps: AgentDeps, agent: Agent, parameters: string): Promise<void> {
   const faults = await findParameterFaults(deps, agent, parameters);
   const [first] = faults;
   if (!first) return;
-  const issues = faults.map(({ path, expected, got }) => ({ in: 'body' as const, path, expected, got: show(got) }));
+  const issues = faults.map(({ path, expected, got }) => ({ in: 'body' as const, path, expected, got }));
   throw invalid(`The field "parameters" does not fit the agent's schema: ${first.message}`, ...issues);
 }
 
-/**
- * What a request with an Idempotency-Key is known by if it is the first today, and if its first came yesterday; null
- * without one, and for a body that no request can have.
- */
-function readRepeatable(deps: OpenedDeps, { wallet }: Principal, { agentId, idempotencyKey, bytes }: ExecuteRequest) {
-  const key = readIdempotencyKey(idempotencyKey);
-  if (key === null) return null;
-  try {
-    const body = parseJsonObject(bytes);
-    const today = nonceDay(deps.accounts.clock());
-    return [today, today - 1].map((day) => repeatableOf(wallet, agentId, key, body, day));
-  } catch (error) {
-    // It is refused where bodies are, after what is checked before them.
-    if (error instanceof JsonError) return null;
-    throw error;
-  }
+/** What a request with an Idempotency-Key is known by if it is the first today, and if its first came yesterday. */
+function repeatableDays(deps: OpenedDeps, { wallet }: Principal, agentId: string, key: string, body: BodyIdentity) {
+  const today = nonceDay(deps.accounts.clock());
+  return [today, today - 1].map((day) => repeatableOf(wallet, agentId, key, body, day));
 }
 
 /** The wallet's signature, which a request without an API key must carry. */
-function readProof(bytes: Buffer): { signature: string } {
-  const { wallet_signature: signature } = parse(StartBody, readObject(bytes), 'body');
+function requireProof({ wallet_signature: signature }: { wallet_signature?: string | undefined }) {
   if (signature !== undefined) return { signature };
   throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
 }

@@ -3,12 +3,11 @@
  * journal's primary key lets one request in, and the program one open, whatever was lost on our side.
  */
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
-import { requestHash } from '../../sdk/creator/nativeReceipt.ts';
 import { parseAddress } from '../../sdk/program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
 import { invalid, show } from '../parse.ts';
+import type { BodyIdentity } from './body.ts';
 
 /** A request as what makes it the same as another one. */
 export interface Repeatable {
@@ -39,30 +38,15 @@ export function nonceOf(key: string, day: number): Buffer {
   return Buffer.from(createNonce(day, tail));
 }
 
-/** What a request with this key and body (as it was parsed, before defaults) is known by, if it came on this day. */
+/** What a request with this key and body is known by, if it came on this day. */
 export function repeatableOf(
   wallet: string,
   listing: string,
   key: string,
-  body: Record<string, unknown>,
+  identity: BodyIdentity,
   day: number,
 ): Repeatable & { fingerprint: string; nonce: Buffer } {
   const nonce = nonceOf(key, day);
-  const { task, parameters } = body;
-  const isPlain = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
-  return {
-    executionId: formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), nonce)),
-    wallet,
-    listing,
-    nonce,
-    fingerprint: createHash('sha256')
-      .update(`${listing}\n${canonicalize(body)}`)
-      .digest('hex'),
-    requestHash: typeof task === 'string' ? hex(requestHash(task, isPlain ? parameters : {})) : '',
-    async: body.async === true,
-  };
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
+  const executionId = formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), nonce));
+  return { executionId, wallet, listing, nonce, ...identity };
 }

@@ -3,10 +3,9 @@
  * it still can be. Money has moved already, so what is refused here is left to the wallet, whose refund needs nobody.
  */
 
-import { requestHash, verifyMessage } from '../../sdk/creator/nativeReceipt.ts';
+import { verifyMessage } from '../../sdk/creator/nativeReceipt.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
 import { parseUuid, startMessage } from '../../sdk/receipt/receipt.ts';
-import type { StartBody } from '../../sdk/wire/wire.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { invalid, show } from '../parse.ts';
@@ -51,8 +50,7 @@ export async function readOpened(
 }
 
 /** Throws ApiError 400 unless task and parameters are those that the escrow was opened for. */
-export function requireRequest({ record }: Opened, body: StartBody): void {
-  const given = hex(requestHash(body.task, body.parameters));
+export function requireRequest({ record }: Opened, { requestHash: given }: { requestHash: string }): void {
   const expected = hex(record.requestHash);
   if (given === expected) return;
   throw invalid('The fields "task" and "parameters" do not have the hash that the execution was opened with', {

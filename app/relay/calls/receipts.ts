@@ -5,6 +5,7 @@
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
+import type { InParts } from '../json.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
 
 /** The index is a moment behind the journal, no longer. */
@@ -14,8 +15,8 @@ const RETRY_AFTER_SECONDS = 1;
  * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for anyone else's, 409 where it is not
  * settled, 410 where its result is lost.
  */
-export async function getReceipt(deps: RecordsDeps, wallet: string, executionId: string): Promise<Receipt> {
-  const execution = await getExecution(deps, wallet, executionId);
+export async function getReceipt(deps: RecordsDeps, wallet: string, executionId: string): Promise<InParts<Receipt>> {
+  const { value: execution, parts } = await getExecution(deps, wallet, executionId);
   const { status, result, result_hash, signature, completed_at } = execution;
   if (status !== 'completed' && status !== 'disputed') {
     const isOver = status === 'failed';
@@ -37,7 +38,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
   }
   // The program takes a record's fee away where the treasury could not receive it, which the journal shows first.
   const isWaived = record.status === 'open' && journal?.platform_amount === 0n;
-  return {
+  const receipt: Receipt = {
     version: 1,
     program_id: chain.program_id,
     genesis_hash: chain.genesis_hash,
@@ -47,7 +48,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     caller: record.caller,
     signing_key: record.signing_key,
     request_hash: record.request_hash,
-    ...(journal && { task: journal.task, parameters: JSON.parse(journal.parameters) }),
+    ...(journal && { task: journal.task, parameters: {} }),
     result,
     result_hash,
     signature,
@@ -61,5 +62,10 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
       settle: record.end_signature ?? journal?.settle_signature ?? null,
     },
     archive: execution.archive,
+  };
+  const { result: text } = parts;
+  return {
+    value: receipt,
+    parts: { ...(text && { result: text }), ...(journal && { parameters: journal.parameters }) },
   };
 }

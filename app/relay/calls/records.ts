@@ -1,5 +1,4 @@
 /** Executions as their callers are answered, one by one and in pages. */
-import type { Kysely } from 'kysely';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -15,15 +14,13 @@ import {
 import type { Documents } from '../agents/documents.ts';
 import { ApiError } from '../errors.ts';
 import { addressUrl, transactionUrl } from '../explorer.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import { type InParts, type Parts, quoteText } from '../json.ts';
 import { archiveOf } from './archived.ts';
 import { findPage } from './executionPages.ts';
 import { type ExecutionView, isRefunded, isSettled, readViews } from './executionViews.ts';
-import { isCommitted, resultUrl } from './results.ts';
+import { isCommitted, type ResultsDeps, resultUrl } from './results.ts';
 
-export interface RecordsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface RecordsDeps extends ResultsDeps {
   documents: Documents;
   /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
   explorerQuery: string;
@@ -32,7 +29,11 @@ export interface RecordsDeps {
 }
 
 /** GET /v1/executions/{execution_id} for its caller. Throws ApiError 404 for anyone else's, as for none. */
-export async function getExecution(deps: RecordsDeps, wallet: string, executionId: string): Promise<ExecutionFull> {
+export async function getExecution(
+  deps: RecordsDeps,
+  wallet: string,
+  executionId: string,
+): Promise<InParts<ExecutionFull>> {
   const known = parseUuid(executionId) ? executionId : '';
   const [row] = await readViews(deps.views, [known]);
   if (row?.wallet !== wallet) throw new ApiError('execution_not_found', 'There is no execution with this execution_id');
@@ -94,31 +95,41 @@ function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | nu
   };
 }
 
-async function toFull(deps: RecordsDeps, row: ExecutionView, agentName: string | null): Promise<ExecutionFull> {
+async function toFull(
+  deps: RecordsDeps,
+  row: ExecutionView,
+  agentName: string | null,
+): Promise<InParts<ExecutionFull>> {
   const settled = isSettled(row);
   const stored = settled
     ? await deps.views.selectFrom('results').selectAll().where('execution_id', '=', row.execution_id).executeTakeFirst()
     : undefined;
   const result = stored && isCommitted(stored.result_hash, row.result_hash) ? stored : undefined;
+  const text = result ? await deps.readText(result) : null;
   const chainHash = row.result_hash === null ? null : `sha256:${row.result_hash}`;
   const time = row.execution_time_ms ?? result?.execution_time_ms ?? null;
-  return {
+  const value: ExecutionFull = {
     ...toSummary(deps, row, agentName),
-    result: result?.result ?? null,
+    result: text && '',
     result_hash: settled ? (chainHash ?? result?.result_hash ?? null) : null,
     creator_amount_usdc: toUsdc(settled ? row.creator_amount : 0n),
     platform_amount_usdc: toUsdc(settled ? row.platform_amount : 0n),
     tokens_used: result?.tokens_used == null ? null : Number(result.tokens_used),
     execution_time_ms: settled && time !== null ? Number(time) : null,
-    ipfs_url: result ? resultUrl(deps, row.execution_id, result.token) : null,
+    ipfs_url: text && result ? resultUrl(deps, row.execution_id, result.token) : null,
     signature: result?.signature ?? null,
     execution_signature: result?.execution_signature ?? null,
-    steps: result?.steps ? JSON.parse(result.steps) : null,
+    steps: result?.steps ? [] : null,
     error: row.status === 'failed' ? errorOf(row) : null,
     refund: row.status === 'failed' ? refundOf(row) : null,
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
   };
+  const parts: Parts = {
+    ...(text && { result: await quoteText(text) }),
+    ...(result?.steps && { steps: result.steps }),
+  };
+  return { value, parts };
 }
 
 /** The program's RefundReason by number, for executions that only the chain remembers. */

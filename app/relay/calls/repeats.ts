@@ -64,7 +64,7 @@ export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable): Pr
     .executeTakeFirst();
   if (!record) return;
   if (record.listing !== request.listing || record.request_hash !== request.requestHash) throw reused(executionId);
-  const execution = await getExecution(deps, wallet, executionId);
+  const { value: execution } = await getExecution(deps, wallet, executionId);
   if (execution.error)
     throw new ApiError(execution.error.code as 'execution_failed', execution.error.message, { executionId });
   if (execution.status === 'pending' || execution.status === 'running') throw inProgress(executionId);

@@ -2,11 +2,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import { lostResult } from '../execution/standing.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 
 export interface ResultsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
+  readText: ReadText;
 }
 
 /** The address of a result's text: not guessable, because a result belongs to its caller. */
@@ -14,21 +17,27 @@ export function resultUrl(deps: { baseUrl(): string }, executionId: string, toke
   return `${deps.baseUrl()}/results/${executionId}/${token}`;
 }
 
-/** The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. */
+/**
+ * The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. Throws ApiError:
+ * 410 where it is kept no longer, 503 where its storage does not answer.
+ */
 export async function findResult(deps: ResultsDeps, executionId: string, token: string): Promise<Buffer | null> {
   if (!parseUuid(executionId)) return null;
   const row = await deps.views
     .selectFrom('results')
     .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
     .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
-    .select(['results.token', 'results.result', 'results.result_hash'])
+    .select(['results.execution_id', 'results.token', 'results.result', 'results.object_stored', 'results.result_hash'])
     .select(['j.state', 'c.status', 'c.result_hash as chain_hash'])
     .where('results.execution_id', '=', executionId)
     .executeTakeFirst();
   if (!row || !isSameToken(row.token, token)) return null;
   const ended = row.status !== null && row.status !== 'open';
   const settled = ended ? row.status !== 'refunded' : row.state === 'settled';
-  return settled && isCommitted(row.result_hash, row.chain_hash) ? Buffer.from(row.result, 'utf8') : null;
+  if (!settled || !isCommitted(row.result_hash, row.chain_hash)) return null;
+  const text = await deps.readText(row);
+  if (text) return text;
+  throw lostResult(executionId);
 }
 
 function isSameToken(stored: string, given: string): boolean {

@@ -6,6 +6,7 @@ import type { ExecutionFull } from '../../sdk/wire/wire.ts';
 import { getReceipt } from '../calls/receipts.ts';
 import { getExecution, type RecordsDeps } from '../calls/records.ts';
 import { ApiError } from '../errors.ts';
+import type { InParts } from '../json.ts';
 import { putReason } from '../ledger/evidence.ts';
 import type { EvidenceDeps } from './evidence.ts';
 import { findDispute } from './lists.ts';
@@ -34,7 +35,7 @@ export async function readCase(deps: ResolvingDeps, executionId: string): Promis
     .where('wallet', '=', dispute.caller)
     .executeTakeFirst();
   return {
-    execution,
+    execution: whole(execution),
     task: asked?.task ?? null,
     parameters: asked ? JSON.parse(asked.parameters) : null,
     dispute,
@@ -42,9 +43,15 @@ export async function readCase(deps: ResolvingDeps, executionId: string): Promis
   };
 }
 
+/** A value with its parts in their places: the admin is answered by tRPC, which writes values. */
+function whole<Value extends object>({ value, parts }: InParts<Value>): Value {
+  const members = Object.entries(parts).map(([name, json]) => [name, JSON.parse(Buffer.from(json).toString('utf8'))]);
+  return { ...value, ...Object.fromEntries(members) };
+}
+
 async function findReceipt(deps: ResolvingDeps, { caller, execution_id }: DisputeSummary): Promise<Receipt | null> {
   try {
-    return await getReceipt(deps, caller, execution_id);
+    return whole(await getReceipt(deps, caller, execution_id));
   } catch (error) {
     if (error instanceof ApiError && error.code === 'result_unavailable') return null;
     throw error;

@@ -1,6 +1,4 @@
 /** How an execution begins here: its id is taken, its money checked, its open signed and stored. Nothing is sent yet. */
-import canonicalize from 'canonicalize';
-import { requestHash } from '../../sdk/creator/nativeReceipt.ts';
 import { findEscrow, findExecution, parseAddress } from '../../sdk/program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
@@ -278,9 +276,9 @@ function toClaimed(
     timeout_seconds: BigInt(call.timeoutSeconds),
     listing_timeout_seconds: BigInt(agent.timeoutSeconds),
     task: call.task,
-    parameters: canonicalize(call.parameters) ?? '{}',
+    parameters: call.parameters,
     accepted_at: taken.acceptedAt,
-    request_hash: Buffer.from(requestHash(call.task, call.parameters)).toString('hex'),
+    request_hash: call.requestHash,
   };
 }
 
@@ -300,7 +298,7 @@ function toOpenedClaim(wallet: string, agent: Agent, { record, ...call }: Opened
     timeout_seconds: BigInt(call.timeoutSeconds),
     listing_timeout_seconds: BigInt(agent.timeoutSeconds),
     task: call.task,
-    parameters: canonicalize(call.parameters) ?? '{}',
+    parameters: call.parameters,
     accepted_at: record.openedAt,
     request_hash: Buffer.from(record.requestHash).toString('hex'),
   };

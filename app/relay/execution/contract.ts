@@ -14,7 +14,10 @@ export interface Principal {
 /** A paid call that has passed every check but those of money. */
 export interface PaidCall {
   task: string;
-  parameters: Record<string, unknown>;
+  /** As RFC 8785 has them. */
+  parameters: string;
+  /** Of task and parameters, hex. */
+  requestHash: string;
   async: boolean;
   timeoutSeconds: number;
   /** Most that the caller will pay, base units. */
@@ -27,7 +30,8 @@ export interface PaidCall {
 export interface OpenedCall {
   record: ExecutionRecord;
   task: string;
-  parameters: Record<string, unknown>;
+  /** As RFC 8785 has them. */
+  parameters: string;
   async: boolean;
   /** Whole seconds until the record's deadline. */
   timeoutSeconds: number;
@@ -38,7 +42,8 @@ export type ExecuteOutcome =
   | {
       kind: 'completed';
       executionId: string;
-      result: string;
+      /** UTF-8. */
+      result: Buffer;
       resultHash: string;
       /** Base units. */
       price: bigint;

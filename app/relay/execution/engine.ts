@@ -59,10 +59,10 @@ export function createEngine(deps: EngineDeps): RunningEngine {
         await within(opened, ASYNC_WAIT_MS);
         const row = (await journal.get(executionId))!;
         if (row.state === 'accepted' || row.state === 'open_signed') return { kind: 'running', executionId };
-        return row.state === 'void' ? outcomeOf(journal, executionId, live) : { kind: 'pending', executionId };
+        return row.state === 'void' ? outcomeOf(deps, executionId, live) : { kind: 'pending', executionId };
       }
       await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
-      return outcomeOf(journal, executionId, live);
+      return outcomeOf(deps, executionId, live);
     },
     async start(agent: Agent, call: OpenedCall): Promise<ExecuteOutcome> {
       const executionId = await beginning.beginOpened(agent, call);
@@ -70,9 +70,9 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const ended = work.on(executionId, live);
       if (call.async) return { kind: 'pending', executionId };
       await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
-      return outcomeOf(journal, executionId, live);
+      return outcomeOf(deps, executionId, live);
     },
-    outcomeOf: (executionId: string) => outcomeOf(journal, executionId, newLive({ isFresh: false })),
+    outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newLive({ isFresh: false })),
     inFlight: work.count,
     adoptOrphans: () => adoptOrphans(deps, log),
     recover: () => recover(deps, work, beginning),

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { dropLateAnswers, insertLateAnswer } from '../ledger/lateAnswers.ts';
 import type { JournalRow, LedgerTables } from '../ledger/tables.ts';
-import { verifyAnswer } from '../outbound/verify.ts';
+import { judgeAnswer } from '../outbound/verify.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
@@ -14,20 +14,25 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export type KeepLate = (
   row: Pick<JournalRow, 'execution_id' | 'listing' | 'request_hash'>,
   signingKey: Uint8Array,
-  json: unknown,
+  bytes: Uint8Array,
 ) => Promise<void>;
 
 export function createKeepLate(ledger: Kysely<LedgerTables>, log: Logger): KeepLate {
-  return async (row, signingKey, json) => {
+  return async (row, signingKey, bytes) => {
     const { execution_id, listing } = row;
-    const verdict = verifyAnswer(json, { executionId: execution_id, signingKey, requestHash: row.request_hash });
-    if (verdict.kind !== 'completed') return;
-    log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'creator answered late');
-    const now = Date.now();
     try {
+      const { verdict } = await judgeAnswer({
+        bytes,
+        executionId: execution_id,
+        signingKey,
+        requestHash: row.request_hash,
+      });
+      if (verdict.kind !== 'completed') return;
+      log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'creator answered late');
+      const now = Date.now();
       await insertLateAnswer(ledger, {
         execution_id,
-        result: verdict.result,
+        result: Buffer.from(verdict.result),
         result_hash: verdict.resultHash,
         signature: verdict.signature,
         execution_signature: verdict.executionSignature,

@@ -1,6 +1,7 @@
 /** What a caller is answered for an execution, by its row. */
 import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
 import { lostResult, standingOf } from './standing.ts';
 import type { Live } from './step.ts';
@@ -8,20 +9,27 @@ import type { Live } from './step.ts';
 /** When a call that the marketplace could not serve may come again. */
 const RETRY_SECONDS = 5;
 
+/** What an outcome is read from. */
+interface OutcomeDeps {
+  journal: Pick<Journal, 'get' | 'result'>;
+  readText: ReadText;
+}
+
 /** The answer for a row as it is now. Throws ApiError: the error that it ended with. */
 export async function outcomeOf(
-  journal: Pick<Journal, 'get' | 'result'>,
+  { journal, readText }: OutcomeDeps,
   executionId: string,
   live: Live,
 ): Promise<ExecuteOutcome> {
   const row = live.ended ?? (await journal.get(executionId))!;
   if (row.state === 'settled') {
     const result = live.result ?? (await journal.result(executionId));
-    if (!result || row.settle_signature === null) throw lostResult(executionId);
+    const text = result ? await readText(result) : null;
+    if (!result || !text || row.settle_signature === null) throw lostResult(executionId);
     return {
       kind: 'completed',
       executionId,
-      result: result.result,
+      result: text,
       resultHash: result.result_hash,
       price: row.price,
       tokensUsed: result.tokens_used === null ? null : Number(result.tokens_used),

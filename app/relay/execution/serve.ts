@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { timed } from '../chain/stages.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { type CreatorAnswer, type CreatorCall, callCreator } from '../outbound/dispatch.ts';
-import { verifyAnswer } from '../outbound/verify.ts';
+import { maxResultBytes } from '../outbound/resultSize.ts';
+import { judgeAnswer } from '../outbound/verify.ts';
 import type { Refunding } from './refund.ts';
 import type { Settling } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -35,7 +36,7 @@ export function createServing(
       signingKey: signingKey.toBase58(),
       deadlineMs: live.deadlineMs,
       stop: stopping,
-      late: (json) => void deps.keepLate(row, signingKey.toBytes(), json),
+      late: (bytes) => void deps.keepLate(row, signingKey.toBytes(), bytes),
     };
     // An answer is not asked for again because the node could not be asked what it is worth.
     live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
@@ -48,16 +49,20 @@ export function createServing(
     if (answer.kind === 'timeout') return refundIntent(row, snapshot, 'creatorTimeout', answer.message);
     if (answer.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', answer.message);
     if (answer.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', answer.message);
-    const verdict = verifyAnswer(answer.json, {
+    const { verdict } = await judgeAnswer({
+      bytes: answer.bytes,
       executionId: row.execution_id,
       signingKey: record.signingKey.toBytes(),
       requestHash: row.request_hash,
+      maxResultBytes: maxResultBytes(row.price, deps.resultBytesPerCent),
     });
     if (verdict.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', verdict.message);
     if (verdict.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', verdict.message);
     const result: ResultRow = {
       execution_id: row.execution_id,
-      result: verdict.result,
+      result: Buffer.from(verdict.result),
+      size: BigInt(verdict.result.length),
+      object_stored: 0n,
       result_hash: verdict.resultHash,
       signature: verdict.signature,
       execution_signature: verdict.executionSignature,
@@ -82,7 +87,7 @@ function toRequest(row: JournalRow): CreatorCall['request'] {
   return {
     execution_id: row.execution_id,
     task: row.task,
-    parameters: JSON.parse(row.parameters),
+    parameters: row.parameters,
     user_pubkey: row.wallet,
     timeout_seconds: Number(row.timeout_seconds),
   };

@@ -10,6 +10,7 @@ import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -31,6 +32,10 @@ export interface EngineDeps {
   endpointOf(metadataHash: string): Promise<string | null>;
   /** Keeps a result that came too late. */
   keepLate: KeepLate;
+  /** The bytes of a result, wherever they are. */
+  readText: ReadText;
+  /** Bytes of a result for each cent of its price. */
+  resultBytesPerCent: number;
   /** Throws where new executions of a listing are turned away. */
   requireServing(listing: string): Promise<void>;
   /** Is told why the chain has refused an open of a listing, by the program's own name where it has one. */

@@ -20,6 +20,8 @@ import { procedureError } from './trpc.ts';
 
 /** Of a procedure's body: management needs little, and a stranger's bytes are parsed before anything is known of them. */
 const MAX_PROCEDURE_BYTES = 32 * 1024;
+/** What a management call says is little, and the large ones hold one long text. */
+const MAX_PROCEDURE_VALUES = 5_000;
 /** What gives a page its session and takes it away: a foreign page could otherwise sign people in and out. */
 const OF_PAGES: readonly ProcedureName[] = ['auth.signIn', 'auth.signOut'];
 
@@ -42,7 +44,7 @@ export function admitProcedure(context: ProcedureContext, limit: PublicLimit) {
       Object.assign(response.locals, { session } satisfies Admitted);
       if (entry.kind === 'mutation') {
         const bytes = await readJsonBody(request, maxBytesOf(entry));
-        if (bytes.length > 0) parseJson(bytes);
+        if (bytes.length > 0) parseJson(bytes, { maxValues: MAX_PROCEDURE_VALUES });
         request.body = bytes.toString('utf8');
       }
     } catch (error) {

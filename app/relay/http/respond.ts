@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { z } from 'zod';
 import { ERRORS } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
-import { renderJson } from '../json.ts';
+import { type Parts, renderJson } from '../json.ts';
 
 /** The header that names the request, in every answer and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
@@ -25,8 +25,9 @@ export function send<Schema extends z.ZodType>(
   status: number,
   schema: Schema,
   value: z.input<Schema>,
+  parts?: Parts,
 ): void {
-  end(response, status, renderJson(schema, value), 'application/json; charset=utf-8');
+  end(response, status, renderJson(schema, value, parts), 'application/json; charset=utf-8');
 }
 
 /** Sends bytes as they are, such as a result: text that a stranger wrote, which no browser may take for a page. */

@@ -116,7 +116,7 @@ function answer(response: Response, route: Route, reply: AnyReply | WrittenReply
   }
   const { schema, bytes } = route.answers[reply.status] as Answer;
   if (Buffer.isBuffer(reply.value)) sendBytes(response, reply.status, reply.value, `${bytes}; charset=utf-8`);
-  else send(response, reply.status, schema!, reply.value);
+  else send(response, reply.status, schema!, reply.value, reply.parts);
 }
 
 function answerOptions(response: Response, allowed: string[], open: Route[]): void {

@@ -1,17 +1,20 @@
-/** Results of executions: what a creator answered, kept for good from before its settle is signed. */
-import { sql } from 'kysely';
-import type { ResultRow } from './tables.ts';
+/** Results of executions: what a creator answered, kept from before its settle is signed until it is old. */
+import { type Insertable, type Kysely, sql } from 'kysely';
+import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
+
+/** A result as it comes. */
+export type NewResult = Omit<Insertable<ResultsTable>, 'object_stored'>;
 
 /** Results as one journal keeps them. */
 export function createResults({ writes, db, owner, compile }: Writing) {
   return {
     /**
-     * Keep an answer for good, and return the one that is kept: a second, different one for the same execution is never
+     * Keep an answer, and return the one that is kept: a second, different one for the same execution is never
      * taken. Throws JournalConflict where the execution is another relay's.
      */
-    async storeResult(row: ResultRow): Promise<ResultRow> {
-      const columns = Object.keys(row) as (keyof ResultRow)[];
+    async storeResult(row: NewResult): Promise<ResultRow> {
+      const columns = Object.keys(row) as (keyof NewResult)[];
       const query = () =>
         db
           .insertInto('results')
@@ -45,4 +48,50 @@ export function createResults({ writes, db, owner, compile }: Writing) {
 export function forgetResult({ db, compile }: Writing, id: string) {
   const voided = sql`SELECT execution_id FROM executions WHERE execution_id = ${id} AND state = 'void'`;
   return compile('forgetResult', [id], () => db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`));
+}
+
+/** Rows at once: bounded, because each may hold 5 MiB. */
+const BATCH = 20;
+
+/** Results of `minBytes` and more that still lie in the ledger, of executions that have ended. */
+export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
+  return views
+    .selectFrom('results')
+    .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
+    .select(['results.execution_id', 'results.result', 'results.result_hash'])
+    .where('results.result', 'is not', null)
+    .where('results.size', '>=', BigInt(minBytes))
+    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'void')`)
+    .limit(BATCH)
+    .execute();
+}
+
+/** The storage has it. */
+export async function markMoved(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
+  const change = { result: null, object_stored: 1n };
+  await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();
+}
+
+/**
+ * Results from before `verifiedMs` that are still somewhere, of executions that have ended and that nobody disputes now.
+ */
+export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
+  return views
+    .selectFrom('results')
+    .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
+    .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
+    .select(['results.execution_id', 'results.object_stored'])
+    .where(sql<boolean>`(results.result IS NOT NULL OR results.object_stored = 1)`)
+    .where('results.verified_ms', '<', BigInt(verifiedMs))
+    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'void')`)
+    .where(sql<boolean>`coalesce(c.status, '') <> 'disputed'`)
+    .orderBy('results.verified_ms')
+    .limit(BATCH)
+    .execute();
+}
+
+/** Only its hash, signatures and size stay. */
+export async function dropResult(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
+  const change = { result: null, object_stored: 0n, steps: null };
+  await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();
 }

@@ -173,7 +173,12 @@ export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)
 
 export interface ResultsTable {
   execution_id: string;
-  result: string;
+  /** UTF-8, as bytes: text may hold U+0000, which not every database takes. Null where it is elsewhere, or gone. */
+  result: Buffer | null;
+  /** Bytes of the result, wherever it is. */
+  size: bigint;
+  /** 1 while it lies in the object storage. */
+  object_stored: Generated<bigint>;
   result_hash: string;
   signature: string;
   execution_signature: string | null;
@@ -228,7 +233,8 @@ export interface RelaysTable {
 /** Valid results that came after their deadline. */
 export interface LateAnswersTable {
   execution_id: string;
-  result: string;
+  /** UTF-8. */
+  result: Buffer;
   result_hash: string;
   signature: string;
   execution_signature: string | null;

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { hashResult, verifyMessage, verifyResultSignature } from '../../sdk/creator/nativeReceipt.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { executionMessage } from '../../sdk/receipt/receipt.ts';
+import { JsonError, parseJson } from '../json.ts';
+import { inThread } from '../workers.ts';
 
+/** Up to here an answer is read at once: 3 ms at the worst. */
+const SMALL_ANSWER = 8 * 1024;
+/** Deepest nesting of an answer. */
+const MAX_DEPTH = 64;
+/** Most values in an answer: small ones by the million would cost a hundred times their bytes. */
+const MAX_VALUES = 100_000;
 /** Longest creator error shown, characters. */
 const MAX_ERROR_LENGTH = 500;
 /** Largest reasoning trace kept, bytes of JSON. */
@@ -12,7 +20,8 @@ const MAX_STEPS_BYTES = 256 * 1024;
 /** A result whose hash and signature are right. */
 export interface VerifiedResult {
   kind: 'completed';
-  result: string;
+  /** UTF-8. */
+  result: Uint8Array;
   resultHash: string;
   signature: string;
   /** The optional signature that names this very execution, where it was given and is right. */
@@ -23,6 +32,28 @@ export interface VerifiedResult {
 }
 
 export type Verification = VerifiedResult | { kind: 'failed'; message: string } | { kind: 'invalid'; message: string };
+
+/** Who must have answered what. `signingKey` is the record's key, 32 bytes; `requestHash` the record's, hex. */
+export interface Expected {
+  executionId: string;
+  signingKey: Uint8Array;
+  requestHash: string;
+  /** Of the result; not limited where it is not given. */
+  maxResultBytes?: number;
+}
+
+/** An answer judged, with what of it is right, for those who write a creator's server. */
+export interface Judgement {
+  verdict: Verification;
+  /** Why it is no JSON; null where it is. */
+  jsonFault: string | null;
+  /** Whether it names the execution. */
+  isNamed: boolean;
+  /** Whether it says `completed` and has a text as result. */
+  isCompleted: boolean;
+  isHashed: boolean;
+  isSigned: boolean;
+}
 
 const envelope = z.looseObject({ execution_id: z.string(), status: z.enum(['completed', 'failed']) });
 const completed = z.looseObject({ result: z.string(), result_hash: z.string(), signature: z.string() });
@@ -44,20 +75,47 @@ export function plainText(text: string): string {
   return cleaned.length > MAX_ERROR_LENGTH ? `${cleaned.slice(0, MAX_ERROR_LENGTH - 1)}…` : cleaned;
 }
 
-function readSteps(steps: unknown): string | null {
+function readSteps(steps: unknown, maxBytes: number): string | null {
   if (!Array.isArray(steps)) return null;
   const text = JSON.stringify(steps);
-  return Buffer.byteLength(text) <= MAX_STEPS_BYTES ? text : null;
+  return Buffer.byteLength(text) <= Math.min(maxBytes, MAX_STEPS_BYTES) ? text : null;
+}
+
+const judgeInThread = inThread('answers', import.meta.url, judgeNow);
+
+/** Judges the body of an answer; large ones elsewhere than in the thread that serves everybody. */
+export async function judgeAnswer(input: Expected & { bytes: Uint8Array }): Promise<Judgement> {
+  return input.bytes.length <= SMALL_ANSWER ? judgeNow(input) : judgeInThread(input);
+}
+
+export function judgeNow({ bytes, ...expected }: Expected & { bytes: Uint8Array }): Judgement {
+  let json: unknown;
+  try {
+    json = parseJson(bytes, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, roundNumbers: true });
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const jsonFault = `The creator's answer is not valid JSON: ${error.message}`;
+    const nothing = { isNamed: false, isCompleted: false, isHashed: false, isSigned: false };
+    return { verdict: { kind: 'invalid', message: jsonFault }, jsonFault, ...nothing };
+  }
+  const { execution_id, status, result, result_hash, signature } = (json ?? {}) as Record<string, unknown>;
+  const isText = typeof result === 'string';
+  const verdict = verifyAnswer(json, expected);
+  const isGood = verdict.kind === 'completed';
+  return {
+    verdict,
+    jsonFault: null,
+    isNamed: execution_id === expected.executionId,
+    isCompleted: status === 'completed' && isText,
+    isHashed: isGood || (isText && hashResult(result) === result_hash),
+    isSigned: isGood || verifyResultSignature(expected.signingKey, String(result_hash), String(signature)),
+  };
 }
 
 /**
- * Judge an answer. `signingKey` is the record's key, 32 bytes; `requestHash` the record's, hex.
- * Wrong tokens_used or steps are dropped and never cost the creator its pay.
+ * Judge an answer's JSON. Wrong tokens_used or steps are dropped and never cost the creator its pay.
  */
-export function verifyAnswer(
-  json: unknown,
-  expected: { executionId: string; signingKey: Uint8Array; requestHash: string },
-): Verification {
+export function verifyAnswer(json: unknown, expected: Expected): Verification {
   const head = envelope.safeParse(json);
   if (!head.success) return invalid("The creator's answer lacks execution_id or a status of completed or failed");
   if (head.data.execution_id !== expected.executionId)
@@ -73,6 +131,12 @@ export function verifyAnswer(
   const { result, result_hash: resultHash, signature } = body.data;
   // A lone surrogate has no UTF-8 bytes, so that no hash of it means the same to everybody.
   if (!result.isWellFormed()) return invalid("The creator's result is not valid Unicode");
+  const bytes = Buffer.from(result, 'utf8');
+  const { maxResultBytes = Number.POSITIVE_INFINITY } = expected;
+  if (bytes.length > maxResultBytes) {
+    const limit = `${maxResultBytes} that its price pays for (max_result_bytes)`;
+    return invalid(`The creator's result has ${bytes.length} bytes, more than the ${limit}`);
+  }
   if (hashResult(result) !== resultHash) return invalid("The creator's result_hash is not the SHA-256 of its result");
   if (!verifyResultSignature(expected.signingKey, resultHash, signature)) {
     return invalid("The creator's signature is not its listing's signing key's over result_hash");
@@ -83,11 +147,11 @@ export function verifyAnswer(
   const named = extra.execution_signature;
   return {
     kind: 'completed',
-    result,
+    result: bytes,
     resultHash,
     signature,
     executionSignature: typeof named === 'string' && verifyMessage(expected.signingKey, message, named) ? named : null,
     tokensUsed: tokens.success ? tokens.data : null,
-    steps: readSteps(extra.steps),
+    steps: readSteps(extra.steps, maxResultBytes),
   };
 }

@@ -56,6 +56,7 @@ export const AgentFull = z.strictObject({
   output_schema: z.record(z.string(), z.unknown()),
   timeout_seconds: Count,
   min_timeout_seconds: Count,
+  max_result_bytes: Count,
   successful_executions: Count,
   dispute_count: Count,
   on_chain_listing: z.url(),

@@ -17,6 +17,7 @@ import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { createListedAgents } from '../../../app/relay/agents/listed/listedAgents.ts';
+import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
@@ -25,6 +26,7 @@ import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tab
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -59,6 +61,7 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   trustProxy: 0,
   publicRate: { perSecond: 0, burst: 0 },
   revocations: { wallet: 100_000n, total: 1_000_000n },
+  results: USUAL_RESULTS,
 };
 
 /** Starts the server on a free port. `settings` replaces parts of what it depends on. */
@@ -101,6 +104,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     views: views.db,
     documents: createDocuments(views.db),
     listed: createListedAgents({ views: views.db, ledger: ledger.db, now: () => state.nowMs, log }),
+    readText: createReadText(null, log),
     findKey: createKeyReader(views.sqlite),
     keyUse,
     genesisHash: GENESIS,

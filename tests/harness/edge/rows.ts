@@ -217,13 +217,18 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return row.execution_id;
   }
 
-  async function addResult(executionId: string, result: string, changes: Partial<ResultsTable> = {}): Promise<string> {
+  async function addResult(
+    executionId: string,
+    result: string,
+    changes: Partial<Insertable<ResultsTable>> = {},
+  ): Promise<string> {
     const token = randomBytes(24).toString('base64url');
     await ledger
       .insertInto('results')
       .values({
         execution_id: executionId,
-        result,
+        result: Buffer.from(result, 'utf8'),
+        size: BigInt(Buffer.byteLength(result)),
         result_hash: hashResult(result),
         signature: 'ed25519:1',
         execution_signature: null,

@@ -274,6 +274,7 @@ describe('GET /v1/agents/{agent_id}', () => {
       success_rate: 0,
       avg_execution_time_ms: 0,
       dispute_count: 0,
+      max_result_bytes: 1_638_400,
     };
     expect(json).to.include(zeros);
   });

@@ -45,7 +45,7 @@ describe('sdk/client', () => {
     world.state.execute = async () => ({
       kind: 'completed',
       executionId: newExecutionId(),
-      result: 'r',
+      result: Buffer.from('r'),
       resultHash: 'sha256:0',
       price: 1n,
       tokensUsed: null,

@@ -1,7 +1,10 @@
 /** POST /v1/agents/{agent_id}/execute at its edge: the order of checks, every outcome and error. */
+
+import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
+import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 import { EXPLORER_QUERY, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
@@ -28,7 +31,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       const outcome: ExecuteOutcome = {
         kind: 'completed',
         executionId,
-        result: 'Rome ☀',
+        result: Buffer.from('Rome ☀', 'utf8'),
         resultHash: `sha256:${'0a'.repeat(32)}`,
         price: 250_000n,
         tokensUsed: 7,
@@ -121,7 +124,14 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
         {
           principal: { wallet: key.wallet, keyId: key.keyId, keyHash: key.keyHash },
           agentId: open,
-          input: { task: ' x ', parameters: {}, async: false, timeoutSeconds: 60, maxCost: 250_000n },
+          input: {
+            task: ' x ',
+            parameters: '{}',
+            requestHash: Buffer.from(requestHash(' x ')).toString('hex'),
+            async: false,
+            timeoutSeconds: 60,
+            maxCost: 250_000n,
+          },
         },
       ]);
     });
@@ -133,7 +143,8 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect(status).to.equal(200);
       expect(world.state.executed[0]!.input).to.deep.equal({
         task: 'ü',
-        parameters,
+        parameters: canonicalize(parameters),
+        requestHash: Buffer.from(requestHash('ü', parameters)).toString('hex'),
         async: true,
         timeoutSeconds: 2,
         maxCost: 123_456n,

@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import { createGroupCommit } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
+import { readExecuteBody } from '../../../app/relay/calls/body.ts';
 import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
@@ -63,7 +64,11 @@ describe('a repeated call', () => {
     ({ apiKey } = await world.addKey({ wallet: address }));
     listing = await world.addListing();
     const journal = createJournal(createGroupCommit(world.ledgerDatabase), world.ledger, 'relay');
-    const { outcomeOf } = createEngine({ journal, log: world.deps.log } as unknown as EngineDeps);
+    const { outcomeOf } = createEngine({
+      journal,
+      readText: world.deps.readText,
+      log: world.deps.log,
+    } as unknown as EngineDeps);
     const run = async (): Promise<ExecuteOutcome> => {
       runs += 1;
       return { kind: 'pending', executionId: newExecutionId() };
@@ -87,7 +92,8 @@ describe('a repeated call', () => {
     calls += 1;
     const key = `call-${calls}`;
     const body = { task: `task ${calls}`, async: isAsync };
-    const known = repeatableOf(address, listing, key, body, nonceDay(BigInt(EPOCH)));
+    const { identity } = await readExecuteBody({ bytes: Buffer.from(JSON.stringify(body)), agentId: listing });
+    const known = repeatableOf(address, listing, key, identity!, nonceDay(BigInt(EPOCH)));
     await world.addJournal({
       wallet: address,
       listing,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
-import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
+import { compileParameterCheck, createParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
@@ -208,7 +208,7 @@ describe('schemas', () => {
     });
   });
 
-  it('that are accepted always compile, check anything and end', function () {
+  it('that are accepted always compile, check anything and end', async function () {
     this.timeout(300_000);
     const name = fc.constantFrom('a', 'b', '$ref', 'type', '__x');
     const leaf = fc.oneof(
@@ -255,13 +255,13 @@ describe('schemas', () => {
         ),
       ),
     }));
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.dictionary(name, schema, { maxKeys: 3 }),
         schema,
         schema,
         fc.dictionary(name, fc.jsonValue()),
-        (properties, x, y, parameters) => {
+        async (properties, x, y, parameters) => {
           // Most circles are cut, or little else would be generated.
           const apart = (one: unknown) =>
             JSON.parse(JSON.stringify(one, (key, value) => (key === '$ref' ? undefined : value)));
@@ -271,7 +271,7 @@ describe('schemas', () => {
           const check = compileParameterCheck(whole);
           for (const { path, message } of check(parameters))
             expect(message).to.satisfy((text: string) => text.startsWith(path));
-          const sample = sampleParameters(whole, check);
+          const sample = await sampleParameters(whole, createParameterCheck(whole));
           expect(sample.fits).to.equal(check(sample.parameters).length === 0);
         },
       ),
@@ -296,11 +296,11 @@ describe('schemas', () => {
     }
   });
 
-  describe('samples for probes', () => {
-    const sample = (schema: Json) => sampleParameters(schema, compileParameterCheck(schema));
-    it('follow references, unions, constants and what must all hold', () => {
-      expect(sample(EMITTED.pydantic.input)).to.deep.include({ fits: true });
-      expect(sample(EMITTED.openai.tool.function.parameters)).to.deep.include({ fits: true });
+  describe('samples for probes', async () => {
+    const sample = (schema: Json) => sampleParameters(schema, createParameterCheck(schema));
+    it('follow references, unions, constants and what must all hold', async () => {
+      expect(await sample(EMITTED.pydantic.input)).to.deep.include({ fits: true });
+      expect(await sample(EMITTED.openai.tool.function.parameters)).to.deep.include({ fits: true });
       const schema = {
         allOf: [
           { $ref: '#/$defs/Base' },
@@ -317,15 +317,17 @@ describe('schemas', () => {
           },
         },
       };
-      expect(sample(schema)).to.deep.equal({ parameters: { kind: 'k', when: '2026-01-01', n: 5 }, fits: true });
+      expect(await sample(schema)).to.deep.equal({ parameters: { kind: 'k', when: '2026-01-01', n: 5 }, fits: true });
     });
 
-    it('say where there is none', () => {
-      expect(sample(ofA({ type: 'string', pattern: '^[A-Z]{3}$' }, { required: ['a'] }))).to.deep.equal({
+    it('say where there is none', async () => {
+      expect(await sample(ofA({ type: 'string', pattern: '^[A-Z]{3}$' }, { required: ['a'] }))).to.deep.equal({
         parameters: { a: 'x' },
         fits: false,
       });
-      expect(sample({ ...ofA({ pattern: '^[A-Z]{3}$' }), required: ['a'], examples: [{ a: 'ABC' }] })).to.deep.equal({
+      expect(
+        await sample({ ...ofA({ pattern: '^[A-Z]{3}$' }), required: ['a'], examples: [{ a: 'ABC' }] }),
+      ).to.deep.equal({
         parameters: { a: 'ABC' },
         fits: true,
       });

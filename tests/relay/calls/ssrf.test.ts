@@ -177,7 +177,7 @@ describe('calls to creators: addresses', function () {
       request: {
         execution_id: '00000000-0000-8000-8000-000000000001',
         task: 'x',
-        parameters: {},
+        parameters: '{}',
         user_pubkey: '11111111111111111111111111111111',
         timeout_seconds: 1,
       },

@@ -5,7 +5,7 @@
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
-import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
+import { createParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { probeListing } from '../../../app/relay/agents/prober.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { failedAnswer, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
@@ -162,7 +162,9 @@ describe("an agent's health", () => {
       const callCreator: typeof world.deps.callCreator = async (call) => {
         asked = call;
         const json = answer(call);
-        return json === undefined ? { kind: 'timeout', message: 'x' } : { kind: 'body', json };
+        return json === undefined
+          ? { kind: 'timeout', message: 'x' }
+          : { kind: 'body', bytes: Buffer.from(JSON.stringify(json)) };
       };
       const passed = await probeListing({ ...world.deps, callCreator }, listing);
       return { passed, asked: asked! };
@@ -182,7 +184,7 @@ describe("an agent's health", () => {
         goodAnswer(signingKey, execution_id, 'x'),
       );
       expect(passed).to.equal(true);
-      expect(asked.request).to.deep.include({ parameters: { n: 3 }, timeout_seconds: 30 });
+      expect(asked.request).to.deep.include({ parameters: '{"n":3}', timeout_seconds: 30 });
       expect(isServing()).to.equal(true);
       at += 10;
       await end(...times(9, TIMED_OUT));
@@ -242,10 +244,10 @@ describe("an agent's health", () => {
       ['several types', { any: { type: ['null', 'string'] } }, { any: null }],
     ];
     for (const [what, properties, expected] of schemas) {
-      it(what, () => {
+      it(what, async () => {
         const required = what === 'nothing required' ? [] : Object.keys(properties);
         const schema = { type: 'object', properties, required };
-        expect(sampleParameters(schema, compileParameterCheck(schema))).to.deep.equal({
+        expect(await sampleParameters(schema, createParameterCheck(schema))).to.deep.equal({
           parameters: expected,
           fits: true,
         });

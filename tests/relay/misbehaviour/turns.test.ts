@@ -35,7 +35,7 @@ describe('long answers', function () {
   const call = (endpoint: string, ms = 50_000) =>
     callCreator(pool, {
       endpoint,
-      request: { execution_id: 'x', task: 'x', parameters: {}, user_pubkey: 'x', timeout_seconds: 20 },
+      request: { execution_id: 'x', task: 'x', parameters: '{}', user_pubkey: 'x', timeout_seconds: 20 },
       purpose: 'execution',
       signingKey: 'x',
       deadlineMs: performance.now() + ms,

@@ -56,7 +56,9 @@ describe('the journal', () => {
   });
   const resultOf = (id: string, result: string): ResultRow => ({
     execution_id: id,
-    result,
+    result: Buffer.from(result),
+    size: BigInt(result.length),
+    object_stored: 0n,
     result_hash: `sha256:${result}`,
     signature: `ed25519:${result}`,
     execution_signature: null,

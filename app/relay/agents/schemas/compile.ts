@@ -11,7 +11,7 @@ import { type Pattern, readPattern } from '../../../sdk/wire/schemas/patterns.ts
 import { isObject, resolveRef, ruleOf, type Schema } from '../../../sdk/wire/schemas/rules.ts';
 
 /** Units of work for one check, about 20 ns each: half a second. Ordinary checks need thousands. */
-const BUDGET = 20_000_000;
+export const MAX_WORK = 20_000_000;
 /** A schema applied to a value once, with the error where it fails. */
 const VISIT = 2;
 /** One form of a union that may fail: its error is made, and thrown away. */
@@ -40,9 +40,15 @@ export interface CompiledSchema {
   validate(value: unknown): ErrorObject[];
 }
 
-/** Compiles a schema that `findSchemaFaults` has passed. `allErrors`: tell all that is wrong, else what is found first. */
-export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean }): CompiledSchema {
-  let left = BUDGET;
+/**
+ * Compiles a schema that `findSchemaFaults` has passed. `allErrors`: tell all that is wrong, else what is found first;
+ * `maxWork`: the units that one check may take.
+ */
+export function compileSchema(
+  root: Schema,
+  { allErrors, maxWork }: { allErrors: boolean; maxWork: number },
+): CompiledSchema {
+  let left = maxWork;
   const spend = (units: number): void => {
     left -= units;
     if (left < 0) throw new TooMuchWork();
@@ -69,7 +75,7 @@ export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean 
   const validate = ajv.compile(withMeters(root, (source) => patternOf(source) !== null));
   return {
     validate(value) {
-      left = BUDGET;
+      left = maxWork;
       return validate(value) ? [] : (validate.errors ?? []);
     },
   };

@@ -4,7 +4,7 @@
  */
 
 import { isObject, resolveRef, type Schema } from '../../../sdk/wire/schemas/rules.ts';
-import type { ParameterCheck } from '../parameters.ts';
+import type { ParameterFault } from '../parameters.ts';
 
 /** More items than anybody's probe needs; a schema that asks for more has no sample. */
 const MAX_ITEMS = 100;
@@ -24,11 +24,16 @@ const FORMATTED: Record<string, string> = {
 };
 
 /** Parameters for a probe, and whether the schema accepts them: where no sample was found, it does not. */
-export function sampleParameters(root: Schema, check: ParameterCheck): { parameters: Schema; fits: boolean } {
+export async function sampleParameters(
+  root: Schema,
+  check: (parameters: string) => Promise<ParameterFault[]>,
+): Promise<{ parameters: Schema; fits: boolean }> {
   const sample = sampleOf(root, root);
   const candidates = [...listOf(root.examples), sample].filter(isObject);
-  const fitting = candidates.find((candidate) => check(candidate).length === 0);
-  return { parameters: fitting ?? candidates.at(-1) ?? {}, fits: fitting !== undefined };
+  for (const parameters of candidates) {
+    if ((await check(JSON.stringify(parameters))).length === 0) return { parameters, fits: true };
+  }
+  return { parameters: candidates.at(-1) ?? {}, fits: false };
 }
 
 function sampleOf(given: unknown, root: Schema): unknown {

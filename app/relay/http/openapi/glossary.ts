@@ -41,6 +41,8 @@ export const GLOSSARY: Record<string, string> = {
   dispute_window_seconds: 'How long after its settlement an execution can be disputed.',
   docs: 'The guide, for people.',
   dispute_count: 'Disputes ever opened.',
+  max_result_bytes:
+    'Largest result that the price pays for, in UTF-8; a larger one fails its execution, which is refunded.',
   egress_ips: 'Addresses from which creators’ servers are called; empty where that is not fixed.',
   endpoint: 'The full https URL that executions are posted to, ending in `/execute`. Never part of a public answer.',
   environment: '`live` is mainnet; `test` is devnet or a local network.',

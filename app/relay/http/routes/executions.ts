@@ -184,7 +184,7 @@ export const executionRoutes = {
     async handle({ deps }, { caller, request, param }) {
       const execution = await getExecution(deps, caller.wallet, param('execution_id'));
       requireNoQuery(request.url);
-      return { status: 200, value: execution };
+      return { status: 200, ...execution };
     },
   }),
 
@@ -209,7 +209,7 @@ export const executionRoutes = {
     async handle({ deps }, { caller, request, param }) {
       const receipt = await getReceipt(deps, caller.wallet, param('execution_id'));
       requireNoQuery(request.url);
-      return { status: 200, value: receipt };
+      return { status: 200, ...receipt };
     },
   }),
 
@@ -264,14 +264,14 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Fetch the bytes of a result',
     about:
-      "An execution's `ipfs_url`: the exact bytes that were hashed and signed. Everybody who has the address may read them.",
+      "An execution's `ipfs_url`: the exact bytes that were hashed and signed. Everybody who has the address may read them. Results are kept for a time (30 days, unless the operator says otherwise) and then answered with 410: the record keeps their hash.",
     access: 'public',
     params: {
       execution_id: EXECUTION_PARAM,
       token: { about: 'The unguessable part of the `ipfs_url`.', example: TOKEN },
     },
     answers: { 200: { about: 'The result.', bytes: 'text/plain', examples: { result: RESULT } } },
-    errors: ['not_found'],
+    errors: ['not_found', 'result_unavailable'],
     cache: CACHING.result,
     async handle({ deps }, { param }) {
       const text = await findResult(deps, param('execution_id'), param('token'));

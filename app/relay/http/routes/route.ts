@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { RelayDeps } from '../../deps.ts';
 import type { Principal } from '../../execution/contract.ts';
+import type { Parts } from '../../json.ts';
 
 /** How long an answer may be kept, by whom: the value of Cache-Control. What may be kept has an ETag. */
 export const CACHING = {
@@ -98,6 +99,8 @@ export interface Call<By> {
 export interface AnyReply {
   status: number;
   value: unknown;
+  /** Members of the value that are JSON already. */
+  parts?: Parts;
   headers?: Record<string, string>;
 }
 
@@ -114,7 +117,12 @@ type ValueOf<OneAnswer> =
 
 /** One of the answers that the route has; errors are thrown. */
 type Reply<Answers> = {
-  [Status in keyof Answers]: { status: Status; value: ValueOf<Answers[Status]>; headers?: Record<string, string> };
+  [Status in keyof Answers]: {
+    status: Status;
+    value: ValueOf<Answers[Status]>;
+    parts?: Parts;
+    headers?: Record<string, string>;
+  };
 }[keyof Answers];
 
 /** An entry of the table: what it does is held by the compiler to what it says that it answers, and to whom. */

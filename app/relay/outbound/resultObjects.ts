@@ -1,0 +1,125 @@
+/**
+ * Results in an S3-compatible storage: where a ledger would grow too large by them. An object lies at its execution's id and
+ * is only believed by its hash, so that whoever runs the storage can lose a result and never change one.
+ */
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import type { Logger } from 'pino';
+import { request } from 'undici';
+import { ApiError } from '../errors.ts';
+
+/** For one object of 5 MiB at the most. */
+const PATIENCE_MS = 10_000;
+const MAX_OBJECT_BYTES = 5 * 1024 * 1024;
+/** When what could not be read may be asked for again. */
+const RETRY_SECONDS = 5;
+
+/** How the storage is reached. */
+export interface ObjectSettings {
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** A result as a row of the ledger names it. */
+export interface StoredResult {
+  execution_id: string;
+  result: Buffer | null;
+  object_stored: bigint;
+  /** `sha256:` and hex. */
+  result_hash: string;
+}
+
+/** Each rejects where the storage does not answer as it should. */
+export interface ResultObjects {
+  /** Resolves when the storage has given the same bytes back. */
+  put(row: Pick<StoredResult, 'execution_id' | 'result_hash'>, bytes: Buffer): Promise<void>;
+  /** Null where the object is lost, or is another one. */
+  get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null>;
+  /** Also where there is none. */
+  drop(executionId: string): Promise<void>;
+}
+
+export function createResultObjects(settings: ObjectSettings): ResultObjects {
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
+
+  async function ask(method: 'GET' | 'PUT' | 'DELETE', executionId: string, body?: Buffer) {
+    const url = `${endpoint.replace(/\/$/, '')}/${bucket}/results/${executionId}`;
+    const hash = createHash('sha256')
+      .update(body ?? '')
+      .digest('hex');
+    const headers = { 'x-amz-content-sha256': hash };
+    const keys = { accessKeyId, secretAccessKey, region, service: 's3' };
+    const signed = await new AwsV4Signer({ method, url, headers, ...keys }).sign();
+    const answer = await request(signed.url, {
+      method,
+      headers: { ...Object.fromEntries(signed.headers), ...(body && { 'content-type': 'text/plain; charset=utf-8' }) },
+      body: body ?? null,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const isThere = answer.statusCode >= 200 && answer.statusCode < 300;
+    if (isThere || answer.statusCode === 404) return { isThere, body: answer.body };
+    await answer.body.dump();
+    throw new Error(`the storage of results answered ${method} with status ${answer.statusCode}`);
+  }
+
+  async function get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null> {
+    const { isThere, body } = await ask('GET', row.execution_id);
+    if (!isThere) {
+      await body.dump();
+      return null;
+    }
+    const bytes = await readUpTo(body, MAX_OBJECT_BYTES);
+    return bytes && `sha256:${createHash('sha256').update(bytes).digest('hex')}` === row.result_hash ? bytes : null;
+  }
+
+  return {
+    get,
+    async put(row, bytes) {
+      const { isThere, body } = await ask('PUT', row.execution_id, bytes);
+      await body.dump();
+      if (!isThere) throw new Error(`the storage of results has no bucket ${bucket}`);
+      if (!(await get(row))) throw new Error('the storage of results did not give back what was put there');
+    },
+    async drop(executionId) {
+      await (await ask('DELETE', executionId)).body.dump();
+    },
+  };
+}
+
+/** All of it; null where that is more. */
+async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The bytes of a result, wherever they are; null where they are kept no longer, or lost. Throws ApiError 503. */
+export type ReadText = (row: StoredResult) => Promise<Buffer | null>;
+
+export function createReadText(objects: ResultObjects | null, log: Logger): ReadText {
+  return async (row) => {
+    const { execution_id } = row;
+    if (row.result || row.object_stored === 0n) return row.result;
+    const bytes = await objects?.get(row).catch((error) => {
+      log.error({ execution_id, error: String(error) }, 'a result could not be read from the storage');
+      throw unreadable(execution_id);
+    });
+    // Objects without a storage: somebody has taken its settings away.
+    if (bytes === undefined) throw unreadable(execution_id);
+    if (!bytes) log.error({ execution_id }, 'the storage has lost a result, or has another one');
+    return bytes;
+  };
+}
+
+function unreadable(executionId: string): ApiError {
+  const message = 'The storage of results cannot be read at the moment';
+  return new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_SECONDS });
+}
