@@ -94,11 +94,7 @@ function isTemporary(error: unknown): boolean {
 async function applyNew(db: Db, page: readonly ChainTransaction[], finalizedSlot: bigint): Promise<void> {
   const unit = new Unit(finalizedSlot);
   await loadWhole(db, unit, 'cursor');
-  const reached = unit.rows.cursor.any()?.slot ?? -1n;
-  const known = await readKnown(
-    db,
-    page.filter(({ slot }) => slot <= reached),
-  );
+  const known = await readKnown(db, page);
   await load(db, unit, page);
   const raw = foldPage(unit, page, known);
   await saveRaw(db, raw);
@@ -202,7 +198,9 @@ function foldTransaction(
 /** Which events of these transactions, and which transactions without events, are in the tables. */
 async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set<string>> {
   const known = new Set<string>();
-  const slots = new Set(page.map(({ slot }) => slot));
+  const slots = new Set<bigint>();
+  const reached = await lastSlot(db);
+  for (const { slot } of page) if (slot <= reached) slots.add(slot);
   const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
   for (const { signature, event_index } of events) known.add(idOf(signature, event_index));
   const eventless = await readRows<EventlessRow, IndexDatabase>(
@@ -214,6 +212,17 @@ async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set
   );
   for (const { signature } of eventless) known.add(idOf(signature, NO_EVENT));
   return known;
+}
+
+/** Nothing of a later slot is in the tables, which saves looking for it. */
+async function lastSlot(db: Db): Promise<bigint> {
+  const of = (table: 'events' | 'eventless_transactions') =>
+    db
+      .selectFrom(table)
+      .select(({ fn }) => fn.max<bigint | null>('slot').as('slot'))
+      .executeTakeFirst();
+  const [events, eventless] = [(await of('events'))?.slot ?? -1n, (await of('eventless_transactions'))?.slot ?? -1n];
+  return events > eventless ? events : eventless;
 }
 
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;

@@ -38,7 +38,7 @@ interface Wanted {
   refunds: { record: string; caller: string }[];
 }
 
-/** Loads all that the page may read or change; the cursor is there already. */
+/** Loads all that the page may read or change, but the cursor. */
 export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]): Promise<void> {
   const wanted = collect(page);
   await loadWhole(db, unit, 'configs');
@@ -97,10 +97,13 @@ async function loadUnread(db: Db, unit: Unit, { addresses, slots }: Wanted): Pro
   }
 }
 
-/** How many executions the slots have opened so far; a slot after the cursor's has none. */
+/** How many executions the slots have opened so far; one after the last that opened any has none. */
 async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promise<void> {
-  const cursor = unit.rows.cursor.any()?.slot ?? -1n;
-  const begun = [...slots].filter((slot) => slot <= cursor);
+  const last = await db
+    .selectFrom('executions')
+    .select(({ fn }) => fn.max('opened_slot').as('slot'))
+    .executeTakeFirst();
+  const begun = [...slots].filter((slot) => slot <= (last?.slot ?? -1n));
   if (begun.length === 0) return;
   const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');
   const rows = await counts.select(['opened_slot', ({ fn }) => fn.countAll<bigint>().as('count')]).execute();
