@@ -35,7 +35,7 @@ export async function benchIndex(quick: boolean, report: (line: string) => void)
       const before = executions;
       let ms = 0;
       while (executions < size) {
-        const page = history.next().value!;
+        const page: HistoricTransaction[] = history.next().value!;
         const start = performance.now();
         const transactions: ChainTransaction[] = page.map(({ signature, slot, logs }) => {
           const { events } = readEvents(logs!, PROGRAM_ID);

@@ -26,6 +26,12 @@ export interface AccountRows {
   gone: GoneAccount[];
 }
 
+/** Where accounts are read, and how final they must be. */
+export interface AccountSource {
+  connection: Connection;
+  commitment: 'confirmed' | 'finalized';
+}
+
 /** An account that an instruction made or changed, and that is not there any more. */
 export interface GoneAccount {
   kind: ClosableKind;
@@ -76,10 +82,10 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
  * node has not reached its slot yet.
  */
 export async function readAccountRows(
-  connection: Connection,
+  node: AccountSource,
   programId: PublicKey,
   transaction: VersionedTransactionResponse,
-  which: 'changed' | 'named' = 'changed',
+  which: 'changed' | 'named',
 ): Promise<AccountRows> {
   const signature = transaction.transaction.signatures[0]!;
   const invocations = readInvocations(transaction, programId);
@@ -115,13 +121,13 @@ export async function readAccountRows(
   };
   // What is only read cannot have changed.
   const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');
-  const read = (addresses: string[]) => readAccounts(connection, programId, transaction.slot, addresses);
+  const read = (addresses: string[]) => readAccounts(node, programId, transaction.slot, addresses);
   for await (const account of read(wanted.map(({ address }) => address))) addRow(account);
   // A dispute's row takes its execution's id from the record, which not every instruction about a dispute may write.
   const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
   for await (const account of read(records)) addRow(account);
-  for (const listing of listings) rows.listings.push(await readListing(connection, transaction.slot, listing));
-  rows.gone = await readGone(connection, transaction.slot, invocations, found);
+  for (const listing of listings) rows.listings.push(await readListing(node, transaction.slot, listing));
+  rows.gone = await readGone(node.connection, transaction.slot, invocations, found);
   return rows;
 }
 
@@ -134,14 +140,14 @@ interface ReadAccount {
 
 /** The program's own among the addresses given. */
 async function* readAccounts(
-  connection: Connection,
+  node: AccountSource,
   programId: PublicKey,
   minContextSlot: number,
   addresses: readonly string[],
 ): AsyncGenerator<ReadAccount> {
   for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_CALL) {
     const chunk = addresses.slice(start, start + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address));
-    const { context, value } = await readAtLeast(connection, chunk, minContextSlot);
+    const { context, value } = await readAtLeast(node, chunk, minContextSlot);
     for (const [index, account] of value.entries()) {
       if (!account?.owner.equals(programId)) continue;
       yield { address: chunk[index]!, data: account.data, slot: BigInt(context.slot) };
@@ -150,9 +156,9 @@ async function* readAccounts(
 }
 
 /** A listing and its collateral are made together and never closed; one call reads both at one slot. */
-async function readListing(connection: Connection, minContextSlot: number, listing: string): Promise<ListingRow> {
+async function readListing(node: AccountSource, minContextSlot: number, listing: string): Promise<ListingRow> {
   const address = new PublicKey(listing);
-  const { context, value } = await readAtLeast(connection, [address, findCollateral(address)], minContextSlot);
+  const { context, value } = await readAtLeast(node, [address, findCollateral(address)], minContextSlot);
   const [account, collateral] = value;
   if (!account || !collateral) throw new Error(`the node does not have the listing ${listing} and its collateral`);
   const held = decodeAccount('CreatorCollateral', collateral.data);
@@ -182,8 +188,8 @@ async function readGone(
 }
 
 /** A node that has not seen the transaction's slot yet must not answer with an older state: it errs, and we try again. */
-function readAtLeast(connection: Connection, addresses: PublicKey[], minContextSlot: number) {
-  return connection.getMultipleAccountsInfoAndContext(addresses, { commitment: 'confirmed', minContextSlot });
+function readAtLeast({ connection, commitment }: AccountSource, addresses: PublicKey[], minContextSlot: number) {
+  return connection.getMultipleAccountsInfoAndContext(addresses, { commitment, minContextSlot });
 }
 
 function isAccount(name: keyof Accounts, data: Uint8Array): boolean {

@@ -5,7 +5,7 @@
  * be applied fails the whole page and names its signature.
  */
 import Sqlite from 'better-sqlite3';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { readRows, writeRows } from '../app/database/bulk.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
@@ -16,7 +16,7 @@ import { passOverGone, writeSnapshot } from './snapshot.ts';
 import type { EventlessRow, EventRow, IndexDatabase } from './tables.ts';
 import { raiseFloor, saveUndo } from './undo.ts';
 import { Unit } from './unit.ts';
-import { forgetPositions, MissingRow } from './write.ts';
+import { MissingRow } from './write.ts';
 
 export type { ChainTransaction } from './chainTransaction.ts';
 export { forgetUndo, rollbackTo } from './undo.ts';
@@ -43,6 +43,9 @@ export class SnapshotNeeded extends Error {
   }
 }
 
+/** The tables are not where the page goes on from: another process has replaced them, or gone on with them. */
+export class CursorMoved extends Error {}
+
 /**
  * Applies new transactions in the order given, which must be the chain's. What changes above `finalizedSlot` can be taken
  * back (`rollbackTo`). Throws ApplyError or SnapshotNeeded; the tables are as before then.
@@ -51,17 +54,12 @@ export async function applyPage(
   db: Kysely<IndexDatabase>,
   page: readonly ChainTransaction[],
   finalizedSlot: bigint,
+  /** The last transaction applied when the page was listed, null for none: where it is another, this throws CursorMoved. */
+  after?: string | null,
 ): Promise<void> {
-  await applyWhole(db, page, (transaction, items) => applyNew(transaction, items, finalizedSlot));
-}
-
-/**
- * Applies every transaction since a gap, in the order of the chain, those that are known too: what they said of an account
- * that was not there then, and the order of the slot's executions, come right with it. None of what is in the tables can be
- * taken back afterwards. Throws as `applyPage` does.
- */
-export async function applyAgain(db: Kysely<IndexDatabase>, sinceGap: readonly ChainTransaction[]): Promise<void> {
-  await applyWhole(db, sinceGap, applyOld);
+  await applyWhole(db, page, (transaction, items) =>
+    applyNew(transaction, items, finalizedSlot, items === page ? after : undefined),
+  );
 }
 
 type Db = Kysely<IndexDatabase>;
@@ -73,7 +71,7 @@ async function applyWhole(db: Db, page: readonly ChainTransaction[], apply: Appl
   try {
     await db.transaction().execute((transaction) => apply(transaction, page));
   } catch (error) {
-    if (isTemporary(error) || isNamed(error)) throw error;
+    if (isTemporary(error) || isNamed(error) || error instanceof CursorMoved) throw error;
     await db.transaction().execute(async (transaction) => {
       for (const item of page) {
         await apply(transaction, [item]).catch((cause) => {
@@ -91,9 +89,16 @@ function isTemporary(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/.test(error.code);
 }
 
-async function applyNew(db: Db, page: readonly ChainTransaction[], finalizedSlot: bigint): Promise<void> {
+async function applyNew(
+  db: Db,
+  page: readonly ChainTransaction[],
+  finalizedSlot: bigint,
+  after: string | null | undefined,
+): Promise<void> {
   const unit = new Unit(finalizedSlot);
   await loadWhole(db, unit, 'cursor');
+  const last = unit.rows.cursor.any()?.signature ?? null;
+  if (after !== undefined && last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
   const known = await readKnown(db, page);
   await load(db, unit, page);
   const raw = foldPage(unit, page, known);
@@ -102,34 +107,6 @@ async function applyNew(db: Db, page: readonly ChainTransaction[], finalizedSlot
   await saveUndo(db, unit);
   const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
   await raiseFloor(db, finalized);
-}
-
-async function applyOld(db: Db, sinceGap: readonly ChainTransaction[]): Promise<void> {
-  const first = sinceGap[0]!.slot;
-  const unit = new Unit(sinceGap.at(-1)!.slot);
-  await loadWhole(db, unit, 'cursor');
-  const cursor = unit.rows.cursor.any();
-  const known = await readKnown(db, sinceGap);
-  await load(db, unit, sinceGap);
-  const placed = await db.selectFrom('executions').selectAll().where('opened_slot', '>=', first).execute();
-  unit.rows.executions.load(
-    placed,
-    placed.map(({ record }) => record),
-  );
-  forgetPositions(unit, placed);
-  unit.opened.clear();
-  const raw = foldPage(unit, sinceGap, known, 'again');
-  if (cursor) unit.rows.cursor.put(cursor);
-  await saveRaw(db, raw);
-  await save(db, unit);
-  // Accounts of which there is a row by now are not unread any more.
-  await sql`DELETE FROM unread_accounts WHERE address IN (SELECT record FROM executions)
-    OR address IN (SELECT grant_address FROM grants) OR address IN (SELECT listing FROM listings)
-    OR address IN (SELECT dispute FROM disputes) OR address IN (SELECT config FROM configs)
-    OR address IN (SELECT archive FROM archives)`.execute(db);
-  // The images show rows as they were without the gap.
-  await db.deleteFrom('undo').execute();
-  await raiseFloor(db, cursor?.slot ?? first);
 }
 
 /** What goes into the tables beside the rows. */
@@ -143,17 +120,12 @@ const idOf = (signature: string, index: bigint | number) => `${signature} ${inde
 const NO_EVENT = -1;
 
 /** Folds the page into the unit of work, transaction by transaction. `known` are the events that are in the tables already. */
-function foldPage(
-  unit: Unit,
-  page: readonly ChainTransaction[],
-  known: Set<string>,
-  times: 'new' | 'again' = 'new',
-): Raw {
+function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
   const raw: Raw = { events: [], eventless: [] };
   for (const item of page) {
     unit.slot = item.slot;
     try {
-      foldTransaction(unit, item, raw, known, times);
+      foldTransaction(unit, item, raw, known);
     } catch (error) {
       throw error instanceof MissingRow && item.content.kind === 'events'
         ? new SnapshotNeeded(item.signature, error)
@@ -169,7 +141,6 @@ function foldTransaction(
   { signature, slot, content }: ChainTransaction,
   raw: Raw,
   known: Set<string>,
-  times: 'new' | 'again',
 ): void {
   if (content.kind === 'failed') return;
   const at = { signature, slot };
@@ -187,9 +158,8 @@ function foldTransaction(
     return;
   }
   for (const [index, event] of content.events.entries()) {
-    if (isNew(index)) {
-      raw.events.push({ signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) });
-    } else if (times === 'new') continue;
+    if (!isNew(index)) continue;
+    raw.events.push({ signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) });
     if (content.snapshot) passOverGone(unit, slot, () => handleEvent(unit, event, at));
     else handleEvent(unit, event, at);
   }

@@ -1,11 +1,11 @@
 /**
- * The indexer at work: a pass (ingest.ts) whenever the subscription hints at something new, after each reconnect, and every
- * few seconds in case a hint was missed; and now and then a search for what the node has left out (rescan.ts).
+ * The indexer at work: a look at the chain (keeper.ts) whenever the subscription hints at something new, after each reconnect,
+ * and every few seconds in case a hint was missed.
  */
 import type { Logger } from 'pino';
-import { type IngestDeps, pass } from './ingest.ts';
+import type { Keeper } from './keeper.ts';
+import type { Notices } from './notices.ts';
 import type { Pauses } from './patience.ts';
-import { createGapSearch } from './rescan.ts';
 import type { Waiters } from './waiters.ts';
 
 /** A few ms in which notifications of one block gather to one pass. */
@@ -16,44 +16,33 @@ const SOON_MS = 40;
 const SOON_TIMES = 25;
 
 export interface FollowOptions {
-  ingest: Omit<IngestDeps, 'onGap'>;
+  keeper: Keeper;
+  notices: Notices;
   patience: Pauses;
   waiters: Waiters;
   stopping: AbortSignal;
   log: Logger;
   /** How often to look without a hint. */
   pollMs?: number | undefined;
-  /** How often the last slots are looked through for what the node left out. */
-  rescanMs?: number | undefined;
 }
 
 /** Keeps the tables up to date until the indexer is stopped. Throws ApplyError for what can never be applied. */
 export async function follow(options: FollowOptions): Promise<void> {
-  const { ingest, patience, waiters, stopping, log } = options;
-  const { notices } = ingest;
-  const gaps = createGapSearch(ingest, stopping, log, options.rescanMs);
-  const deps: IngestDeps = {
-    ...ingest,
-    onGap(evidence) {
-      log.warn({ reason: evidence.message }, 'the node left out a transaction; the accounts are read instead');
-      gaps.hurry();
-    },
-  };
+  const { keeper, notices, patience, waiters, stopping, log } = options;
   let soon = 0;
   while (!stopping.aborted) {
     await patience.pause(soon > 0 || waiters.size() > 0 ? SOON_MS : (options.pollMs ?? POLL_MS), 'wakeable');
     await patience.pause(DEBOUNCE_MS);
     patience.begin();
     const tell = waiters.present();
-    const head = await patience.untilDone('reading the chain', () => pass(deps));
+    const head = await patience.untilDone('reading the chain', () => keeper.look());
     if (head === undefined) return;
     tell(head);
-    await gaps.searchWhenDue(head);
     soon = notices.waiting() > 0 ? soon + 1 : 0;
     if (soon > SOON_TIMES) {
       log.warn({ waiting: notices.waiting() }, 'the node notified of transactions that it does not list');
       notices.clear();
-      gaps.hurry();
+      keeper.hurry();
       soon = 0;
     }
   }

@@ -14,10 +14,12 @@ import { subscribe } from '../app/solana/subscription.ts';
 import type { ApplyError } from './apply.ts';
 import { follow } from './follow.ts';
 import { claimChain } from './identity.ts';
+import { createKeeper, type Keeper } from './keeper.ts';
 import { createNotices } from './notices.ts';
 import { openIndex } from './open.ts';
 import { createPatience, type Pauses } from './patience.ts';
 import { type IndexStatus, readStatus } from './read.ts';
+import { rebuild } from './rebuild.ts';
 import type { IndexDatabase } from './tables.ts';
 import { createWaiters } from './waiters.ts';
 
@@ -35,6 +37,8 @@ export interface IndexerOptions {
   heartbeatMs?: number;
   /** How often the last slots are looked through for what the node left out; also done at once when that shows. */
   rescanMs?: number;
+  /** How often the provisional slots are compared with what the node lists. */
+  compareMs?: number;
   /** Signatures per request. */
   signaturePage?: number;
   /** Where an empty index is filled from, in order; without it, from the node. */
@@ -106,6 +110,8 @@ async function requireSameChain(
   if (refusal) throw new Error(refusal);
 }
 
+const NOTHING_YET: IndexStatus = { cursor: null, slot: null, finalizedSlot: null, checkedAt: null };
+
 export function createIndexer(options: IndexerOptions): Indexer {
   const { log, programId = PROGRAM_ID } = options;
   const notices = createNotices();
@@ -115,6 +121,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const connection = connectForReading(options.rpcUrl, stopping.signal);
   let opened: OpenedDatabase<IndexDatabase> | null = null;
   let running: Promise<void> | null = null;
+  let keeper: Keeper | null = null;
   let state: IndexerStatus['state'] = 'idle';
   let subscribed = false;
   /** Why it has stopped by itself. */
@@ -132,6 +139,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       onSubscribed: () => {
         subscribed = true;
         log.info('subscribed to the program');
+        keeper?.hurry();
         patience.request();
       },
       onLost: (reason) => {
@@ -163,10 +171,17 @@ export function createIndexer(options: IndexerOptions): Indexer {
       if (stopping.signal.aborted) return;
       state = 'running';
       patience.request();
+      const { path, pollMs, rescanMs, compareMs, signaturePage = 1_000, history } = options;
+      const source = { connection, programId, notices, signaturePage, ...(history && { history }) };
+      keeper = createKeeper({
+        ingest: { ...source, db },
+        log,
+        rebuild: () => rebuild({ path, ingest: source, log }),
+        rescanMs,
+        compareMs,
+      });
       const subscription = listen();
-      const { pollMs, rescanMs, signaturePage = 1_000, history } = options;
-      const ingest = { connection, programId, db, notices, signaturePage, ...(history && { history }) };
-      running = follow({ ingest, patience, waiters, stopping: stopping.signal, log, pollMs, rescanMs })
+      running = follow({ keeper, notices, patience, waiters, stopping: stopping.signal, log, pollMs })
         .catch(fail)
         .finally(() => {
           subscription.close();
@@ -184,7 +199,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     },
 
     async status() {
-      const index = opened ? await readStatus(opened.db) : { cursor: null, slot: null, checkedAt: null };
+      const index = opened ? await readStatus(opened.db) : NOTHING_YET;
       return { ...index, state, subscribed, error: lastError() };
     },
 

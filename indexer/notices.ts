@@ -12,7 +12,8 @@ const MOST_DONE = 4_000;
 export interface Notices {
   /** Takes a notice; false when its transaction has been applied already. */
   add(notice: LogNotification): boolean;
-  logsOf(signature: string): string[] | undefined;
+  /** As they were heard of the transaction in this slot: in another, on another fork, they may have been others. */
+  logsOf(transaction: { signature: string; slot: bigint }): string[] | undefined;
   /** The transaction has been applied. */
   done(signature: string): void;
   /** How many wait. */
@@ -22,16 +23,19 @@ export interface Notices {
 }
 
 export function createNotices(): Notices {
-  const waiting = new Map<string, string[] | undefined>();
+  const waiting = new Map<string, { slot: bigint; logs: string[] | undefined }>();
   const done = new Set<string>();
   return {
-    add({ signature, error, logs }) {
+    add({ signature, slot, error, logs }) {
       if (done.has(signature)) return false;
-      waiting.set(signature, error ? undefined : logs);
+      waiting.set(signature, { slot, logs: error ? undefined : logs });
       dropOldest(waiting, MOST_WAITING);
       return true;
     },
-    logsOf: (signature) => waiting.get(signature),
+    logsOf({ signature, slot }) {
+      const heard = waiting.get(signature);
+      return heard?.slot === slot ? heard.logs : undefined;
+    },
     done(signature) {
       waiting.delete(signature);
       done.add(signature);

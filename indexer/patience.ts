@@ -1,5 +1,6 @@
 /** How the indexer waits: pauses that something new cuts short, and attempts that are repeated until one succeeds. */
 import type { Logger } from 'pino';
+import { NotNow } from '../app/solana/rpc.ts';
 import { ApplyError } from './apply.ts';
 
 const RETRY_MIN_MS = 100;
@@ -54,11 +55,13 @@ export function createPatience(stopping: AbortSignal, log: Logger): Pauses {
           error = null;
           return value;
         } catch (cause) {
+          // A node that asks for time gets it.
+          const askedMs = cause instanceof NotNow ? cause.retryAfterMs : 0;
           error = cause instanceof Error ? cause.message : String(cause);
           if (cause instanceof ApplyError) throw cause;
           if (stopping.aborted) return undefined;
           log.warn({ error, retryMs }, `${what}: will be tried again`);
-          await pause(retryMs);
+          await pause(Math.max(retryMs, askedMs));
         }
       }
       return undefined;

@@ -7,6 +7,8 @@ export interface IndexProgress {
   slot: bigint;
   /** When that was found, unix ms; old where the indexer or its node is down. */
   checked_at: bigint;
+  /** Up to here the chain cannot change any more; null before that was looked at. */
+  finalized_slot: bigint | null;
 }
 
 export interface IndexStatus {
@@ -14,6 +16,8 @@ export interface IndexStatus {
   cursor: { signature: string; slot: bigint } | null;
   /** The tables hold everything up to this slot; null before the first look. */
   slot: bigint | null;
+  /** Up to here they are final; above it a fork may still take rows back. */
+  finalizedSlot: bigint | null;
   /** When that was found, unix ms; old where the indexer or its node is down. */
   checkedAt: bigint | null;
 }
@@ -26,12 +30,17 @@ export function attachedIndex<Tables extends AttachedIndex>(views: Kysely<Tables
 
 /** How far the index is; undefined before the indexer has looked. */
 export function readProgress(index: Kysely<IndexDatabase>): Promise<IndexProgress | undefined> {
-  return index.selectFrom('progress').select(['slot', 'checked_at']).executeTakeFirst();
+  return index.selectFrom('progress').select(['slot', 'checked_at', 'finalized_slot']).executeTakeFirst();
 }
 
 /** How far the index is, and by which transaction. */
 export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexStatus> {
   const cursor = await index.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
   const progress = await readProgress(index);
-  return { cursor: cursor ?? null, slot: progress?.slot ?? null, checkedAt: progress?.checked_at ?? null };
+  return {
+    cursor: cursor ?? null,
+    slot: progress?.slot ?? null,
+    finalizedSlot: progress?.finalized_slot ?? null,
+    checkedAt: progress?.checked_at ?? null,
+  };
 }

@@ -212,7 +212,9 @@ export interface IndexDatabase {
   undo_floor: { id: bigint; slot: bigint };
   chain_meta: { id: bigint; genesis_hash: string; program_id: string };
   cursor: CursorRow;
-  progress: { id: bigint; slot: bigint; checked_at: bigint };
+  progress: { id: bigint; slot: bigint; checked_at: bigint; finalized_slot: bigint | null };
+  backfill: { id: bigint; state: 'listing' | 'applying' | 'history'; token: string | null; finalized_slot: bigint };
+  listed_signatures: { position: bigint; slot: bigint; signature: string; failed: Flag };
   events: EventRow;
   configs: ConfigRow;
   creators: CreatorRow;

@@ -90,11 +90,6 @@ function placeOf(unit: Unit, known: ExecutionRow | null, row: ExecutionRow): Pla
   return { open_signature, opened_slot: slot, open_index };
 }
 
-/** Forgets the positions from a slot on, because its transactions are about to be applied again and in full. */
-export function forgetPositions(unit: Unit, placed: readonly ExecutionRow[]): void {
-  for (const row of placed) unit.rows.executions.put({ ...row, opened_slot: null, open_index: null });
-}
-
 /** The settle or refund of an open execution, at `settled_at`; a `reason` only for a refund. */
 export function endExecution(
   unit: Unit,

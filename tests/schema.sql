@@ -20,7 +20,8 @@ CREATE TABLE cursor (
 CREATE TABLE progress (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL,
-  checked_at INTEGER NOT NULL
+  checked_at INTEGER NOT NULL,
+  finalized_slot INTEGER
 ) STRICT;
 
 CREATE TABLE configs (
@@ -242,6 +243,20 @@ CREATE TABLE undo (
 CREATE TABLE undo_floor (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE backfill (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
+  token TEXT,
+  finalized_slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE listed_signatures (
+  position INTEGER PRIMARY KEY,
+  slot INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  failed INTEGER NOT NULL CHECK (failed IN (0, 1))
 ) STRICT;
 
 CREATE VIEW ended_executions AS

@@ -20,8 +20,14 @@ export interface HistoricTransaction {
   logs: string[] | null;
 }
 
-/** The program's transactions in the order of the chain, page by page. */
-export type History = (address: string) => AsyncIterable<HistoricTransaction[]>;
+export interface HistoryPage {
+  transactions: HistoricTransaction[];
+  /** What names the page after it; null after the last. */
+  next: string | null;
+}
+
+/** The program's transactions in the order of the chain, page by page, from the first or from the page that is named. */
+export type History = (address: string, from: string | null) => AsyncIterable<HistoryPage>;
 
 /** The most that one answer holds with the transactions in it. */
 const PAGE = 100;
@@ -58,8 +64,8 @@ function connectHelius(options: HeliusOptions): HeliusClient {
 /** The whole history of an address from Helius. Throws where a transaction comes without its outcome. */
 export function heliusHistory(options: HeliusOptions): History {
   const helius = connectHelius(options);
-  return async function* read(address) {
-    let paginationToken: string | null = null;
+  return async function* read(address, from) {
+    let paginationToken = from;
     do {
       const page = (await helius.getTransactionsForAddress([
         address,
@@ -74,8 +80,8 @@ export function heliusHistory(options: HeliusOptions): History {
           ...(paginationToken !== null && { paginationToken }),
         },
       ])) as unknown as Page;
-      yield page.data.map(toHistoric);
       paginationToken = page.paginationToken ?? null;
+      yield { transactions: page.data.map(toHistoric), next: paginationToken };
     } while (paginationToken !== null);
   };
 }

@@ -13,6 +13,8 @@ export interface RpcResponse {
   ok: boolean;
   status: number;
   statusText: string;
+  /** The header of that name. */
+  retryAfter?: string | null;
   text(): Promise<string>;
 }
 
@@ -54,8 +56,8 @@ export function createRpcFetch(): RpcFetch {
 const sendForLarge: RpcFetch = async (url, init) => {
   const answer = await fetch(url, init);
   const text = await answer.text();
-  const { ok, status, statusText } = answer;
-  return { ok, status, statusText, text: async () => text };
+  const { ok, status, statusText, headers } = answer;
+  return { ok, status, statusText, retryAfter: headers.get('retry-after'), text: async () => text };
 };
 
 /** Gives a call up when it takes too long, or when `closing` says so, with the reason of either. */
@@ -98,29 +100,67 @@ export function createPatientFetch(closing: AbortSignal, send: RpcFetch, attempt
   };
 }
 
+/** The node is busy, or counts our calls: it is to be asked again after so long. */
+export class NotNow extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(status: number, retryAfterMs: number) {
+    super(`the node answers ${status}: asked again in ${retryAfterMs} ms`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** However long a node asks us to wait, it is asked again after so long. */
+const MOST_WAIT_MS = 60_000;
+/** Calls that a node refuses are repeated one by one: a page of many would never get through whole. */
+const REFUSED_ATTEMPTS = 8;
+
+/** By `Retry-After`, in seconds or as a date; without it, longer each time. */
+function waitOf(header: string | null, attempt: number): number {
+  const seconds = header === null ? Number.NaN : Number(header);
+  const date = header === null ? Number.NaN : Date.parse(header) - Date.now();
+  const asked = Number.isNaN(seconds) ? date : seconds * 1_000;
+  return Math.min(MOST_WAIT_MS, Math.max(0, Number.isNaN(asked) ? PAUSE_MS * 2 ** attempt : asked));
+}
+
+/** Asks again, as late as the node wants it, where it answers "not now"; throws NotNow where it does so again and again. */
+function waitWhenRefused(send: RpcFetch, closing: AbortSignal): RpcFetch {
+  return async (url, init) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await send(url, init);
+      if (answer.status !== 429 && answer.status !== 503) return answer;
+      const waitMs = waitOf(answer.retryAfter ?? null, attempt);
+      if (attempt === REFUSED_ATTEMPTS) throw new NotNow(answer.status, waitMs);
+      await sleep(waitMs, undefined, { signal: closing });
+    }
+  };
+}
+
 /**
- * A connection that reads much at `confirmed` and asks once: its owner has its own way to try again. Of several URLs, with
- * commas between, the next is asked where one fails.
+ * A connection that reads much at `confirmed`, and waits where it is told to; its owner tries again what else fails. Of
+ * several URLs, with commas between, the next is asked where one fails.
  */
 export function connectForReading(rpcUrls: string, closing: AbortSignal): Connection {
   const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, closing);
   const urls = listOf(rpcUrls);
   let present = 0;
+  const sendToAny: RpcFetch = async (_url, init) => {
+    for (let left = urls.length - 1; ; left -= 1) {
+      const asked = present;
+      try {
+        const response = await sendInTime(urls[asked]!, init);
+        if (left === 0 || !RETRIED_STATUSES.has(response.status)) return response;
+      } catch (error) {
+        if (left === 0 || closing.aborted) throw error;
+      }
+      // Calls that fail together turn to the next one together.
+      if (present === asked) present = (asked + 1) % urls.length;
+    }
+  };
+  const send = waitWhenRefused(sendToAny, closing);
   return new Connection(urls[0]!, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    async fetch(_url, init) {
-      for (let left = urls.length - 1; ; left -= 1) {
-        const asked = present;
-        try {
-          const response = await sendInTime(urls[asked]!, init as RpcInit);
-          if (left === 0 || !RETRIED_STATUSES.has(response.status)) return response as never;
-        } catch (error) {
-          if (left === 0 || closing.aborted) throw error;
-        }
-        // Calls that fail together turn to the next one together.
-        if (present === asked) present = (asked + 1) % urls.length;
-      }
-    },
+    fetch: (url, init) => send(String(url), init as RpcInit) as never,
   });
 }

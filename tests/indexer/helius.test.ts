@@ -118,22 +118,30 @@ describe('the history of Helius', function () {
     expect(front.calls.filter(({ method }) => method === 'getTransactionsForAddress')).to.deep.equal([]);
   });
 
-  it('that breaks off is carried on by the node', async () => {
+  it('that breaks off is carried on where it broke off', async () => {
     const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
-    const broken: History = async function* read(address) {
-      for await (const page of whole(address)) {
+    const starts: (string | null)[] = [];
+    const broken: History = async function* read(address, from) {
+      for await (const page of whole(address, from)) {
+        starts.push(from);
         yield page;
-        throw new Error('RPC error (getTransactionsForAddress): too many requests');
+        if (page.next !== null) throw new Error('RPC error (getTransactionsForAddress): too many requests');
       }
     };
+    front.calls.length = 0;
     expect(await fill('broken.db', broken)).to.deep.equal(plain);
+    const tokens = Array.from({ length: Math.ceil(recorded.length / 3) }, (_, page) => page && String(page * 3));
+    expect(starts).to.deep.equal([null, ...tokens.slice(1)]);
+    expect(fetched()).to.equal(0);
   });
 
   it('without logs is read from the node', async () => {
     front.calls.length = 0;
     const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
-    const silent: History = async function* read(address) {
-      for await (const page of whole(address)) yield page.map((one): HistoricTransaction => ({ ...one, logs: null }));
+    const silent: History = async function* read(address, from) {
+      for await (const { transactions, next } of whole(address, from)) {
+        yield { transactions: transactions.map((one): HistoricTransaction => ({ ...one, logs: null })), next };
+      }
     };
     expect(await fill('silent.db', silent)).to.deep.equal(plain);
     expect(fetched()).to.be.greaterThan(0);

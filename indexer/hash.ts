@@ -1,0 +1,100 @@
+/**
+ * One hash over all that follows from the chain: equal wherever the same transactions were applied, in whatever way they came.
+ * Left out are the cursor and other progress, revisions, and the slots at which accounts were read (`slot` of their rows).
+ */
+import { createHash } from 'node:crypto';
+import { CompiledQuery, type Kysely, PostgresAdapter } from 'kysely';
+import { STORED, type StoredName } from './stored.ts';
+import type { IndexDatabase } from './tables.ts';
+
+/** Rows in memory at a time. */
+const PAGE = 5_000;
+
+interface HashedTable {
+  name: string;
+  columns: readonly string[];
+  /** In whose order the rows are taken. */
+  key: readonly string[];
+}
+
+const ACCOUNTS: readonly StoredName[] = [
+  'configs',
+  'creators',
+  'listings',
+  'grants',
+  'executions',
+  'disputes',
+  'archives',
+  'archive_leaves',
+  'unread_accounts',
+];
+
+const TABLES: readonly HashedTable[] = [
+  {
+    name: 'events',
+    columns: ['signature', 'event_index', 'slot', 'name', 'data'],
+    key: ['slot', 'signature', 'event_index'],
+  },
+  { name: 'eventless_transactions', columns: ['signature', 'slot'], key: ['slot', 'signature'] },
+  ...ACCOUNTS.map((table) => ({
+    name: STORED[table].name,
+    // A leaf's slot is that of the transaction which made it, but nothing is lost: the event has it too.
+    columns: STORED[table].columns.filter((column) => column !== 'slot'),
+    key: STORED[table].unique,
+  })),
+  {
+    name: 'agent_statistics',
+    columns: [
+      'listing',
+      'total_executions',
+      'successful_executions',
+      'success_rate',
+      'avg_execution_time_ms',
+      'dispute_count',
+      'earned',
+      'ended_executions',
+    ],
+    key: ['listing'],
+  },
+  {
+    name: 'caller_totals',
+    columns: ['caller', 'listing', 'status', 'hour', 'executions'],
+    key: ['caller', 'listing', 'status', 'hour'],
+  },
+];
+
+/** SHA-256, lower-case hex. Read in one transaction, so that an indexer at work does not change it half-way. */
+export async function hashIndex(db: Kysely<IndexDatabase>): Promise<string> {
+  const hash = createHash('sha256');
+  await db.transaction().execute(async (transaction) => {
+    for (const table of TABLES) {
+      hash.update(`${table.name}\n`);
+      for await (const row of readOrdered(transaction, table)) hash.update(`${lineOf(row, table.columns)}\n`);
+    }
+  });
+  return hash.digest('hex');
+}
+
+async function* readOrdered(
+  db: Kysely<IndexDatabase>,
+  { name, columns, key }: HashedTable,
+): AsyncGenerator<Record<string, unknown>> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const parameters = key.map((_, at) => (isPostgres ? `$${at + 1}` : '?')).join(', ');
+  const names = [...new Set([...key, ...columns])].join(', ');
+  for (let last: Record<string, unknown> | undefined; ; ) {
+    const where = last ? ` WHERE (${key.join(', ')}) > (${parameters})` : '';
+    const text = `SELECT ${names} FROM ${name}${where} ORDER BY ${key.join(', ')} LIMIT ${PAGE}`;
+    const after = last;
+    const values = after ? key.map((column) => after[column]) : [];
+    const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, values));
+    yield* rows;
+    if (rows.length < PAGE) return;
+    last = rows.at(-1);
+  }
+}
+
+/** Integers as decimal text, so that they are the same as whatever a driver gives them. */
+function lineOf(row: Record<string, unknown>, columns: readonly string[]): string {
+  return JSON.stringify(columns.map((column) => (typeof row[column] === 'bigint' ? String(row[column]) : row[column])));
+}
