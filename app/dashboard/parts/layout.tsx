@@ -1,6 +1,7 @@
 /** The frame around every view: where one is, where one can go, who one is. */
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import icon from '../icon.svg';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
 
@@ -14,7 +15,7 @@ export function Layout() {
       <header className="sticky top-0 z-30 border-b border-line bg-paper/90 backdrop-blur">
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
           <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
-            <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="28" height="28" />
+            <img src={icon} alt="" width="28" height="28" />
             <span className="max-sm:sr-only">Agent Marketplace</span>
           </Link>
           <nav
@@ -78,12 +79,16 @@ function NavLink({ to, reload = false, children }: { to: string; reload?: boolea
 
 const THEMES = { light: 'dark', dark: 'light' } as const;
 
+function currentTheme(): keyof typeof THEMES {
+  // Drawn ahead of time, for nobody yet.
+  if (typeof document === 'undefined') return 'light';
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === 'light' || chosen === 'dark') return chosen;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
 function ThemeButton() {
-  const [theme, setTheme] = useState<'light' | 'dark'>(
-    () =>
-      (document.documentElement.dataset.theme as 'light' | 'dark' | undefined) ??
-      (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'),
-  );
+  const [theme, setTheme] = useState(currentTheme);
   function change() {
     const next = THEMES[theme];
     document.documentElement.dataset.theme = next;
