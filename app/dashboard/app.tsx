@@ -17,12 +17,24 @@ export async function startPage(): Promise<void> {
   setNonce(styleNonce());
   const router = createPageRouter(createBrowserHistory(), { scrollRestoration: true });
   const patience = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_MS));
-  await Promise.race([Promise.all([router.load(), loadApi().then(() => loadFirstData(router))]), patience]);
+  await Promise.race([loadFirst(router), patience]);
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
       <Page router={router} />
     </StrictMode>,
   );
+}
+
+/** A moment for the browser, which answers nobody while a long piece of work is done at once. */
+const breathe = () => new Promise((resolve) => setTimeout(resolve));
+
+async function loadFirst(router: PageRouter): Promise<void> {
+  await router.load();
+  await breathe();
+  await loadApi();
+  await breathe();
+  await loadFirstData(router);
+  await breathe();
 }
 
 /** What the frame and the first view ask for, so that they are drawn once. Whatever fails is the view's to say. */

@@ -19,6 +19,8 @@ const STAMP = '.sources';
 /** What tabs, menus and dialogs share: a dozen modules, each too small for a file of its own. */
 const SMALL_PARTS =
   /node_modules\/@radix-ui\/(?!react-(menu|dropdown-menu|popper|toast|dialog|dismissable-layer|focus)|react-[a-z-]*focus-)/;
+/** What nearly every text is written in. */
+const FIRST_FONT = /inter-latin-wght-normal.*\.woff2$/;
 /** The program that draws the views. */
 const DRAWER = 'prerender.mjs';
 const TEXT = /\.(js|css|svg)$/;
@@ -75,7 +77,7 @@ async function build(hash: string): Promise<void> {
           output: {
             codeSplitting: {
               groups: [
-                { name: createLoads(['app.tsx', 'api.ts']), debugName: 'loads' },
+                { name: createLoads(['app.tsx', 'api.ts', 'wallet/web3.ts']), debugName: 'loads' },
                 { name: 'parts', test: SMALL_PARTS },
               ],
             },
@@ -124,7 +126,7 @@ function createLoads(entries: string[]): (id: string, modules: Modules) => strin
     return isFound;
   }
   return (id, modules) =>
-    entries.find((entry) => isPart(known.get(entry)!, id, modules, new Set()))?.replace(/\.tsx?$/, '') ?? null;
+    entries.find((entry) => isPart(known.get(entry)!, id, modules, new Set()))?.match(/(\w+)\.tsx?$/)?.[1] ?? null;
 }
 
 /** The document of every view: its drawing, and what it will need named at once, instead of one after another. */
@@ -145,13 +147,16 @@ function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'
     walk(chunk.fileName);
     return [...files];
   };
+  const font = output.find(({ fileName }) => FIRST_FONT.test(fileName));
+  if (!font) throw new Error('the font of the page is not in the build');
   const page = join(folder, 'index.html');
   const html = readFileSync(page, 'utf8');
   rmSync(page);
   for (const [name, { view, asks, html: drawn }] of drawings) {
     const files = [...new Set([...filesOf('app.tsx'), ...filesOf('api.ts'), ...filesOf(view)])];
     const links = [
-      // After the style and the fonts, by which the drawing is seen.
+      `<link rel="preload" as="font" type="font/woff2" crossorigin href="/${font.fileName}">`,
+      // After the style and the font, by which the drawing is seen.
       ...files.map((file) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="/${file}">`),
       ...asks.map((path) => `<link rel="preload" as="fetch" fetchpriority="low" crossorigin href="${path}">`),
     ];

@@ -18,7 +18,7 @@ window.addEventListener('vite:preloadError', (event) => {
   location.reload();
 });
 
-const start = () => void import('./app.tsx').then(({ startPage }) => startPage());
+const start = () => void import('./app.tsx').then(({ startPage }) => setTimeout(startPage));
 
 // A tab in the background draws nothing until it is looked at.
 if (document.visibilityState === 'hidden') start();
