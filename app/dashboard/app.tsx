@@ -23,6 +23,10 @@ export async function startPage(): Promise<void> {
       <Page router={router} />
     </StrictMode>,
   );
+  // Before they are asked for, so that they are there even while the service is not.
+  requestIdleCallback(
+    () => void Promise.allSettled([import('./parts/connectDialog.tsx'), import('./parts/notices.tsx')]),
+  );
 }
 
 /** A moment for the browser, which answers nobody while a long piece of work is done at once. */

@@ -1,12 +1,20 @@
 /** The frame around every view: where one is, where one can go, who one is. */
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
 
 export function Layout() {
   const { wallet, isAdmin } = useSession();
+  const nav = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
+  // On a phone the row is longer than the window.
+  useEffect(() => {
+    const row = nav.current;
+    const current = row?.querySelector<HTMLElement>('[aria-current]');
+    if (row && current) row.scrollLeft = current.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+  }, [path, wallet, isAdmin]);
   return (
     <>
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
@@ -19,8 +27,9 @@ export function Layout() {
             <span className="max-sm:sr-only">Agent Marketplace</span>
           </Link>
           <nav
+            ref={nav}
             aria-label="Main"
-            className="order-last -mx-1 flex w-full gap-1 overflow-x-auto pb-2 md:order-none md:w-auto md:flex-1 md:pb-0"
+            className="max-md:goes-on relative order-last -mx-1 flex w-full gap-1 overflow-x-auto pb-2 md:order-none md:w-auto md:flex-1 md:pb-0"
           >
             <NavLink to="/">Agents</NavLink>
             <NavLink to="/verify" reload>
