@@ -5,15 +5,25 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
+import type { Rolldown } from 'vite';
+import type { Drawing } from './prerender.tsx';
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..', '..');
 const DIST = join(HERE, 'dist');
 /** In the build: the hash of what it was made from. */
 const STAMP = '.sources';
-const TEXT = /\.(js|css|svg|html)$/;
+/** What tabs, menus and dialogs share: a dozen modules, each too small for a file of its own. */
+const SMALL_PARTS =
+  /node_modules\/@radix-ui\/(?!react-(menu|dropdown-menu|popper|toast|dialog|dismissable-layer|focus)|react-[a-z-]*focus-)/;
+/** What nearly every text is written in. */
+const FIRST_FONT = /inter-latin-wght-normal.*\.woff2$/;
+/** The program that draws the views. */
+const DRAWER = 'prerender.mjs';
+const TEXT = /\.(js|css|svg)$/;
 
 /** Files that the page is made of, by path from the root. */
 function sources(): string[] {
@@ -46,53 +56,116 @@ async function build(hash: string): Promise<void> {
     import('@tailwindcss/vite'),
   ]);
   const draft = mkdtempSync(join(HERE, 'dist-'));
+  const drawer = mkdtempSync(join(HERE, 'dist-'));
   try {
-    await vite.build({
-      root: HERE,
-      configFile: false,
+    const shared = { root: HERE, configFile: false, logLevel: 'warn' } as const;
+    // A data: URI would need a word of its own in the policy.
+    const assetsInlineLimit = 0;
+    const built = (await vite.build({
+      ...shared,
       plugins: [react(), tailwindcss()],
       resolve: { alias: { buffer: 'buffer/' } },
       build: {
         outDir: draft,
         emptyOutDir: true,
         target: 'es2022',
-        // A data: URI would need a word of its own in the policy.
-        assetsInlineLimit: 0,
+        assetsInlineLimit,
         chunkSizeWarningLimit: 1_500,
         reportCompressedSize: false,
         // Each file more is a turn on the network for whoever comes the first time.
-        rolldownOptions: { output: { codeSplitting: { groups: [{ name: createFirstLoad(), debugName: 'first' }] } } },
+        rolldownOptions: {
+          output: {
+            codeSplitting: {
+              groups: [
+                { name: createLoads(['app.tsx', 'api.ts', 'wallet/web3.ts']), debugName: 'loads' },
+                { name: 'parts', test: SMALL_PARTS },
+              ],
+            },
+          },
+        },
       },
-      logLevel: 'warn',
+    })) as Rolldown.RolldownOutput;
+    await vite.build({
+      ...shared,
+      plugins: [react()],
+      build: {
+        outDir: drawer,
+        assetsInlineLimit,
+        ssr: join(HERE, 'prerender.tsx'),
+        rolldownOptions: { output: { entryFileNames: DRAWER } },
+      },
     });
+    const { drawViews }: typeof import('./prerender.tsx') = await import(pathToFileURL(join(drawer, DRAWER)).href);
+    writeDocuments(draft, built.output, await drawViews());
     await compress(draft);
     writeFileSync(join(draft, STAMP), hash);
     rmSync(DIST, { recursive: true, force: true });
     renameSync(draft, DIST);
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    for (const folder of [draft, drawer]) rmSync(folder, { recursive: true, force: true });
   }
 }
 
 interface Modules {
-  getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null;
+  getModuleInfo(id: string): { importers: readonly string[] } | null;
 }
 
-/** Names one file for all that the page's first file imports, however indirectly; what is imported lazily stays apart. */
-function createFirstLoad(): (id: string, modules: Modules) => string | null {
-  const first = new Set<string>();
+/**
+ * Names one file for each of these and all that it imports, however indirectly, save what an earlier one has; what is
+ * imported lazily stays apart.
+ */
+function createLoads(entries: string[]): (id: string, modules: Modules) => string | null {
+  const known = new Map<string, Set<string>>(entries.map((entry) => [entry, new Set([join(HERE, entry)])]));
   // `walked`: a circle of imports ends there.
-  function isFirst(id: string, modules: Modules, walked: Set<string>): boolean {
-    if (first.has(id)) return true;
+  function isPart(found: Set<string>, id: string, modules: Modules, walked: Set<string>): boolean {
+    if (found.has(id)) return true;
     if (walked.has(id)) return false;
     walked.add(id);
-    const info = modules.getModuleInfo(id);
-    if (!info) return false;
-    const found = info.isEntry || info.importers.some((importer) => isFirst(importer, modules, walked));
-    if (found) first.add(id);
-    return found;
+    const isFound = (modules.getModuleInfo(id)?.importers ?? []).some((by) => isPart(found, by, modules, walked));
+    if (isFound) found.add(id);
+    return isFound;
   }
-  return (id, modules) => (isFirst(id, modules, new Set()) ? 'first' : null);
+  return (id, modules) =>
+    entries.find((entry) => isPart(known.get(entry)!, id, modules, new Set()))?.match(/(\w+)\.tsx?$/)?.[1] ?? null;
+}
+
+/** The document of every view: its drawing, and what it will need named at once, instead of one after another. */
+function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'], drawings: Map<string, Drawing>) {
+  const chunks = output.filter((file) => file.type === 'chunk');
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const filesOf = (source: string): string[] => {
+    const id = join(HERE, source);
+    const chunk =
+      chunks.find(({ facadeModuleId }) => facadeModuleId === id) ?? chunks.find((it) => it.moduleIds.includes(id));
+    if (!chunk) throw new Error(`${source} is in no file of the build`);
+    const files = new Set<string>();
+    const walk = (name: string) => {
+      if (files.has(name)) return;
+      files.add(name);
+      for (const imported of byName.get(name)?.imports ?? []) walk(imported);
+    };
+    walk(chunk.fileName);
+    return [...files];
+  };
+  const font = output.find(({ fileName }) => FIRST_FONT.test(fileName));
+  if (!font) throw new Error('the font of the page is not in the build');
+  const page = join(folder, 'index.html');
+  const html = readFileSync(page, 'utf8');
+  rmSync(page);
+  for (const [name, { view, asks, html: drawn }] of drawings) {
+    const files = [...new Set([...filesOf('app.tsx'), ...filesOf('api.ts'), ...filesOf(view)])];
+    const links = [
+      `<link rel="preload" as="font" type="font/woff2" crossorigin href="/${font.fileName}">`,
+      // After the style and the font, by which the drawing is seen.
+      ...files.map((file) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="/${file}">`),
+      ...asks.map((path) => `<link rel="preload" as="fetch" fetchpriority="low" crossorigin href="${path}">`),
+    ];
+    const document = html
+      .replace(/ *<link rel="modulepreload".*\n/g, '')
+      .replace('</head>', () => `${links.map((link) => `  ${link}\n  `).join('')}</head>`)
+      .replace('<div id="root">', () => `<div id="root" data-drawing>${drawn}`);
+    writeFileSync(join(folder, `${name}.html`), document);
+  }
 }
 
 async function compress(folder: string): Promise<void> {

@@ -6,16 +6,14 @@ import {
   type ErrorComponentProps,
   Link,
   lazyRouteComponent,
+  type RouterHistory,
 } from '@tanstack/react-router';
 import { Layout } from './parts/layout.tsx';
 import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
 import { parseAdminSearch } from './views/admin/search.ts';
-import Catalogue from './views/catalogue.tsx';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
 import { parseExecutionsSearch } from './views/executions/search.ts';
-
-export { queryClient } from './service.ts';
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NotFound });
 
@@ -26,8 +24,7 @@ const routes = [
     getParentRoute: () => root,
     path: '/',
     validateSearch: parseCatalogueSearch,
-    // Most people come by it, so it is not a file of its own.
-    component: Catalogue,
+    component: view(() => import('./views/catalogue.tsx')),
   }),
   createRoute({
     getParentRoute: () => root,
@@ -86,17 +83,24 @@ const routes = [
   }),
 ];
 
-export const router = createRouter({
-  routeTree: root.addChildren(routes),
-  defaultPreload: 'intent',
-  scrollRestoration: true,
-  defaultPendingComponent: () => <Spinner label="Loading …" />,
-  defaultErrorComponent: Broken,
-});
+const routeTree = root.addChildren(routes);
+
+/** `scrollRestoration`: for a browser; where there is none the router would write a script into the page. */
+export const createPageRouter = (history: RouterHistory, { scrollRestoration = false } = {}) =>
+  createRouter({
+    routeTree,
+    history,
+    defaultPreload: 'intent',
+    scrollRestoration,
+    defaultPendingComponent: () => <Spinner label="Loading …" />,
+    defaultErrorComponent: Broken,
+  });
+
+export type PageRouter = ReturnType<typeof createPageRouter>;
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: PageRouter;
   }
 }
 

@@ -1,11 +1,11 @@
 /** The marketplace's service as the page asks it: same origin, by the session's cookie, never by a key that it keeps. */
 import { QueryClient, queryOptions } from '@tanstack/react-query';
-import { MarketplaceError } from '../sdk/client/answer.ts';
-import { createClient } from '../sdk/client/client.ts';
-import { createManagementClient } from '../sdk/client/management.ts';
+import type { AgentFilters } from '../sdk/client/client.ts';
+import { MarketplaceError } from '../sdk/client/error.ts';
 import type { MarketplaceConfig } from '../sdk/wire/procedures.ts';
 
-export const BASE_URL = window.location.origin;
+/** Empty where the page is drawn ahead of time, which asks for nothing. */
+export const BASE_URL = typeof location === 'undefined' ? '' : location.origin;
 
 const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
@@ -14,10 +14,31 @@ export const styleNonce = (): string => meta('style-nonce');
 /** Where this network gives away wallets to try things with; empty on any but a local one. */
 export const developmentWalletsPath = (): string => meta('development-wallets');
 
-/** The REST API. */
-export const rest = createClient({ baseUrl: BASE_URL });
-/** The procedures of /trpc, typed by the SDK. */
-export const { call } = createManagementClient({ baseUrl: BASE_URL });
+type Api = ReturnType<typeof import('./api.ts').createApi>;
+let api: Promise<Api> | null = null;
+
+export function loadApi(): Promise<Api> {
+  api ??= import('./api.ts').then(
+    ({ createApi }) => createApi(BASE_URL),
+    (error: unknown) => {
+      api = null;
+      throw error;
+    },
+  );
+  return api;
+}
+
+/** The REST API, loaded with the first request. */
+export const rest = new Proxy({} as Api['rest'], {
+  get:
+    (_, name: keyof Api['rest']) =>
+    async (...input: never[]) => {
+      const { rest } = await loadApi();
+      return (rest[name] as (...input: never[]) => unknown)(...input);
+    },
+});
+/** The procedures of /trpc, typed by the SDK; loaded with the first request. */
+export const call: Api['call'] = async (...input) => (await loadApi()).call(...input);
 
 const RETRIES = 3;
 
@@ -45,6 +66,13 @@ export const configQuery = queryOptions({
   queryFn: () => call('config.get'),
   staleTime: 5 * 60_000,
 });
+
+/** A page of the catalogue. */
+export const agentsQuery = (filters: AgentFilters) =>
+  queryOptions({ queryKey: ['agents', filters], queryFn: () => rest.listAgents(filters) });
+
+export const agentQuery = (agentId: string) =>
+  queryOptions({ queryKey: ['agent', agentId], queryFn: () => rest.getAgent(agentId) });
 
 /** A page about an account or a transaction, in the explorer that the deployment names. */
 export function explorerUrl(config: MarketplaceConfig, kind: 'address' | 'tx', id: string): string {

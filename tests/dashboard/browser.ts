@@ -78,6 +78,19 @@ export async function openPage(browser: Browser, baseUrl: string, options: PageO
   await context.exposeFunction('noteRefusal', (text: string) => void faults.push(`the policy refused ${text}`));
   await context.addInitScript({ content: NOTE_REFUSALS });
   const page = await context.newPage();
+  // What the document brings is a drawing, in which nothing works yet.
+  const isThere = () => page.locator('#root[data-drawing]').waitFor({ state: 'detached' });
+  const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
+  page.goto = async (...to) => {
+    const answer = await goto(...to);
+    await isThere();
+    return answer;
+  };
+  page.reload = async (...how) => {
+    const answer = await reload(...how);
+    await isThere();
+    return answer;
+  };
   page.on('pageerror', (error) => void faults.push(`an error: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' || REFUSED_ANSWER.test(message.text())) return;

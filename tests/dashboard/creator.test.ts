@@ -162,6 +162,12 @@ describe('the creator', function () {
         [creatorWallet()]: before[creatorWallet()]! - deposit,
       });
 
+      // In its document too, in which the service itself writes what a stranger wrote.
+      const answer = await fetch(page.url(), { headers: { accept: 'text/html' } });
+      const document = await answer.text();
+      expect(document)
+        .to.include('Says it louder. &lt;script&gt;alert(1)&lt;/script&gt;')
+        .and.not.include('<script>alert');
       await page.getByRole('heading', { level: 1, name: NAME }).waitFor();
       await page.getByRole('heading', { name: 'Loud' }).waitFor();
       await page.getByText('[picture: pixel]').waitFor();

@@ -112,6 +112,31 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('link', { name: 'csv-analyst' }).waitFor();
     }));
 
+  it('is said of a call that nothing is known of any more, which goes on where it was', () =>
+    visit(site, { ...CALLER, expected: CUT_OFF }, async (page) => {
+      const { visitor } = site;
+      await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
+      await page.getByLabel('Task').fill('In silence');
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      const before = await visitor.balances();
+      await page.route('**/v1/executions/**', (route) => route.abort('connectionrefused'));
+      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await progress(page, 'Not known yet').waitFor();
+      await page.getByText('What came of it is not known yet').waitFor();
+      await page.unroute('**/v1/executions/**');
+      await page.getByRole('button', { name: 'Ask now' }).click();
+      await progress(page, 'Not known yet').waitFor({ state: 'detached' });
+      const again = page.getByRole('button', { name: 'Start it again' });
+      const completed = progress(page, 'Completed');
+      await again.or(completed).first().waitFor();
+      if (await again.isVisible()) {
+        await again.click();
+        await dialog(page).getByRole('button', { name: /^Sign/ }).click();
+      }
+      await completed.waitFor();
+      site.visitor.assertPaid(before, await visitor.balances(), 'sandbox-echo', PRICE);
+    }));
+
   it('is said, and does not lose what was filled in: the same call is made once it is back, and paid once', () =>
     visit(site, { ...CALLER, expected: CUT_OFF }, async (page) => {
       const { demo } = site.visitor;

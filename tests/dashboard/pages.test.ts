@@ -1,5 +1,6 @@
 /** Which addresses are the page's, which are not, and what comes with each of its files. */
 import { request } from 'node:http';
+import { brotliDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { EDGE_CONFIG, startWorld, type World } from '../harness/edge/api.ts';
 import { untilLoaded } from './browser.ts';
@@ -67,6 +68,65 @@ describe('the addresses of the page', function () {
         expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
       }));
   }
+
+  it('a document brings its view drawn, and names what the view will ask for', async () => {
+    const bodyOf = async (path: string) => (await get(path)).body.toString();
+    const asks = (html: string) =>
+      [...html.matchAll(/<link rel="preload" as="fetch"[^>]* href="([^"]+)"/g)].map(([, path]) => path);
+    const shared = ['/trpc/auth.session', '/trpc/config.get'];
+    const front = await bodyOf('/');
+    expect(front).to.include('AI agents that you pay by the call');
+    expect(asks(front)).to.deep.equal([...shared, '/v1/agents?limit=24']);
+    expect(asks(await bodyOf('/?q=csv'))).to.deep.equal(shared);
+
+    const { agent_id, name } = site.visitor.agent('csv-analyst');
+    const agent = await bodyOf(`/agents/${agent_id}`);
+    expect(agent)
+      .to.include(`<title>${name} · Agent Marketplace</title>`)
+      .and.match(new RegExp(`<h1[^>]*>${name}</h1>`));
+    expect(asks(agent)).to.deep.equal([...shared, `/v1/agents/${agent_id}`]);
+    for (const path of ['/agents/__AGENT_NAME__', '/agents/%3Cscript%3E', '/agents/11111111111111111111111111111111']) {
+      const unknown = await bodyOf(path);
+      expect(asks(unknown), path).to.deep.equal(shared);
+      expect(unknown, path)
+        .to.include('<title>Agent Marketplace</title>')
+        .and.not.match(/__[A-Z]|%3C/);
+    }
+  });
+
+  it('what a document asks for at once is what the page then takes', () =>
+    site.visit({}, async (page) => {
+      const asked: string[] = [];
+      page.on('request', (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search));
+      const { agent_id } = site.visitor.agent('csv-analyst');
+      await page.goto(`/agents/${agent_id}`);
+      await page.getByRole('tab', { name: 'Overview' }).waitFor();
+      for (const path of ['/trpc/auth.session', '/trpc/config.get', `/v1/agents/${agent_id}`])
+        expect(
+          asked.filter((other) => other === path),
+          path,
+        ).to.have.length(1);
+    }));
+
+  it('documents come in Brotli to those who take it, the same to others', async () => {
+    const small = await get('/keys', { accept: BROWSER, 'accept-encoding': 'br' });
+    const plain = await get('/keys');
+    expect([small.headers['content-encoding'], plain.headers['content-encoding']]).to.deep.equal(['br', undefined]);
+    const withoutNonce = (body: Buffer) => body.toString().replace(/style-nonce" content="[^"]+"/, '');
+    expect(withoutNonce(brotliDecompressSync(small.body))).to.equal(withoutNonce(plain.body));
+  });
+
+  it('a tab of an earlier build, whose parts are gone, is loaded anew', () =>
+    site.visit({ expected: /dynamically imported module/ }, async (page) => {
+      await page.goto(`/agents/${site.visitor.agent('csv-analyst').agent_id}`);
+      const code = page.getByRole('tab', { name: 'Code' });
+      await code.waitFor();
+      await page.route('**/assets/code-*.js', (route) => route.fulfill({ status: 404, body: 'gone' }), { times: 1 });
+      const reloaded = page.waitForEvent('domcontentloaded');
+      await code.click();
+      await reloaded;
+      await page.getByRole('region', { name: 'curl that calls csv-analyst' }).waitFor();
+    }));
 
   it('each answer has a nonce of its own', async () => {
     const nonceOf = ({ headers }: Plain) => /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1];

@@ -1,11 +1,20 @@
 /** The frame around every view: where one is, where one can go, who one is. */
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import icon from '../icon.svg';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
 
 export function Layout() {
   const { wallet, isAdmin } = useSession();
+  const nav = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
+  // On a phone the row is longer than the window.
+  useEffect(() => {
+    const row = nav.current;
+    const current = row?.querySelector<HTMLElement>('[aria-current]');
+    if (row && current) row.scrollLeft = current.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+  }, [path, wallet, isAdmin]);
   return (
     <>
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
@@ -14,12 +23,13 @@ export function Layout() {
       <header className="sticky top-0 z-30 border-b border-line bg-paper/90 backdrop-blur">
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
           <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
-            <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="28" height="28" />
+            <img src={icon} alt="" width="28" height="28" />
             <span className="max-sm:sr-only">Agent Marketplace</span>
           </Link>
           <nav
+            ref={nav}
             aria-label="Main"
-            className="order-last -mx-1 flex w-full gap-1 overflow-x-auto pb-2 md:order-none md:w-auto md:flex-1 md:pb-0"
+            className="max-md:goes-on relative order-last -mx-1 flex w-full gap-1 overflow-x-auto pb-2 md:order-none md:w-auto md:flex-1 md:pb-0"
           >
             <NavLink to="/">Agents</NavLink>
             <NavLink to="/verify" reload>
@@ -78,12 +88,16 @@ function NavLink({ to, reload = false, children }: { to: string; reload?: boolea
 
 const THEMES = { light: 'dark', dark: 'light' } as const;
 
+function currentTheme(): keyof typeof THEMES {
+  // Drawn ahead of time, for nobody yet.
+  if (typeof document === 'undefined') return 'light';
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === 'light' || chosen === 'dark') return chosen;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
 function ThemeButton() {
-  const [theme, setTheme] = useState<'light' | 'dark'>(
-    () =>
-      (document.documentElement.dataset.theme as 'light' | 'dark' | undefined) ??
-      (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'),
-  );
+  const [theme, setTheme] = useState(currentTheme);
   function change() {
     const next = THEMES[theme];
     document.documentElement.dataset.theme = next;

@@ -1,6 +1,6 @@
 /** Where something could not be read: why, and the way on. */
 import { useEffect } from 'react';
-import { MarketplaceError } from '../../sdk/client/answer.ts';
+import { MarketplaceError } from '../../sdk/client/error.ts';
 import { explain, queryClient } from '../service.ts';
 import { sessionQuery } from '../wallet/session.ts';
 import { Button, Note } from './ui.tsx';

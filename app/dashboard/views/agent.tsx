@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { MarketplaceError } from '../../sdk/client/answer.ts';
-import type { AgentFull } from '../../sdk/wire/wire.ts';
+import { MarketplaceError } from '../../sdk/client/error.ts';
+import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
 import { Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Status } from '../parts/values.tsx';
-import { explain, rest } from '../service.ts';
+import { agentQuery, explain, queryClient } from '../service.ts';
 import { Overview } from './agent/overview.tsx';
 
 const CodeTab = lazy(() => import('./agent/code.tsx'));
@@ -19,13 +19,10 @@ type Tab = 'about' | 'run' | 'code';
 
 export default function Agent() {
   const { agentId } = route.useParams();
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['agent', agentId],
-    queryFn: () => rest.getAgent(agentId),
-  });
+  const { data, error, isFetching, refetch } = useQuery(agentQuery(agentId));
   // What was read stays in view, however the next reading goes.
   if (data) return <Loaded key={agentId} agent={data} />;
-  if (!error) return <Loading />;
+  if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
     return (
       <Empty title="There is no such agent">
@@ -140,12 +137,23 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
   );
 }
 
-function Loading() {
+/** With what the catalogue has said of it already. */
+function Loading({ agentId }: { agentId: string }) {
+  const lists = queryClient.getQueriesData<AgentPage>({ queryKey: ['agents'] });
+  const known = lists.flatMap(([, page]) => page?.agents ?? []).find(({ agent_id }) => agent_id === agentId);
   return (
     <div aria-busy="true">
-      <Skeleton className="h-8 w-60" />
-      <Skeleton className="mt-3 h-5 w-96 max-w-full" />
-      <Skeleton className="mt-5 h-5 w-40" />
+      {known ? (
+        <PageHead title={known.name} about={known.tagline}>
+          <Skeleton className="h-10 w-60" />
+        </PageHead>
+      ) : (
+        <>
+          <Skeleton className="h-8 w-60" />
+          <Skeleton className="mt-3 mb-6 h-5 w-96 max-w-full" />
+        </>
+      )}
+      <Skeleton className="-mt-2 h-5 w-40" />
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
         {Array.from({ length: 4 }, (_, index) => (

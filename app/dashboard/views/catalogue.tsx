@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
 import { formatCount, shorten } from '../parts/values.tsx';
-import { explain, rest } from '../service.ts';
+import { agentsQuery, explain } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
 import { type CatalogueSearch, filtersOf, isFiltered, PAGE_SIZE } from './catalogueSearch.ts';
@@ -17,8 +17,7 @@ export default function Catalogue() {
   const navigate = route.useNavigate();
   const filters = filtersOf(search);
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
-    queryKey: ['agents', filters],
-    queryFn: () => rest.listAgents(filters),
+    ...agentsQuery(filters),
     placeholderData: keepPreviousData,
   });
   const change = useCallback(

@@ -1,6 +1,7 @@
 /** What the catalogue is filtered and sorted by, as its address has it: the API's own filters. */
 import type { AgentFilters } from '../../sdk/client/client.ts';
-import { AGENT_SORTS, type AgentsQuery } from '../../sdk/wire/queries.ts';
+import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
+import type { AgentsQuery } from '../../sdk/wire/queries.ts';
 
 export interface CatalogueSearch {
   q?: string;

@@ -24,12 +24,18 @@ const keysQuery = (wallet: string) =>
   });
 
 const TITLE = 'API keys';
-const ABOUT = "A key calls agents with this wallet's USDC, within limits that the chain enforces.";
+const ABOUT =
+  "A key lets a program call agents with this wallet's USDC, within limits that the chain enforces. Its value is shown " +
+  'once, when it is made; what it may spend you can change, and the key end, here and at any time.';
 
 export default function View() {
   const { wallet } = useSession();
   return (
-    <SignedIn title={TITLE} why="API keys belong to a wallet and spend its USDC, within limits that you sign.">
+    <SignedIn
+      title={TITLE}
+      about={ABOUT}
+      why="API keys belong to a wallet and spend its USDC, within limits that you sign."
+    >
       {wallet && <Keys key={wallet} wallet={wallet} />}
     </SignedIn>
   );

@@ -7,14 +7,20 @@ import type { Connected } from './wallets.ts';
 
 export type ChainModules = typeof import('./chainModules.ts');
 
+const breathe = () => new Promise((resolve) => setTimeout(resolve));
+
 let modules: Promise<ChainModules> | null = null;
 
 /** The library's wallet side, its program side and web3.js. */
 export function loadChainModules(): Promise<ChainModules> {
-  modules ??= import('./chainModules.ts').catch((error: unknown) => {
-    modules = null;
-    throw error;
-  });
+  // web3.js first and by itself: run at once with all else it would hold up a slow phone.
+  modules ??= import('./web3.ts')
+    .then(breathe)
+    .then(() => import('./chainModules.ts'))
+    .catch((error: unknown) => {
+      modules = null;
+      throw error;
+    });
   return modules;
 }
 

@@ -1,6 +1,5 @@
-/** What chain.ts loads at once. The first import makes what web3.js takes for given. */
-import './buffer.ts';
+/** What chain.ts loads. */
 
-export { Connection, PublicKey, Transaction, VersionedTransaction } from '@solana/web3.js';
 export * as program from '../../sdk/program/index.ts';
 export * from '../../sdk/wallet/index.ts';
+export { Connection, PublicKey, Transaction, VersionedTransaction } from './web3.ts';

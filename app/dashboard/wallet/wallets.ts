@@ -53,8 +53,18 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export const useWallets = (): readonly SolanaWallet[] => useSyncExternalStore(subscribe, () => usable);
-export const useConnected = (): Connected | null => useSyncExternalStore(subscribe, () => connected);
+export const useWallets = (): readonly SolanaWallet[] =>
+  useSyncExternalStore(
+    subscribe,
+    () => usable,
+    () => usable,
+  );
+export const useConnected = (): Connected | null =>
+  useSyncExternalStore(
+    subscribe,
+    () => connected,
+    () => connected,
+  );
 
 let stopWatching: () => void = () => undefined;
 

@@ -5,26 +5,42 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 import bs58 from 'bs58';
 import type { NextFunction, Request, Response } from 'express';
 import { isThisComputer } from '../access/clientAddress.ts';
+import type { PublicLimit } from '../access/publicLimit.ts';
+import { getAgent } from '../agents/catalog.ts';
 import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
 
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
 const YEAR_SECONDS = 31_536_000;
 
-/** Addresses of views; the page itself says what is at them. */
-const VIEWS = [
-  /^\/$/,
-  /^\/agents\/[^/]+$/,
-  /^\/verify$/,
-  /^\/keys$/,
-  /^\/executions(\/[^/]+)?$/,
-  /^\/disputes$/,
-  /^\/creator(\/[^/]+)?$/,
-  /^\/admin(\/disputes\/[^/]+)?$/,
+/** Addresses of views, and the document of each; the first that fits. */
+const VIEWS: [address: RegExp, document: string][] = [
+  [/^\/$/, 'catalogue'],
+  [/^\/agents\/[^/]+$/, 'agent'],
+  [/^\/verify$/, 'verify'],
+  [/^\/keys$/, 'keys'],
+  [/^\/executions$/, 'executions'],
+  [/^\/executions\/[^/]+$/, 'execution'],
+  [/^\/disputes$/, 'disputes'],
+  [/^\/creator$/, 'creator'],
+  [/^\/creator\/new$/, 'newListing'],
+  [/^\/creator\/[^/]+$/, 'listing'],
+  [/^\/admin$/, 'admin'],
+  [/^\/admin\/disputes\/[^/]+$/, 'adminDispute'],
 ];
+/** The catalogue narrowed by what is in its address, and the view of an agent of which nothing is known. */
+const SEARCH = 'search';
+const UNKNOWN_AGENT = 'unknownAgent';
+
+const TITLE = 'Agent Marketplace';
+/** Fast enough for each answer; the files are compressed harder, once. */
+const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 /** Where the visitor may name any node to verify by. */
 const VERIFY = '/verify';
@@ -45,27 +61,33 @@ interface File {
   brotli: Buffer | null;
 }
 
-type DashboardDeps = Pick<RelayDeps, 'config' | 'log'>;
+type DashboardDeps = Pick<RelayDeps, 'config' | 'log'> & Parameters<typeof getAgent>[0];
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
 
 /** Over the folder of the built page. Null where it has not been built, which the log says. */
-export function createDashboard(deps: DashboardDeps, folder: string): Handler | null {
-  const page = join(folder, 'index.html');
-  if (!existsSync(page)) {
+export function createDashboard(deps: DashboardDeps, folder: string, limit: PublicLimit): Handler | null {
+  if (!existsSync(join(folder, 'catalogue.html'))) {
     deps.log.warn('the dashboard is not built, so there is no page at /: npm run build:dashboard');
     return null;
   }
-  const html = readFileSync(page, 'utf8');
+  const documents = readDocuments(folder);
   const files = readFiles(folder);
   return (request, response, next) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead) next();
     else if (request.path === DEVELOPMENT_WALLETS) answerWallets(deps, request, response, next);
     else if (files.has(request.path)) answerFile(request, response, files.get(request.path)!);
-    else if (VIEWS.some((view) => view.test(request.path)) && request.accepts(['json', 'html']) === 'html')
-      answerPage(deps, html, request, response);
-    else next();
+    else {
+      const [, view] = VIEWS.find(([address]) => address.test(request.path)) ?? [];
+      if (view === undefined || request.accepts(['json', 'html']) !== 'html') next();
+      else answerPage(deps, documents, limit, view, request, response).catch(next);
+    }
   };
+}
+
+function readDocuments(folder: string): Map<string, string> {
+  const names = readdirSync(folder).filter((name) => extname(name) === '.html');
+  return new Map(names.map((name) => [basename(name, '.html'), readFileSync(join(folder, name), 'utf8')]));
 }
 
 /** All of them, by path: a few megabytes, so that the next build can take the folder's place at any time. */
@@ -98,10 +120,29 @@ function answerFile(request: Request, response: Response, { type, cache, bytes, 
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function answerPage({ config }: DashboardDeps, html: string, request: Request, response: Response): void {
+async function answerPage(
+  deps: DashboardDeps,
+  documents: Map<string, string>,
+  limit: PublicLimit,
+  view: string,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { config } = deps;
+  const agent = view === 'agent' ? await readHead(deps, limit, request) : null;
+  const document =
+    view === 'agent' && !agent ? UNKNOWN_AGENT : view === 'catalogue' && hasQuery(request) ? SEARCH : view;
   const nonce = randomBytes(16).toString('base64');
   const nodes = request.path === VERIFY ? ANY_NODE : new URL(config.publicRpcUrl).origin;
   const wallets = config.developmentWallets && isHere(request) ? DEVELOPMENT_WALLETS : '';
+  const html = fill(documents.get(document)!, {
+    __NONCE__: nonce,
+    __DEVELOPMENT_WALLETS__: wallets,
+    __TITLE__: agent ? `${agent.name} · ${TITLE}` : TITLE,
+    ...(agent && { __AGENT_ID__: agent.agent_id, __AGENT_NAME__: agent.name, __AGENT_TAGLINE__: agent.tagline }),
+  });
+  const isSmall = request.acceptsEncodings(['br', 'identity']) === 'br';
+  const body = isSmall ? await promisify(brotliCompress)(html, QUALITY) : Buffer.from(html);
   response.setHeader(
     'Content-Security-Policy',
     [
@@ -121,9 +162,33 @@ function answerPage({ config }: DashboardDeps, html: string, request: Request, r
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
   response.setHeader('Cache-Control', 'no-store');
-  response.setHeader('Vary', 'Accept');
+  response.setHeader('Vary', 'Accept, Accept-Encoding');
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  response.end(html.replace('__NONCE__', nonce).replace('__DEVELOPMENT_WALLETS__', wallets));
+  if (isSmall) response.setHeader('Content-Encoding', 'br');
+  response.setHeader('Content-Length', body.length);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** What an agent's document begins with. Null where there is none, or too much is asked for: the page then says so. */
+async function readHead(deps: DashboardDeps, limit: PublicLimit, request: Request) {
+  try {
+    await limit.admit(request);
+    return await getAgent(deps, request.path.slice('/agents/'.length));
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
+}
+
+const hasQuery = ({ url }: Request): boolean => url.includes('?');
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** In one go, so that nothing that a stranger wrote is taken for a place to fill. */
+function fill(html: string, values: Record<string, string>): string {
+  return html.replace(/__[A-Z]+(?:_[A-Z]+)*__/g, (place) =>
+    (values[place] ?? place).replace(/[&<>"']/g, (character) => ESCAPES[character]!),
+  );
 }
 
 /** The demo people's keypairs, for the page on this very computer and nobody else. */

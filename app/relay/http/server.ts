@@ -62,7 +62,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
-  const dashboard = deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder);
+  const dashboard = deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit);
   if (dashboard) app.use(dashboard);
   addRoutes(app, context, limit);
   app.use(async (request: Request) => {

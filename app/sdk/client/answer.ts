@@ -1,26 +1,9 @@
 /** Reading answers: by their schemas, and what is no success as a MarketplaceError. */
 import { z } from 'zod';
 import { ErrorBody } from '../wire/wire.ts';
+import { MarketplaceError } from './error.ts';
 
-/** An answer that is an error. `code` and `message` are the marketplace's own. */
-export class MarketplaceError extends Error {
-  override name = 'MarketplaceError';
-  constructor(
-    /** HTTP status. */
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly executionId: string | null,
-    /** X-Request-Id, for whoever looks into the logs. */
-    readonly requestId: string | null,
-    /** What the code's entry in errorCodes.ts says; null where there are none. */
-    readonly details: Record<string, unknown> | null = null,
-    /** When the service says that it is worth trying again. */
-    readonly retryAfterSeconds: number | null = null,
-  ) {
-    super(message);
-  }
-}
+export { MarketplaceError };
 
 /** The body of an error, also of one that this client does not know yet. */
 const ErrorAnswer = z.object({ error: z.object({ ...ErrorBody.shape.error.shape, code: z.string() }) });

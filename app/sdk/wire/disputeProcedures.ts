@@ -1,8 +1,11 @@
 /** Procedures of disputes: their evidence and reasons, whose hashes are on the chain, and the lists of them. */
 import { z } from 'zod';
+import { DISPUTE_OUTCOMES, type DisputeOutcome } from './choices.ts';
 import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 import { Receipt } from './receipt.ts';
 import { ExecutionFull } from './wire.ts';
+
+export { DISPUTE_OUTCOMES, type DisputeOutcome };
 
 /** Largest file of evidence, bytes, and the body that carries it in base64. */
 export const MAX_EVIDENCE_BYTES = 256 * 1024;
@@ -19,9 +22,6 @@ export const EVIDENCE_TYPES = [
   'application/octet-stream',
 ] as const;
 export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
-
-export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as const;
-export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 
 export const DisputeSummary = z.strictObject({
   execution_id: z.string(),

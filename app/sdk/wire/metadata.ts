@@ -4,21 +4,9 @@
  * is kept. Creators make it here, the relay checks it here.
  */
 import { z } from 'zod';
+import { STANDARD_TAGS, type StandardTag } from './choices.ts';
 
-/** The standard taxonomy in the order of the bits of a listing's tag_mask. */
-export const STANDARD_TAGS = [
-  'research',
-  'code',
-  'legal',
-  'finance',
-  'data',
-  'social',
-  'security',
-  'writing',
-  'sql',
-  'monitoring',
-] as const;
-export type StandardTag = (typeof STANDARD_TAGS)[number];
+export { STANDARD_TAGS, type StandardTag };
 
 /** Largest document, bytes. */
 export const MAX_METADATA_BYTES = 64 * 1024;

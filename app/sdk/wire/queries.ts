@@ -3,11 +3,9 @@
  * `.meta()` says of them is for the published document, where a number is a number.
  */
 import { z } from 'zod';
+import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus } from './choices.ts';
 
-export const EXECUTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'disputed'] as const;
-export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
-
-export const AGENT_SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
+export { EXECUTION_STATUSES, type ExecutionStatus };
 
 /** `what` and its range stand in the message, because whoever reads it sees only that. */
 function integerText(minimum: number, maximum: number) {

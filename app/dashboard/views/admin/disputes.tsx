@@ -2,7 +2,8 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { DISPUTE_OUTCOMES, type DisputeOutcome, type DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
+import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Empty, Select, Skeleton } from '../../parts/ui.tsx';

@@ -1,5 +1,5 @@
 /** Which part of the admin's page is shown, and of its lists what, as the address has it. */
-import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/disputeProcedures.ts';
+import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 
 export const ADMIN_TABS = ['state', 'disputes', 'creators', 'settings'] as const;
 export type AdminTab = (typeof ADMIN_TABS)[number];

@@ -1,8 +1,7 @@
 /** The catalogue's filters. Each change is a change of the address, so that it can be shared and gone back from. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
-import { STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
-import { AGENT_SORTS } from '../../../sdk/wire/queries.ts';
+import { AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
 import { Checkbox, cx, Select } from '../../parts/ui.tsx';
 import { rest } from '../../service.ts';
 import { type CatalogueSearch, tagsOf } from '../catalogueSearch.ts';

@@ -1,6 +1,6 @@
 /** What the list of executions is narrowed to; every change goes to the address. */
 import { useQuery } from '@tanstack/react-query';
-import { EXECUTION_STATUSES } from '../../../sdk/wire/queries.ts';
+import { EXECUTION_STATUSES } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Button, Input, Select } from '../../parts/ui.tsx';
 import { shorten } from '../../parts/values.tsx';

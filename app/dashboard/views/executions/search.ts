@@ -1,6 +1,6 @@
 /** The address of the list of executions: what it is narrowed to, and the filters of the API that this stands for. */
 import type { ExecutionFilters } from '../../../sdk/client/client.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/queries.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
 
 export interface ExecutionsSearch {
   status?: ExecutionStatus;

@@ -1,6 +1,6 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and each thing that it shows. Nothing goes on-chain. */
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { MarketplaceError } from '../../../sdk/client/answer.ts';
+import { MarketplaceError } from '../../../sdk/client/error.ts';
 import type { RequestIssue } from '../../../sdk/wire/errorCodes.ts';
 import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';

@@ -1,5 +1,5 @@
 /** Why something could not be run, and what to do about it, in words. */
-import { MarketplaceError } from '../../../../sdk/client/answer.ts';
+import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { ErrorDetails, RequestIssue } from '../../../../sdk/wire/errorCodes.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { formatAmount, shorten } from '../../../parts/values.tsx';

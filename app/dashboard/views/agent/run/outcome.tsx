@@ -30,7 +30,7 @@ export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
 
 /** Before the end: that it may be left alone, or why it has not begun. */
 function Pending({ run, onStart, onAgain }: OutcomeProps) {
-  const { error, executionId, opened, execution } = run;
+  const { error, executionId, opened, execution, isSilent, ask } = run;
   const isAtWork = execution?.status === 'running';
   if (error !== null && !isAtWork) {
     const { title, text, to, mayRepeat = false } = describeFailure(error);
@@ -64,6 +64,23 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
           )}
           {executionId && <ToExecution id={executionId} />}
         </div>
+      </div>
+    );
+  }
+  if (isSilent) {
+    return (
+      <div className="grid gap-4">
+        <Note tone="warn" title="What came of it is not known yet">
+          The marketplace has not answered for a while. It is asked again and again, and the same call never pays twice.
+        </Note>
+        {ask && (
+          <div className="flex flex-wrap gap-2">
+            <Button kind="primary" onClick={ask}>
+              Ask now
+            </Button>
+            {executionId && <ToExecution id={executionId} />}
+          </div>
+        )}
       </div>
     );
   }

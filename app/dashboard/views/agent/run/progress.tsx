@@ -71,9 +71,10 @@ const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
   opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
 
 function titleOf(run: RunState): string {
-  const { hasEnded, execution, answer } = run;
+  const { hasEnded, execution, answer, isSilent } = run;
   if (isRefused(run)) return 'Not run';
   if (isStalled(run)) return 'Not started';
+  if (isSilent) return 'Not known yet';
   if (!hasEnded) return 'Running';
   return execution?.status === 'completed' || answer ? 'Completed' : 'Not completed';
 }

@@ -2,12 +2,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { createClient, type ExecuteAnswer, type MarketplaceClient } from '../../../../sdk/client/client.ts';
+import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
 import { BASE_URL, rest } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
 
 const POLL_MS = 700;
+/** After so long without an answer a person is told that nothing is known. */
+const SILENCE_MS = 10_000;
 
 export interface Inputs {
   task: string;
@@ -48,7 +51,13 @@ export function useRun(agent: AgentFull) {
   const change = (part: Partial<Run>) => setRun((before) => before && { ...before, ...part });
 
   const id = run?.executionId ?? null;
-  const { data: execution = null } = useQuery({
+  const {
+    data: execution = null,
+    dataUpdatedAt,
+    error: refusal,
+    errorUpdatedAt,
+    refetch,
+  } = useQuery({
     queryKey: ['run', id],
     queryFn: () => (run?.client ?? rest).getExecution(id ?? ''),
     enabled: id !== null && (run?.client != null || wallet != null),
@@ -58,6 +67,10 @@ export function useRun(agent: AgentFull) {
     staleTime: 0,
   });
   const hasEnded = isEnded(execution) || run?.answer != null || (run?.error != null && isFinal(run.error));
+
+  // An error of the service's own is an answer as well.
+  const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
+  const isSilent = useSilence(run !== null && run.error === null && !hasEnded, heardAt);
 
   useEffect(() => {
     if (!hasEnded) return;
@@ -100,7 +113,7 @@ export function useRun(agent: AgentFull) {
   }
 
   return {
-    run: run && { ...run, execution, hasEnded },
+    run: run && { ...run, execution, hasEnded, isSilent, ask: id === null ? null : () => void refetch() },
     byKey,
     /** The price is in escrow by the wallet's own signature. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
@@ -110,6 +123,17 @@ export function useRun(agent: AgentFull) {
     again: () => change({ error: null, endedAt: null }),
     clear: () => setRun(null),
   };
+}
+
+/** Whether nothing has been heard since then for so long that it must be said. */
+function useSilence(isAwaited: boolean, heardAt: number): boolean {
+  const [silentSince, setSilentSince] = useState(0);
+  useEffect(() => {
+    if (!isAwaited) return;
+    const timer = setTimeout(() => setSilentSince(heardAt), heardAt + SILENCE_MS - Date.now());
+    return () => clearTimeout(timer);
+  }, [isAwaited, heardAt]);
+  return isAwaited && silentSince === heardAt;
 }
 
 function isEnded(execution: ExecutionNow | null | undefined): boolean {

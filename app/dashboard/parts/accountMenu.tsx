@@ -1,0 +1,36 @@
+/** Who is signed in, with which wallet, and the way out. */
+import { signOut } from '../wallet/session.ts';
+import type { Connected } from '../wallet/wallets.ts';
+import { Menu, MenuItem } from './menu.tsx';
+import { Badge } from './ui.tsx';
+import { shorten } from './values.tsx';
+
+interface AccountMenuProps {
+  wallet: string;
+  isAdmin: boolean;
+  connected: Connected | null;
+  environment: string | undefined;
+}
+
+export default function AccountMenu({ wallet, isAdmin, connected, environment }: AccountMenuProps) {
+  return (
+    <Menu
+      button={
+        <>
+          <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
+          <span className="font-mono text-[0.8125rem]">{shorten(wallet)}</span>
+          {isAdmin && <Badge tone="accent">admin</Badge>}
+        </>
+      }
+      head={
+        <>
+          {connected ? `Signs with ${connected.wallet.name}` : 'Signed in; the wallet is not connected'}
+          {environment && ` · ${environment} network`}
+        </>
+      }
+    >
+      <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>Copy address</MenuItem>
+      <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,58 @@
+/** The wallets of this browser, and the sign-in with one of them. */
+import { useState } from 'react';
+import { explain } from '../service.ts';
+import { signIn } from '../wallet/session.ts';
+import { type SolanaWallet, useWallets } from '../wallet/wallets.ts';
+import { Dialog } from './dialog.tsx';
+import { Button, Empty, Note } from './ui.tsx';
+
+export default function ConnectDialog({ open, onOpenChange }: { open: boolean; onOpenChange(open: boolean): void }) {
+  const wallets = useWallets();
+  const [pending, setPending] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
+
+  async function choose(wallet: SolanaWallet) {
+    setPending(wallet.name);
+    setError(null);
+    try {
+      await signIn(wallet);
+      onOpenChange(false);
+    } catch (reason) {
+      setError(explain(reason));
+    } finally {
+      setPending(null);
+    }
+  }
+
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Sign in with a wallet"
+      about="You sign a message that proves the wallet is yours. It is no transaction and spends nothing."
+    >
+      <ul className="grid gap-2">
+        {wallets.map((wallet) => (
+          <li key={wallet.name}>
+            <Button className="w-full justify-start" busy={pending === wallet.name} onClick={() => choose(wallet)}>
+              <img src={wallet.icon} alt="" className="size-5 rounded" />
+              {wallet.name}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {wallets.length === 0 && (
+        <Empty title="This browser has no Solana wallet">
+          Install one that follows the Wallet Standard, such as Phantom, Solflare or Backpack, and reload this page.
+        </Empty>
+      )}
+      {error && (
+        <div className="mt-4">
+          <Note tone="bad" title="Not signed in">
+            {error}
+          </Note>
+        </div>
+      )}
+    </Dialog>
+  );
+}

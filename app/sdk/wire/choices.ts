@@ -1,0 +1,27 @@
+/**
+ * The words that fields and filters choose from. Apart from the schemas, so that a page can read its address before it has
+ * loaded them.
+ */
+
+/** The standard taxonomy in the order of the bits of a listing's tag_mask. */
+export const STANDARD_TAGS = [
+  'research',
+  'code',
+  'legal',
+  'finance',
+  'data',
+  'social',
+  'security',
+  'writing',
+  'sql',
+  'monitoring',
+] as const;
+export type StandardTag = (typeof STANDARD_TAGS)[number];
+
+export const EXECUTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'disputed'] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+export const AGENT_SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
+
+export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as const;
+export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
