@@ -2,9 +2,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { PublicKey } from '@solana/web3.js';
+import { createApproveInstruction, getAccount } from '@solana/spl-token';
+import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { readKeypair } from '../../app/cli/wallet.ts';
+import { findSpender } from '../../app/sdk/program/addresses.ts';
 import { untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
@@ -114,6 +117,39 @@ describe('the caller', function () {
       const shown = page.locator('section').filter({ hasText: executionId });
       await shown.getByText('kept by the marketplace, for the admin').waitFor();
       await shown.locator(`[title*="${hash}"]`).waitFor();
+    }));
+
+  it('is told that another program has taken the keys’ allowance, and gives it back', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      const { demo, usdcOf, balances } = site.visitor;
+      const { wallet, keypair_path } = demo.callers[1]!;
+      const owner = readKeypair(keypair_path, "the caller's keypair");
+      const other = Keypair.generate().publicKey;
+      const connection = new Connection(demo.rpc_url, { wsEndpoint: demo.ws_url, commitment: 'confirmed' });
+      const before = await balances();
+      const approve = createApproveInstruction(usdcOf(wallet), other, owner.publicKey, 3_000_000n);
+      await sendAndConfirmTransaction(connection, new Transaction().add(approve), [owner]);
+
+      await page.goto('/keys');
+      const warning = page.getByText("Another program has taken your keys' allowance");
+      await warning.waitFor();
+      await page.locator(`[title*="${other.toBase58()}"]`).first().waitFor();
+      await page.getByRole('button', { name: 'Give it back to the keys' }).click();
+      await dialog(page).getByText('taken by another program').waitFor();
+      const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
+      expect(await sign.isDisabled()).to.equal(true);
+      await dialog(page).getByLabel('Take the place of the present delegate').check();
+      await dialog(page).getByLabel('Allowance, USDC').fill('7');
+      await sign.click();
+      await dialog(page).waitFor({ state: 'detached' });
+      await warning.waitFor({ state: 'detached' });
+      const { delegate, delegatedAmount } = await getAccount(connection, usdcOf(wallet));
+      expect([delegate?.toBase58(), delegatedAmount]).to.deep.equal([
+        findSpender(owner.publicKey).toBase58(),
+        7_000_000n,
+      ]);
+      // Who may spend it has changed, and whose it is has not.
+      expect(await balances()).to.deep.equal(before);
     }));
 
   it('is shown nobody else’s executions', () =>

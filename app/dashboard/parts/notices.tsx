@@ -1,7 +1,13 @@
 /** The notices that are shown now, in the corner of the window. */
 import { Toast } from 'radix-ui';
-import type { Notice } from './toasts.tsx';
+import type { ReactNode } from 'react';
 import { buttonStyle } from './ui.tsx';
+
+export interface Notice {
+  id: number;
+  title: string;
+  about?: ReactNode;
+}
 
 export default function Notices({ notices, onDismiss }: { notices: Notice[]; onDismiss(id: number): void }) {
   return (

@@ -1,13 +1,8 @@
 /** Short notices that something is done; errors stay where they happened instead. */
 import { createContext, lazy, type ReactNode, Suspense, useCallback, useContext, useState } from 'react';
+import type { Notice } from './notices.tsx';
 
 const Notices = lazy(() => import('./notices.tsx'));
-
-export interface Notice {
-  id: number;
-  title: string;
-  about?: ReactNode;
-}
 
 const Context = createContext<(title: string, about?: ReactNode) => void>(() => undefined);
 
