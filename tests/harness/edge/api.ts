@@ -63,7 +63,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
   const { index, ledger, views } = tables;
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
   const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });
-  const log = pino({ level: 'silent' });
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const keyUse = createKeyUse(ledger.db, log);
   const state = {
     nowMs: EPOCH * 1000,
