@@ -7,6 +7,7 @@ import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
 import { benchDashboard, type DashboardFigures, SCORE_GOAL, SCRIPT_GOAL_KB } from './dashboard.ts';
+import { benchIndex, describeIndex } from './indexing.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
@@ -16,7 +17,7 @@ import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'dashboard'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'dashboard', 'index'] as const;
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 const spread = (value: Percentiles): string => `${round(value.p50)} / ${round(value.p99)}`;
@@ -56,8 +57,9 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
     : null;
   const neighbours = isWanted('neighbours') ? await benchNeighbours(report) : null;
   const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
+  const index = isWanted('index') ? await benchIndex(quick, report) : null;
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours, dashboard }, null, 2));
+    console.log(JSON.stringify({ machine, program, own, relay, neighbours, dashboard, index }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
@@ -66,6 +68,7 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
   if (relay) console.log(`${describeRelay(relay)}\n`);
   if (neighbours) console.log(`${describeNeighbours(neighbours)}\n`);
   if (dashboard) console.log(describeDashboard(dashboard));
+  if (index) console.log(`${describeIndex(index)}\n`);
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;

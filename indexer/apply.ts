@@ -1,28 +1,25 @@
 /**
- * Writes a page of transactions in one database transaction: raw events, derived rows, cursor. Applying a transaction
- * again changes nothing. A transaction that cannot be applied fails the whole page and names its signature.
+ * Writes a page of transactions in one database transaction: raw events, derived rows, figures, cursor, and how to take them
+ * back. The rows that the page is about are read first, changed in memory in the order of the chain, and written once; the
+ * larger the page, the less each transaction costs. Applying a transaction again changes nothing. A transaction that cannot
+ * be applied fails the whole page and names its signature.
  */
-import { PublicKey } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
-import type { Kysely, Transaction } from 'kysely';
-import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
-import type { AccountRows } from './accounts.ts';
+import { type Kysely, sql } from 'kysely';
+import { readRows, writeRows } from '../app/database/bulk.ts';
+import type { ChainTransaction } from './chainTransaction.ts';
+import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';
+import { load, loadWhole } from './load.ts';
+import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
-import type { IndexDatabase } from './tables.ts';
-import { forgetPositions, forgetUnread, MissingRow } from './write.ts';
+import type { EventlessRow, EventRow, IndexDatabase } from './tables.ts';
+import { raiseFloor, saveUndo } from './undo.ts';
+import { Unit } from './unit.ts';
+import { forgetPositions, MissingRow } from './write.ts';
 
-/** One transaction of the chain as it is to be written. `failed` ones changed nothing but move the cursor. */
-export interface ChainTransaction {
-  signature: string;
-  slot: bigint;
-  content:
-    | { kind: 'failed' }
-    /** With the snapshot where the events are about accounts that no transaction before this one made. */
-    | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: AccountRows }
-    /** With the events that the program carried in calls to itself, which need no log. */
-    | { kind: 'accounts'; snapshot: AccountRows; carried: MarketplaceEvent[] };
-}
+export type { ChainTransaction } from './chainTransaction.ts';
+export { forgetUndo, rollbackTo } from './undo.ts';
 
 /** A transaction whose content this version cannot write: going on would lose it, so the indexer stops. */
 export class ApplyError extends Error {
@@ -46,92 +43,193 @@ export class SnapshotNeeded extends Error {
   }
 }
 
-/** Applies new transactions in the order given, which must be the chain's. Throws ApplyError or SnapshotNeeded. */
-export async function applyPage(db: Kysely<IndexDatabase>, page: readonly ChainTransaction[]): Promise<void> {
-  const last = page.at(-1);
-  if (!last) return;
-  await db.transaction().execute(async (transaction) => {
-    for (const item of page) await applyTransaction(transaction, item, 'new');
-    const cursor = { id: 1n, signature: last.signature, slot: last.slot };
-    await transaction
-      .insertInto('cursor')
-      .values(cursor)
-      .onConflict((c) => c.column('id').doUpdateSet(cursor))
-      .execute();
-  });
+/**
+ * Applies new transactions in the order given, which must be the chain's. What changes above `finalizedSlot` can be taken
+ * back (`rollbackTo`). Throws ApplyError or SnapshotNeeded; the tables are as before then.
+ */
+export async function applyPage(
+  db: Kysely<IndexDatabase>,
+  page: readonly ChainTransaction[],
+  finalizedSlot: bigint,
+): Promise<void> {
+  await applyWhole(db, page, (transaction, items) => applyNew(transaction, items, finalizedSlot));
 }
 
 /**
  * Applies every transaction since a gap, in the order of the chain, those that are known too: what they said of an account
- * that was not there then, and the order of the slot's executions, come right with it. Throws as `applyPage` does.
+ * that was not there then, and the order of the slot's executions, come right with it. None of what is in the tables can be
+ * taken back afterwards. Throws as `applyPage` does.
  */
 export async function applyAgain(db: Kysely<IndexDatabase>, sinceGap: readonly ChainTransaction[]): Promise<void> {
-  const first = sinceGap[0];
-  if (!first) return;
-  await db.transaction().execute(async (transaction) => {
-    await forgetPositions(transaction, first.slot);
-    for (const item of sinceGap) await applyTransaction(transaction, item, 'again');
-    await forgetUnread(transaction);
-  });
+  await applyWhole(db, sinceGap, applyOld);
 }
+
+type Db = Kysely<IndexDatabase>;
+type ApplyItems = (db: Db, items: readonly ChainTransaction[]) => Promise<void>;
+
+/** In one database transaction; where it fails in a way that names nobody, once more one by one to find out whose fault it is. */
+async function applyWhole(db: Db, page: readonly ChainTransaction[], apply: ApplyItems): Promise<void> {
+  if (page.length === 0) return;
+  try {
+    await db.transaction().execute((transaction) => apply(transaction, page));
+  } catch (error) {
+    if (isTemporary(error) || isNamed(error)) throw error;
+    await db.transaction().execute(async (transaction) => {
+      for (const item of page) {
+        await apply(transaction, [item]).catch((cause) => {
+          throw isTemporary(cause) || isNamed(cause) ? cause : new ApplyError(item.signature, cause);
+        });
+      }
+    });
+  }
+}
+
+const isNamed = (error: unknown) => error instanceof ApplyError || error instanceof SnapshotNeeded;
 
 /** The file was busy or the disk full: no fault of the transaction's, so it may be tried again. */
 function isTemporary(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/.test(error.code);
 }
 
-type Db = Transaction<IndexDatabase>;
-
-async function applyTransaction(db: Db, item: ChainTransaction, times: 'new' | 'again'): Promise<void> {
-  try {
-    await applyContent(db, item, times);
-  } catch (error) {
-    if (isTemporary(error)) throw error;
-    const { kind } = item.content;
-    throw error instanceof MissingRow && kind === 'events'
-      ? new SnapshotNeeded(item.signature, error)
-      : new ApplyError(item.signature, error);
-  }
+async function applyNew(db: Db, page: readonly ChainTransaction[], finalizedSlot: bigint): Promise<void> {
+  const unit = new Unit(finalizedSlot);
+  await loadWhole(db, unit, 'cursor');
+  const known = await readKnown(db, page);
+  await load(db, unit, page);
+  const raw = foldPage(unit, page, known);
+  await saveRaw(db, raw);
+  await save(db, unit);
+  await saveUndo(db, unit);
+  const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
+  await raiseFloor(db, finalized);
 }
 
-async function applyContent(db: Db, item: ChainTransaction, times: 'new' | 'again'): Promise<void> {
-  const { signature, slot, content } = item;
-  if (content.kind === 'failed') return;
-  if (content.snapshot) await writeSnapshot(db, content.snapshot, { signature, slot });
-  if (content.kind === 'accounts' || content.events.length === 0) {
-    const known = db.insertInto('eventless_transactions').values({ signature, slot });
-    await known.onConflict((c) => c.doNothing()).execute();
-    const carried = content.kind === 'accounts' ? content.carried : [];
-    for (const event of carried) await passOverGone(db, slot, () => handleEvent(db, event, { signature, slot }));
-  } else {
-    for (const [index, event] of content.events.entries()) {
-      const row = { signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) };
-      const inserted = await db
-        .insertInto('events')
-        .values(row)
-        .onConflict((c) => c.doNothing())
-        .executeTakeFirst();
-      if (!inserted.numInsertedOrUpdatedRows && times === 'new') continue;
-      const handle = () => handleEvent(db, event, { signature, slot });
-      await (content.snapshot ? passOverGone(db, slot, handle) : handle());
+async function applyOld(db: Db, sinceGap: readonly ChainTransaction[]): Promise<void> {
+  const first = sinceGap[0]!.slot;
+  const unit = new Unit(sinceGap.at(-1)!.slot);
+  await loadWhole(db, unit, 'cursor');
+  const cursor = unit.rows.cursor.any();
+  const known = await readKnown(db, sinceGap);
+  await load(db, unit, sinceGap);
+  const placed = await db.selectFrom('executions').selectAll().where('opened_slot', '>=', first).execute();
+  unit.rows.executions.load(
+    placed,
+    placed.map(({ record }) => record),
+  );
+  forgetPositions(unit, placed);
+  unit.opened.clear();
+  const raw = foldPage(unit, sinceGap, known, 'again');
+  if (cursor) unit.rows.cursor.put(cursor);
+  await saveRaw(db, raw);
+  await save(db, unit);
+  // Accounts of which there is a row by now are not unread any more.
+  await sql`DELETE FROM unread_accounts WHERE address IN (SELECT record FROM executions)
+    OR address IN (SELECT grant_address FROM grants) OR address IN (SELECT listing FROM listings)
+    OR address IN (SELECT dispute FROM disputes) OR address IN (SELECT config FROM configs)
+    OR address IN (SELECT archive FROM archives)`.execute(db);
+  // The images show rows as they were without the gap.
+  await db.deleteFrom('undo').execute();
+  await raiseFloor(db, cursor?.slot ?? first);
+}
+
+/** What goes into the tables beside the rows. */
+interface Raw {
+  events: EventRow[];
+  eventless: EventlessRow[];
+}
+
+const idOf = (signature: string, index: bigint | number) => `${signature} ${index}`;
+/** An eventless transaction's place. */
+const NO_EVENT = -1;
+
+/** Folds the page into the unit of work, transaction by transaction. `known` are the events that are in the tables already. */
+function foldPage(
+  unit: Unit,
+  page: readonly ChainTransaction[],
+  known: Set<string>,
+  times: 'new' | 'again' = 'new',
+): Raw {
+  const raw: Raw = { events: [], eventless: [] };
+  for (const item of page) {
+    unit.slot = item.slot;
+    try {
+      foldTransaction(unit, item, raw, known, times);
+    } catch (error) {
+      throw error instanceof MissingRow && item.content.kind === 'events'
+        ? new SnapshotNeeded(item.signature, error)
+        : new ApplyError(item.signature, error);
     }
+    unit.rows.cursor.put({ id: 1n, signature: item.signature, slot: item.slot });
+  }
+  return raw;
+}
+
+function foldTransaction(
+  unit: Unit,
+  { signature, slot, content }: ChainTransaction,
+  raw: Raw,
+  known: Set<string>,
+  times: 'new' | 'again',
+): void {
+  if (content.kind === 'failed') return;
+  const at = { signature, slot };
+  const isNew = (index: number): boolean => {
+    const id = idOf(signature, index);
+    if (known.has(id)) return false;
+    known.add(id);
+    return true;
+  };
+  if (content.snapshot) writeSnapshot(unit, content.snapshot, at);
+  if (content.kind === 'accounts' || content.events.length === 0) {
+    if (isNew(NO_EVENT)) raw.eventless.push({ signature, slot });
+    const carried = content.kind === 'accounts' ? content.carried : [];
+    for (const event of carried) passOverGone(unit, slot, () => handleEvent(unit, event, at));
+    return;
+  }
+  for (const [index, event] of content.events.entries()) {
+    if (isNew(index)) {
+      raw.events.push({ signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) });
+    } else if (times === 'new') continue;
+    if (content.snapshot) passOverGone(unit, slot, () => handleEvent(unit, event, at));
+    else handleEvent(unit, event, at);
   }
 }
 
-/** An event's fields as JSON: keys base58, bytes hex, 64-bit integers decimal text. */
-function eventJson(event: MarketplaceEvent): string {
-  return JSON.stringify(plainFields(event.data));
+/** Which events of these transactions, and which transactions without events, are in the tables. */
+async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set<string>> {
+  const known = new Set<string>();
+  const slots = new Set<bigint>();
+  const reached = await lastSlot(db);
+  for (const { slot } of page) if (slot <= reached) slots.add(slot);
+  const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
+  for (const { signature, event_index } of events) known.add(idOf(signature, event_index));
+  const eventless = await readRows<EventlessRow, IndexDatabase>(
+    db,
+    'eventless_transactions',
+    ['signature'],
+    'slot',
+    slots,
+  );
+  for (const { signature } of eventless) known.add(idOf(signature, NO_EVENT));
+  return known;
 }
 
-function plainFields(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plain(value)]));
+/** Nothing of a later slot is in the tables, which saves looking for it. */
+async function lastSlot(db: Db): Promise<bigint> {
+  const of = (table: 'events' | 'eventless_transactions') =>
+    db
+      .selectFrom(table)
+      .select(({ fn }) => fn.max<bigint | null>('slot').as('slot'))
+      .executeTakeFirst();
+  const [events, eventless] = [(await of('events'))?.slot ?? -1n, (await of('eventless_transactions'))?.slot ?? -1n];
+  return events > eventless ? events : eventless;
 }
 
-function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (value instanceof PublicKey) return value.toBase58();
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value === 'object' && value !== null) return plainFields(value);
-  return value;
+const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
+
+async function saveRaw(db: Db, { events, eventless }: Raw): Promise<void> {
+  const rows = events.map((row) => EVENT_COLUMNS.map((column) => row[column]));
+  await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, rows);
+  const names = eventless.map(({ signature, slot }) => [signature, slot]);
+  await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, names);
 }

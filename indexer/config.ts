@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { describeSettings, readSettings } from '../app/process/settings.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../app/solana/helius.ts';
+import { nodesOf, urls } from '../app/solana/nodes.ts';
 
 const settings = z.object({
-  SOLANA_RPC_URL: z.url().default('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),
-  SOLANA_WS_URL: z.url().default('ws://127.0.0.1:8900').describe('WebSocket address of the same node'),
+  SOLANA_RPC_URL: urls('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),
+  SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe('WebSocket address of the same node'),
   HELIUS_API_KEY: z
     .string()
     .min(1)
@@ -20,6 +21,7 @@ const settings = z.object({
 });
 
 export interface IndexerConfig {
+  /** Of one node, or of several with commas between: the next is asked where one fails. */
   rpcUrl: string;
   wsUrl: string;
   /** Null: the node is a plain one. */
@@ -34,7 +36,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): IndexerConfig {
   const env = readSettings(settings, environment);
   const helius = readHelius(env);
   return {
-    ...(helius ? heliusUrls(helius) : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: env.SOLANA_WS_URL }),
+    ...(helius
+      ? heliusUrls(helius)
+      : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: nodesOf(env.SOLANA_RPC_URL, env.SOLANA_WS_URL)[0].wsUrl }),
     helius,
     path: env.INDEX_DB ?? join(env.DATA_DIR, 'index.db'),
     logLevel: env.LOG_LEVEL,

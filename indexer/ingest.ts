@@ -47,7 +47,7 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
   const head = unfinished.reduce((least, { slot }) => (slot <= least ? BigInt(slot) - 1n : least), confirmed);
   for (let end = fresh.length; end > 0; end -= APPLY_PAGE) {
     const oldestFirst = fresh.slice(Math.max(0, end - APPLY_PAGE), end).reverse();
-    await applyWithSnapshots(deps, await readTransactions(deps, oldestFirst), applyPage);
+    await applyWithSnapshots(deps, await readTransactions(deps, oldestFirst), applyForGood);
     for (const { signature } of oldestFirst) deps.notices.done(signature);
   }
   const progress = { id: 1n, slot: head, checked_at: BigInt(Date.now()) };
@@ -59,12 +59,16 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
   return head;
 }
 
+/** As if nothing could be dropped any more. */
+const applyForGood = (db: Kysely<IndexDatabase>, page: ChainTransaction[]) =>
+  applyPage(db, page, page.at(-1)?.slot ?? 0n);
+
 /** Fills an empty index in the order of the chain. Where it breaks off, the passes go on from what was applied. */
 async function backfill(deps: IngestDeps, history: History): Promise<void> {
   for await (const page of history(deps.programId.toBase58())) {
     const transactions: ChainTransaction[] = [];
     for (const { logs, ...info } of page) transactions.push(await readTransaction(deps, info, logs));
-    await applyWithSnapshots(deps, transactions, applyPage);
+    await applyWithSnapshots(deps, transactions, applyForGood);
   }
 }
 
@@ -72,7 +76,7 @@ async function backfill(deps: IngestDeps, history: History): Promise<void> {
 export async function applyWithSnapshots(
   deps: IngestDeps,
   transactions: ChainTransaction[],
-  apply: typeof applyPage,
+  apply: (db: Kysely<IndexDatabase>, transactions: ChainTransaction[]) => Promise<void>,
 ): Promise<void> {
   for (;;) {
     try {

@@ -90,9 +90,11 @@ async function readKnown({ db }: IngestDeps, listed: readonly ConfirmedSignature
   const known = new Set<string>();
   for (let start = 0; start < listed.length; start += NAMES_PER_QUERY) {
     const names = listed.slice(start, start + NAMES_PER_QUERY).map(({ signature }) => signature);
-    const events = db.selectFrom('events').select('signature').where('signature', 'in', names);
-    const others = db.selectFrom('eventless_transactions').select('signature').where('signature', 'in', names);
-    for (const { signature } of await events.union(others).execute()) known.add(signature);
+    const from = BigInt(listed[start]!.slot);
+    const events = db.selectFrom('events').select('signature').where('slot', '>=', from);
+    const others = db.selectFrom('eventless_transactions').select('signature').where('slot', '>=', from);
+    const found = events.where('signature', 'in', names).union(others.where('signature', 'in', names));
+    for (const { signature } of await found.execute()) known.add(signature);
   }
   return known;
 }

@@ -1,39 +1,31 @@
 /** Writes what was read of a transaction's accounts, and what its instructions did to those that are gone by now. */
-import type { Transaction } from 'kysely';
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import type { AccountRows, GoneAccount } from './accounts.ts';
 import { hex, optionalHex } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import { settledAmounts } from './rows.ts';
-import type { ExecutionRow, IndexDatabase } from './tables.ts';
+import type { ExecutionRow } from './tables.ts';
+import type { Unit } from './unit.ts';
 import {
-  changeDispute,
-  changeExecution,
-  changeGrant,
+  changeRow,
   endExecution,
   MissingRow,
   tellUnread,
-  writeArchive,
-  writeConfig,
-  writeCreator,
   writeDispute,
   writeExecution,
-  writeGrant,
-  writeListing,
+  writeRow,
   writeUnread,
 } from './write.ts';
 
-type Db = Transaction<IndexDatabase>;
 /** The reason of a record's refund, at this time; null where the transaction refunded nothing of it. */
 type ReasonOf = (record: string, refundedAt: bigint, refundAt: bigint) => bigint | null;
 
 const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
 
-export async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position): Promise<void> {
+export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): void {
   // The relays as they were known before this snapshot, which may be from a later time.
-  const known = await db.selectFrom('configs').select('relay_authorities').executeTakeFirst();
-  const relays = known?.relay_authorities ?? snapshot.configs[0]?.relay_authorities ?? '';
+  const relays = unit.rows.configs.any()?.relay_authorities ?? snapshot.configs[0]?.relay_authorities ?? '';
   const reasonOf: ReasonOf = (record, refundedAt, refundAt) => {
     const refund = snapshot.refunds.find((candidate) => candidate.record === record);
     if (!refund) return null;
@@ -41,78 +33,86 @@ export async function writeSnapshot(db: Db, snapshot: AccountRows, at: Position)
     // refund is an expiry.
     return relays.includes(`"${refund.authority}"`) || refundedAt < refundAt ? refund.reason : EXPIRED;
   };
-  for (const row of snapshot.configs) await writeConfig(db, row);
-  for (const row of snapshot.creators) await writeCreator(db, row);
-  for (const row of snapshot.listings) await writeListing(db, row);
-  for (const row of snapshot.grants) await writeGrant(db, row);
+  for (const row of snapshot.configs) writeRow(unit, 'configs', row);
+  for (const row of snapshot.creators) writeRow(unit, 'creators', row);
+  for (const row of snapshot.listings) writeRow(unit, 'listings', row);
+  for (const row of snapshot.grants) writeRow(unit, 'grants', row);
   for (const row of snapshot.executions) {
     const refundedAt = row.status === 'refunded' ? row.settled_at : null;
     const reason = refundedAt === null ? null : reasonOf(row.record, refundedAt, row.refund_at);
-    await writeExecution(db, { ...row, reason });
+    writeExecution(unit, { ...row, reason });
   }
   for (const row of snapshot.disputes) {
-    const executionId = await executionOf(db, row.record);
-    if (executionId !== null) await writeDispute(db, { ...row, execution_id: executionId });
-    else await writeUnread(db, { address: row.dispute, slot: row.slot });
+    const executionId = executionOf(unit, row.record);
+    if (executionId !== null) writeDispute(unit, { ...row, execution_id: executionId });
+    else writeUnread(unit, { address: row.dispute, slot: row.slot });
   }
-  for (const row of snapshot.archives) await writeArchive(db, row);
-  for (const gone of snapshot.gone) await passOverGone(db, at.slot, () => writeGone(db, gone, at, reasonOf));
+  for (const row of snapshot.archives) writeRow(unit, 'archives', row);
+  for (const gone of snapshot.gone) passOverGone(unit, at.slot, () => writeGone(unit, gone, at, reasonOf));
 }
 
 /** Once the accounts have been read, one without a row is gone: nothing is left to make a row of. */
-export async function passOverGone(db: Db, slot: bigint, write: () => Promise<void>): Promise<void> {
+export function passOverGone(unit: Unit, slot: bigint, write: () => void): void {
   for (;;) {
     try {
-      return await write();
+      write();
+      return;
     } catch (error) {
       if (!(error instanceof MissingRow)) throw error;
-      await writeUnread(db, { address: error.address, slot });
+      writeUnread(unit, { address: error.address, slot });
     }
   }
 }
 
 /** What an instruction did to an account that cannot be read any more, as far as the instruction itself tells. */
-function writeGone(db: Db, gone: GoneAccount, at: Position, reasonOf: ReasonOf): Promise<void> {
-  if (gone.kind === 'grant') return writeGoneGrant(db, gone, at);
-  return gone.kind === 'record' ? writeGoneRecord(db, gone, at, reasonOf) : writeGoneDispute(db, gone, at);
+function writeGone(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {
+  if (gone.kind === 'grant') writeGoneGrant(unit, gone, at);
+  else if (gone.kind === 'record') writeGoneRecord(unit, gone, at, reasonOf);
+  else writeGoneDispute(unit, gone, at);
 }
 
-async function writeGoneGrant(db: Db, { instruction, address }: GoneAccount, { slot }: Position): Promise<void> {
-  if (instruction === 'close_grant') await changeGrant(db, address, { revoked: 1n, closed: 1n, slot });
-  else await writeUnread(db, { address, slot });
+function writeGoneGrant(unit: Unit, { instruction, address }: GoneAccount, { slot }: Position): void {
+  if (instruction === 'close_grant') changeRow(unit, 'grants', address, { revoked: 1n, closed: 1n, slot });
+  else writeUnread(unit, { address, slot });
 }
 
-async function writeGoneRecord(db: Db, gone: GoneAccount, at: Position, reasonOf: ReasonOf): Promise<void> {
+function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {
   const { instruction, address, args, time } = gone;
   const { slot } = at;
-  const known = await db.selectFrom('executions').selectAll().where('record', '=', address).executeTakeFirst();
+  const known = unit.rows.executions.get(address);
   const openedAt = known?.opened_at ?? 0n;
   // A slot's time may be a second off the clock that the program read.
   const settledAt = time > openedAt ? time : openedAt;
   switch (instruction) {
     case 'settle_execution':
-      return endExecution(db, address, at, null, {
+      endExecution(unit, address, at, null, {
         status: 'completed',
         result_hash: hex(args.resultHash as Uint8Array),
         execution_time_ms: BigInt(args.executionTimeMs as number),
         settled_at: settledAt,
         ...(known && settledAmounts(known.price, known.fee_bps)),
       });
+      break;
     case 'refund_execution': {
       const reason = reasonOf(address, settledAt, known?.refund_at ?? 0n);
-      return endExecution(db, address, at, reason, { status: 'refunded', settled_at: settledAt });
+      endExecution(unit, address, at, reason, { status: 'refunded', settled_at: settledAt });
+      break;
     }
     case 'open_dispute':
-      return changeExecution(db, address, { status: 'disputed', dispute_count: 1n, slot });
+      changeRow(unit, 'executions', address, { status: 'disputed', dispute_count: 1n, slot });
+      break;
     case 'resolve_dispute':
-      return changeExecution(db, address, { status: args.upheld ? 'dispute_upheld' : 'completed', slot });
+      changeRow(unit, 'executions', address, { status: args.upheld ? 'dispute_upheld' : 'completed', slot });
+      break;
     case 'lapse_dispute':
-      return changeExecution(db, address, { status: 'completed', slot });
+      changeRow(unit, 'executions', address, { status: 'completed', slot });
+      break;
     case 'close_execution':
-      return changeExecution(db, address, { closed: 1n, slot });
+      changeRow(unit, 'executions', address, { closed: 1n, slot });
+      break;
     default:
-      await writeUnread(db, { address, slot });
-      return tellUnread(db, address, {
+      writeUnread(unit, { address, slot });
+      tellUnread(unit, address, {
         execution_id: formatUuid(args.executionId as Uint8Array),
         open_signature: at.signature,
         opened_slot: slot,
@@ -121,19 +121,22 @@ async function writeGoneRecord(db: Db, gone: GoneAccount, at: Position, reasonOf
 }
 
 /** A dispute that is gone owes nothing and holds no bond. */
-async function writeGoneDispute(db: Db, gone: GoneAccount, { slot }: Position): Promise<void> {
+function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): void {
   const { instruction, address, args, time } = gone;
   switch (instruction) {
     case 'open_dispute': {
       const { record = '', payer = '' } = gone.accounts;
-      const columns = ['execution_id', 'listing', 'caller'] as const;
-      const query = db.selectFrom('executions').select(columns).where('record', '=', record);
-      const execution = await query.executeTakeFirst();
-      if (!execution) return writeUnread(db, { address, slot });
-      return writeDispute(db, {
+      const execution = unit.rows.executions.get(record);
+      if (!execution) {
+        writeUnread(unit, { address, slot });
+        break;
+      }
+      writeDispute(unit, {
         dispute: address,
         record,
-        ...execution,
+        execution_id: execution.execution_id,
+        listing: execution.listing,
+        caller: execution.caller,
         evidence_hash: hex(args.evidenceHash as Uint8Array),
         evidence_uri: args.evidenceUri as string,
         reason_hash: null,
@@ -148,12 +151,13 @@ async function writeGoneDispute(db: Db, gone: GoneAccount, { slot }: Position): 
         rent_sponsor: payer,
         slot,
       });
+      break;
     }
     case 'resolve_dispute': {
       const amount = args.amount as bigint;
-      const price = await priceOf(db, address);
+      const price = priceOf(unit, address);
       const beyond = amount > price ? amount - price : 0n;
-      return changeDispute(db, address, {
+      changeRow(unit, 'disputes', address, {
         outcome: args.upheld ? 'upheld' : 'rejected',
         amount_to_caller: amount - beyond,
         amount_to_treasury: beyond,
@@ -163,27 +167,26 @@ async function writeGoneDispute(db: Db, gone: GoneAccount, { slot }: Position): 
         bond: 0n,
         slot,
       });
+      break;
     }
     case 'lapse_dispute':
-      return changeDispute(db, address, { outcome: 'lapsed', resolved_at: time, bond: 0n, slot });
+      changeRow(unit, 'disputes', address, { outcome: 'lapsed', resolved_at: time, bond: 0n, slot });
+      break;
     case 'claim_dispute_award':
-      return changeDispute(db, address, { owed: 0n, slot });
+      changeRow(unit, 'disputes', address, { owed: 0n, slot });
+      break;
     default:
-      return changeDispute(db, address, { closed: 1n, slot });
+      changeRow(unit, 'disputes', address, { closed: 1n, slot });
   }
 }
 
 /** The id of a record's execution, which the accounts of disputes do not keep. The record may be gone before its dispute. */
-async function executionOf(db: Db, record: string): Promise<string | null> {
-  const read = await db.selectFrom('executions').select('execution_id').where('record', '=', record).executeTakeFirst();
-  if (read) return read.execution_id;
-  const unread = db.selectFrom('unread_accounts').select('execution_id').where('address', '=', record);
-  return (await unread.executeTakeFirst())?.execution_id ?? null;
+function executionOf({ rows }: Unit, record: string): string | null {
+  return rows.executions.get(record)?.execution_id ?? rows.unread_accounts.get(record)?.execution_id ?? null;
 }
 
 /** Of a dispute's execution; 0 where neither is known, when nothing is written either. */
-async function priceOf(db: Db, dispute: string): Promise<ExecutionRow['price']> {
-  const disputed = db.selectFrom('disputes').select('execution_id').where('dispute', '=', dispute);
-  const query = db.selectFrom('executions').select('price').where('execution_id', '=', disputed);
-  return (await query.executeTakeFirst())?.price ?? 0n;
+function priceOf({ rows }: Unit, dispute: string): ExecutionRow['price'] {
+  const disputed = rows.disputes.get(dispute);
+  return (disputed && rows.executions.get(disputed.record)?.price) ?? 0n;
 }

@@ -159,6 +159,20 @@ export interface AgentStatisticsRow {
   avg_execution_time_ms: bigint;
   dispute_count: bigint;
   earned: bigint;
+  /** Of all that ended, the refunded too. */
+  ended_executions: bigint;
+  timed_executions: bigint;
+  total_time_ms: bigint;
+}
+
+export interface CallerTotalRow {
+  caller: string;
+  /** '' for all of the caller's. */
+  listing: string;
+  status: ExecutionStatusName;
+  /** `opened_at` / 3600. */
+  hour: bigint;
+  executions: bigint;
 }
 
 /** A view of executions that have ended; `failed` is the creator's fault, `refunded` is not. */
@@ -172,12 +186,34 @@ export interface EndedExecutionRow {
   settled_at: bigint | null;
 }
 
+export interface CursorRow {
+  id: bigint;
+  signature: string;
+  slot: bigint;
+}
+
+export interface EventRow {
+  signature: string;
+  event_index: bigint;
+  slot: bigint;
+  name: string;
+  data: string;
+}
+
+export interface EventlessRow {
+  signature: string;
+  slot: bigint;
+}
+
 /** The tables of index.db as Kysely sees them; comments on the columns are in the migration. */
 export interface IndexDatabase {
+  /** Rows as they were before a slot changed them, for a rollback. */
+  undo: { slot: bigint; table_name: string; row_key: string; image: string | null };
+  undo_floor: { id: bigint; slot: bigint };
   chain_meta: { id: bigint; genesis_hash: string; program_id: string };
-  cursor: { id: bigint; signature: string; slot: bigint };
+  cursor: CursorRow;
   progress: { id: bigint; slot: bigint; checked_at: bigint };
-  events: { signature: string; event_index: bigint; slot: bigint; name: string; data: string };
+  events: EventRow;
   configs: ConfigRow;
   creators: CreatorRow;
   listings: ListingRow;
@@ -187,8 +223,11 @@ export interface IndexDatabase {
   archives: ArchiveRow;
   archive_leaves: ArchiveLeafRow;
   unread_accounts: UnreadRow;
-  eventless_transactions: { signature: string; slot: bigint };
+  eventless_transactions: EventlessRow;
   agent_statistics: AgentStatisticsRow;
+  caller_totals: CallerTotalRow;
+  changed_agents: { listing: string; revision: bigint };
+  catalogue_revision: { id: bigint; revision: bigint };
   ended_executions: EndedExecutionRow;
 }
 

@@ -1,22 +1,13 @@
 /**
- * Rows into index.db, whole ones and changes, from events and from accounts alike. A row is replaced only by a state that
- * is not older. A change to a row that is not there throws MissingRow, unless its account is known to be unread.
+ * Rows of the index, whole ones and changes, from events and from accounts alike. A row is replaced only by a state that is
+ * not older. A change to a row that is not there throws MissingRow, unless its account is known to be unread.
  */
-import { type RawBuilder, sql, type Transaction, type UpdateResult } from 'kysely';
-import type {
-  ArchiveLeafRow,
-  ArchiveRow,
-  ConfigRow,
-  CreatorRow,
-  DisputeRow,
-  ExecutionRow,
-  GrantRow,
-  IndexDatabase,
-  ListingRow,
-  UnreadRow,
-} from './tables.ts';
+import type { StoredName, StoredRow } from './stored.ts';
+import type { DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
+import type { Unit } from './unit.ts';
 
-type Db = Transaction<IndexDatabase>;
+/** Tables whose rows show an account as it was at a slot. */
+type AccountTable = Exclude<StoredName, 'cursor' | 'archive_leaves' | 'unread_accounts'>;
 /** Some columns of a row, and the slot of the state that they show. */
 type Change<Row> = Partial<Row> & { slot: bigint };
 
@@ -31,212 +22,139 @@ export class MissingRow extends Error {
   }
 }
 
-export async function writeConfig(db: Db, row: ConfigRow): Promise<void> {
-  const insert = db.insertInto('configs').values(row);
-  await insert.onConflict((c) => c.column('config').doUpdateSet(row).where('configs.slot', '<=', row.slot)).execute();
+export function writeRow<Table extends AccountTable>(unit: Unit, table: Table, row: StoredRow<Table>): void {
+  const rows = unit.rows[table];
+  const known = rows.get(rows.keyOf(row));
+  if (!known || known.slot <= row.slot) rows.put(row);
 }
 
-export async function changeConfig(db: Db, config: string, change: Change<ConfigRow>): Promise<void> {
-  const update = db.updateTable('configs').set(change).where('config', '=', config);
-  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
-  await requireRow(db, result, 'configs', 'config', config);
-}
-
-export async function writeCreator(db: Db, row: CreatorRow): Promise<void> {
-  const insert = db.insertInto('creators').values(row);
-  await insert.onConflict((c) => c.column('wallet').doUpdateSet(row).where('creators.slot', '<=', row.slot)).execute();
-}
-
-export async function writeListing(db: Db, row: ListingRow): Promise<void> {
-  const insert = db.insertInto('listings').values(row);
-  await insert.onConflict((c) => c.column('listing').doUpdateSet(row).where('listings.slot', '<=', row.slot)).execute();
-}
-
-export async function changeListing(db: Db, listing: string, change: Change<ListingRow>): Promise<void> {
-  const update = db.updateTable('listings').set(change).where('listing', '=', listing);
-  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
-  await requireRow(db, result, 'listings', 'listing', listing);
-}
-
-export async function writeGrant(db: Db, row: GrantRow): Promise<void> {
-  const insert = db.insertInto('grants').values(row);
-  await insert
-    .onConflict((c) => c.column('grant_address').doUpdateSet(row).where('grants.slot', '<=', row.slot))
-    .execute();
-}
-
-export async function changeGrant(db: Db, address: string, change: Change<GrantRow>): Promise<void> {
-  const update = db.updateTable('grants').set(change).where('grant_address', '=', address);
-  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
-  await requireRow(db, result, 'grants', 'grant_address', address);
+/** The change may be said in terms of the row as it was. */
+export function changeRow<Table extends AccountTable>(
+  unit: Unit,
+  table: Table,
+  key: string,
+  change: Change<StoredRow<Table>> | ((row: StoredRow<Table>) => Change<StoredRow<Table>>),
+): void {
+  const rows = unit.rows[table];
+  const known = rows.get(key);
+  // Nothing changed is right only where the row is there and newer, or where there could be none.
+  if (!known) {
+    requireKnown(unit, table, key);
+    return;
+  }
+  const changed = typeof change === 'function' ? change(known) : change;
+  if (known.slot <= changed.slot) rows.put({ ...known, ...changed });
 }
 
 /**
- * An execution's state; its id never recurs. What happened once and for all (signatures, position, reason, disputes) is only ever added,
- * whichever of event and account is seen first.
+ * An execution's state; its id never recurs. What happened once and for all (signatures, position, reason, disputes) is only
+ * ever added, whichever of event and account is seen first.
  */
-export async function writeExecution(db: Db, row: ExecutionRow): Promise<void> {
-  const { reason, open_signature, opened_slot, open_index, listing_timeout_seconds, ...rest } = row;
-  const { end_signature, dispute_count, ...state } = rest;
-  await db
-    .insertInto('executions')
-    .values({ ...rest, reason })
-    .onConflict((c) => c.column('execution_id').doUpdateSet(state).where('executions.slot', '<=', row.slot))
-    .execute();
-  await db
-    .updateTable('executions')
-    .set({
-      reason: sql`coalesce(reason, ${reason})`,
-      end_signature: sql`coalesce(end_signature, ${end_signature})`,
-      dispute_count: sql`max(dispute_count, ${dispute_count}, (
-        SELECT count(*) FROM disputes WHERE disputes.record = ${row.record}))`,
-      // By the version, so that a listing which was read later never says a later timeout.
-      listing_timeout_seconds: sql`coalesce(listing_timeout_seconds, (
-        SELECT timeout_seconds FROM listings
-        WHERE listings.listing = ${row.listing} AND listings.listing_version = ${row.listing_version}))`,
-    })
-    .where('execution_id', '=', row.execution_id)
-    .execute();
-  if (open_signature !== null && opened_slot !== null) await placeExecution(db, row, open_signature, opened_slot);
+export function writeExecution(unit: Unit, row: ExecutionRow): void {
+  const { executions, listings } = unit.rows;
+  const known = executions.get(row.record);
+  const isNewer = !known || known.slot <= row.slot;
+  const base = isNewer ? row : known;
+  const listing = listings.get(row.listing);
+  // By the version, so that a listing which was read later never says a later timeout.
+  const timeout = listing?.listing_version === row.listing_version ? listing.timeout_seconds : null;
+  const disputes = [known?.dispute_count ?? 0n, row.dispute_count, unit.disputed.has(row.record) ? 1n : 0n];
+  executions.put({
+    ...base,
+    reason: known?.reason ?? row.reason,
+    end_signature: known?.end_signature ?? row.end_signature,
+    dispute_count: disputes.reduce((most, count) => (count > most ? count : most)),
+    listing_timeout_seconds: known?.listing_timeout_seconds ?? timeout,
+    ...placeOf(unit, known, row),
+  });
 }
 
-/** Says which transaction opened it, and as which of its slot, where that is not known yet. */
-async function placeExecution(db: Db, row: ExecutionRow, signature: string, slot: bigint): Promise<void> {
-  const earlier = db.selectFrom('executions').where('opened_slot', '=', slot);
-  await db
-    .updateTable('executions')
-    .set({
-      open_signature: signature,
-      opened_slot: slot,
-      open_index: earlier.select(({ fn }) => fn.countAll<bigint>().as('count')),
-    })
-    .where('execution_id', '=', row.execution_id)
-    .where(({ eb, or }) => or([eb('opened_slot', 'is', null), eb('open_signature', 'is not', signature)]))
-    .execute();
+type Place = Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'open_index'>;
+
+/** Which transaction opened it, and as which of its slot, where that is not known yet. */
+function placeOf(unit: Unit, known: ExecutionRow | null, row: ExecutionRow): Place {
+  const { open_signature, opened_slot: slot } = row;
+  const place = {
+    open_signature: known?.open_signature ?? null,
+    opened_slot: known?.opened_slot ?? null,
+    open_index: known?.open_index ?? null,
+  };
+  if (open_signature === null || slot === null) return place;
+  if (place.opened_slot !== null && place.open_signature === open_signature) return place;
+  const open_index = unit.opened.get(slot) ?? 0n;
+  if (place.opened_slot !== slot) {
+    unit.opened.set(slot, open_index + 1n);
+    const left = place.opened_slot === null ? undefined : unit.opened.get(place.opened_slot);
+    if (left !== undefined) unit.opened.set(place.opened_slot!, left - 1n);
+  }
+  return { open_signature, opened_slot: slot, open_index };
 }
 
 /** Forgets the positions from a slot on, because its transactions are about to be applied again and in full. */
-export async function forgetPositions(db: Db, fromSlot: bigint): Promise<void> {
-  const forgotten = db.updateTable('executions').set({ opened_slot: null, open_index: null });
-  await forgotten.where('opened_slot', '>=', fromSlot).execute();
-}
-
-export async function changeExecution(db: Db, record: string, change: Change<ExecutionRow>): Promise<void> {
-  const update = db.updateTable('executions').set(change).where('record', '=', record);
-  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
-  await requireRow(db, result, 'executions', 'record', record);
+export function forgetPositions(unit: Unit, placed: readonly ExecutionRow[]): void {
+  for (const row of placed) unit.rows.executions.put({ ...row, opened_slot: null, open_index: null });
 }
 
 /** The settle or refund of an open execution, at `settled_at`; a `reason` only for a refund. */
-export async function endExecution(
-  db: Db,
+export function endExecution(
+  unit: Unit,
   record: string,
   at: { signature: string; slot: bigint },
   reason: bigint | null,
   state: Partial<ExecutionRow> & { settled_at: bigint },
-): Promise<void> {
-  await changeExecution(db, record, { ...state, slot: at.slot });
-  await db
-    .updateTable('executions')
-    .set({
-      reason: sql`coalesce(reason, ${reason})`,
-      end_signature: sql`coalesce(end_signature, ${at.signature})`,
-    })
-    .where('record', '=', record)
-    .execute();
-  await tellUnread(db, record, { end_signature: at.signature });
+): void {
+  const { executions } = unit.rows;
+  const known = executions.get(record);
+  if (!known) requireKnown(unit, 'executions', record);
+  else {
+    executions.put({
+      ...known,
+      ...(known.slot <= at.slot && { ...state, slot: at.slot }),
+      reason: known.reason ?? reason,
+      end_signature: known.end_signature ?? at.signature,
+    });
+  }
+  tellUnread(unit, record, { end_signature: at.signature });
 }
 
 /** A dispute's state. Its URI and that there was one are only ever added. */
-export async function writeDispute(db: Db, row: DisputeRow): Promise<void> {
-  const { evidence_uri, ...state } = row;
-  await db
-    .insertInto('disputes')
-    .values(row)
-    .onConflict((c) => c.column('dispute').doUpdateSet(state).where('disputes.slot', '<=', row.slot))
-    .execute();
-  await db
-    .updateTable('disputes')
-    .set({ evidence_uri: sql`coalesce(evidence_uri, ${evidence_uri})` })
-    .where('dispute', '=', row.dispute)
-    .execute();
+export function writeDispute(unit: Unit, row: DisputeRow): void {
+  const { disputes, executions } = unit.rows;
+  const known = disputes.get(row.dispute);
+  const base = !known || known.slot <= row.slot ? row : known;
+  disputes.put({ ...base, evidence_uri: known?.evidence_uri ?? row.evidence_uri });
   // One per record, ever.
-  await db.updateTable('executions').set({ dispute_count: 1n }).where('record', '=', row.record).execute();
-}
-
-/** The bond may be said in terms of the row as it was. */
-export async function changeDispute(
-  db: Db,
-  dispute: string,
-  change: Omit<Change<DisputeRow>, 'bond'> & { bond?: bigint | RawBuilder<bigint> },
-): Promise<void> {
-  const update = db.updateTable('disputes').set(change).where('dispute', '=', dispute);
-  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
-  await requireRow(db, result, 'disputes', 'dispute', dispute);
+  unit.disputed.add(row.record);
+  const execution = executions.get(row.record);
+  if (execution) executions.put({ ...execution, dispute_count: 1n });
 }
 
 /**
  * An execution as its leaf has it, which nothing changes any more. One that was never read is a row like any other from
  * now on.
  */
-export async function writeArchivedExecution(db: Db, row: ExecutionRow): Promise<void> {
-  const unread = db.deleteFrom('unread_accounts').where('address', '=', row.record);
-  const known = await unread.returning(['open_signature', 'opened_slot', 'end_signature']).executeTakeFirst();
-  await writeExecution(db, { ...row, ...known });
-}
-
-export async function writeArchive(db: Db, row: ArchiveRow): Promise<void> {
-  const insert = db.insertInto('archives').values(row);
-  await insert.onConflict((c) => c.column('archive').doUpdateSet(row).where('archives.slot', '<=', row.slot)).execute();
-}
-
-export async function changeArchive(db: Db, archive: string, change: Change<ArchiveRow>): Promise<void> {
-  const update = db.updateTable('archives').set(change).where('archive', '=', archive);
-  const result = await update.where('slot', '<=', change.slot).executeTakeFirst();
-  await requireRow(db, result, 'archives', 'archive', archive);
-}
-
-/** A leaf, which is for ever. */
-export async function writeLeaf(db: Db, row: ArchiveLeafRow): Promise<void> {
-  const insert = db.insertInto('archive_leaves').values(row);
-  await insert.onConflict((c) => c.columns(['tree', 'leaf_index']).doNothing()).execute();
+export function writeArchivedExecution(unit: Unit, row: ExecutionRow): void {
+  const unread = unit.rows.unread_accounts.get(row.record);
+  if (unread) unit.rows.unread_accounts.remove(row.record);
+  const { open_signature, opened_slot, end_signature } = unread ?? row;
+  writeExecution(unit, { ...row, open_signature, opened_slot, end_signature });
 }
 
 /** Remembers that an account was made and is gone, and that nothing is known of it. */
-export async function writeUnread(db: Db, row: Pick<UnreadRow, 'address' | 'slot'>): Promise<void> {
-  await db
-    .insertInto('unread_accounts')
-    .values(row)
-    .onConflict((c) => c.doNothing())
-    .execute();
+export function writeUnread(unit: Unit, { address, slot }: Pick<UnreadRow, 'address' | 'slot'>): void {
+  const { unread_accounts } = unit.rows;
+  if (unread_accounts.get(address)) return;
+  const nothing = { execution_id: null, open_signature: null, opened_slot: null, end_signature: null };
+  unread_accounts.put({ address, slot, ...nothing });
 }
 
 /** What transactions tell of an account that is unread; nothing where it is not. */
-export async function tellUnread(db: Db, address: string, told: Partial<UnreadRow>): Promise<void> {
-  await db.updateTable('unread_accounts').set(told).where('address', '=', address).execute();
+export function tellUnread(unit: Unit, address: string, told: Partial<UnreadRow>): void {
+  const known = unit.rows.unread_accounts.get(address);
+  if (known) unit.rows.unread_accounts.put({ ...known, ...told });
 }
 
-/** Accounts of which there is a row by now are not unread any more. */
-export async function forgetUnread(db: Db): Promise<void> {
-  await sql`DELETE FROM unread_accounts WHERE address IN (SELECT record FROM executions)
-    OR address IN (SELECT grant_address FROM grants) OR address IN (SELECT listing FROM listings)
-    OR address IN (SELECT dispute FROM disputes) OR address IN (SELECT config FROM configs)
-    OR address IN (SELECT archive FROM archives)`.execute(db);
-}
-
-/** An execution is opened of a listing that is there. */
-export function requireListing(db: Db, listing: string): Promise<void> {
-  return requireKnown(db, 'listings', 'listing', listing);
-}
-
-/** Nothing updated is right only where the row is there and newer, or where there could be none. */
-async function requireRow(db: Db, result: UpdateResult, table: string, column: string, key: string): Promise<void> {
-  if (result.numUpdatedRows === 0n) await requireKnown(db, table, column, key);
-}
-
-async function requireKnown(db: Db, table: string, column: string, key: string): Promise<void> {
-  const { rows } = await sql<{ known: bigint }>`
-    SELECT EXISTS (SELECT 1 FROM ${sql.table(table)} WHERE ${sql.ref(column)} = ${key})
-      OR EXISTS (SELECT 1 FROM unread_accounts WHERE address = ${key}) AS known`.execute(db);
-  if (rows[0]?.known !== 1n) throw new MissingRow(table, key);
+/** There is a row, or there could be none. */
+export function requireKnown(unit: Unit, table: AccountTable, key: string): void {
+  if (!unit.rows[table].get(key) && !unit.rows.unread_accounts.get(key)) throw new MissingRow(table, key);
 }

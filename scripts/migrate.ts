@@ -12,7 +12,7 @@ Settings come from the environment:
 
   ANCHOR_PROVIDER_URL   JSON-RPC address of the cluster
   ANCHOR_WALLET         keypair file of the program's upgrade authority, who becomes the admin
-  RELAY_AUTHORITY       address that the relay signs with
+  RELAY_AUTHORITIES     addresses that relays sign with, comma between, at most eight
   USDC_MINT             mint to settle in; needed except on mainnet and devnet`;
 
 async function migrate(): Promise<void> {

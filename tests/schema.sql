@@ -23,15 +23,6 @@ CREATE TABLE progress (
   checked_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE events (
-  signature TEXT NOT NULL,
-  event_index INTEGER NOT NULL,
-  slot INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  data TEXT NOT NULL,
-  PRIMARY KEY (signature, event_index)
-) STRICT;
-
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
   admin TEXT NOT NULL,
@@ -126,17 +117,16 @@ CREATE TABLE executions (
   listing_timeout_seconds INTEGER,
   gas_lamports INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX executions_by_caller ON executions (caller, opened_at DESC, execution_id DESC);
-CREATE INDEX executions_by_caller_status ON executions (caller, status, opened_at DESC, execution_id DESC);
-CREATE INDEX executions_by_caller_listing ON executions (caller, listing, opened_at DESC, execution_id DESC);
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
-CREATE INDEX executions_by_listing ON executions (
-  listing, status, reason, execution_time_ms, dispute_count, opened_at, deadline, listing_timeout_seconds,
-  creator_amount
-);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
+CREATE INDEX executions_by_caller
+  ON executions (caller, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
+CREATE INDEX executions_by_caller_status
+  ON executions (caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
+CREATE INDEX executions_by_caller_listing
+  ON executions (caller, listing, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -171,11 +161,6 @@ CREATE TABLE unread_accounts (
   end_signature TEXT
 ) STRICT;
 
-CREATE TABLE eventless_transactions (
-  signature TEXT PRIMARY KEY,
-  slot INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE archives (
   archive TEXT PRIMARY KEY,
   archive_index INTEGER NOT NULL UNIQUE,
@@ -196,6 +181,69 @@ CREATE TABLE archive_leaves (
   PRIMARY KEY (tree, leaf_index)
 ) STRICT;
 
+CREATE TABLE agent_statistics (
+  listing TEXT PRIMARY KEY,
+  total_executions INTEGER NOT NULL,
+  successful_executions INTEGER NOT NULL,
+  success_rate REAL NOT NULL,
+  avg_execution_time_ms INTEGER NOT NULL,
+  dispute_count INTEGER NOT NULL,
+  earned INTEGER NOT NULL,
+  -- Of all that ended, the refunded too: with the last of them the row goes.
+  ended_executions INTEGER NOT NULL,
+  timed_executions INTEGER NOT NULL,
+  total_time_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE caller_totals (
+  caller TEXT NOT NULL,
+  listing TEXT NOT NULL,
+  status TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  executions INTEGER NOT NULL,
+  PRIMARY KEY (caller, listing, status, hour)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
+
+CREATE TABLE changed_agents (
+  listing TEXT PRIMARY KEY,
+  revision INTEGER NOT NULL
+) STRICT;
+CREATE INDEX changed_agents_by_revision ON changed_agents (revision, listing);
+
+CREATE TABLE catalogue_revision (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  revision INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE "events" (
+  signature TEXT NOT NULL,
+  event_index INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (slot, signature, event_index)
+) STRICT;
+
+CREATE TABLE "eventless_transactions" (
+  signature TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  PRIMARY KEY (slot, signature)
+) STRICT;
+
+CREATE TABLE undo (
+  slot INTEGER NOT NULL,
+  table_name TEXT NOT NULL,
+  row_key TEXT NOT NULL,
+  image TEXT,
+  PRIMARY KEY (slot, table_name, row_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE undo_floor (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  slot INTEGER NOT NULL
+) STRICT;
+
 CREATE VIEW ended_executions AS
 SELECT
   execution_id,
@@ -212,20 +260,6 @@ SELECT
   settled_at
 FROM executions
 WHERE status <> 'open';
-
-CREATE VIEW agent_statistics AS
-SELECT
-  listing,
-  sum(outcome <> 'refunded') AS total_executions,
-  sum(outcome IN ('completed', 'disputed')) AS successful_executions,
-  coalesce(1.0 * sum(outcome IN ('completed', 'disputed')) / nullif(sum(outcome <> 'refunded'), 0), 0.0)
-    AS success_rate,
-  CAST(coalesce(round(avg(CASE WHEN outcome NOT IN ('failed', 'refunded') THEN execution_time_ms END)), 0) AS INTEGER)
-    AS avg_execution_time_ms,
-  sum(dispute_count) AS dispute_count,
-  sum(creator_amount) AS earned
-FROM ended_executions
-GROUP BY listing;
 
 
 -- ledger.db

@@ -44,6 +44,7 @@ export async function startService(
       environment: 'test',
       rpcUrl,
       wsUrl,
+      moreNodes: [],
       publicRpcUrl: rpcUrl,
       authority,
       dataDir,
@@ -60,6 +61,8 @@ export async function startService(
       developmentWallets: people,
       helius: null,
       maxPriorityFeeLamports: 0n,
+      minPriorityFee: 0n,
+      edgeRpcPerSecond: 100,
       // The fee payer of a local chain is as rich as it likes.
       runway: { minHours: 0, minLamports: 0 },
       // Whoever travels in time wants to see a call archived, and not to wait for eleven others.

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { describeSettings, readSettings } from '../process/settings.ts';
 import { parseAddress } from '../sdk/program/program.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
+import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
 import type { PublicRate } from './access/publicLimit.ts';
 import type { Budgets } from './ledger/funding.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
@@ -26,13 +27,18 @@ const lamports = (usual: bigint) =>
     .max(2n ** 53n)
     .default(usual);
 
+/** A settle of 60,000 units then pays 600 lamports, an eighth of its signature: enough to be before those who pay nothing. */
+const LIVE_PRIORITY_FEE = 10_000n;
+
 const settings = z.object({
   ENVIRONMENT: z
     .enum(['test', 'live'])
     .default('test')
     .describe('live: mainnet, keys crtx_live_; test: devnet or a local network, keys crtx_test_'),
-  SOLANA_RPC_URL: z.url().default('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),
-  SOLANA_WS_URL: z.url().default('ws://127.0.0.1:8900').describe('WebSocket address of the same node'),
+  SOLANA_RPC_URL: urls('http://127.0.0.1:8899').describe(
+    'JSON-RPC address of the Solana node; several with commas between: the next is asked where one fails, and what decides about money is asked of two',
+  ),
+  SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe('WebSocket address of the same node, or of each in that order'),
   HELIUS_API_KEY: z
     .string()
     .min(1)
@@ -49,6 +55,20 @@ const settings = z.object({
     .min(0n)
     .default(100_000n)
     .describe('most that one transaction may pay to be taken first, beyond its signatures; 0: never anything'),
+  MIN_PRIORITY_FEE_MICROLAMPORTS: z.coerce
+    .bigint()
+    .min(0n)
+    .max(2n ** 53n)
+    .optional()
+    .describe(
+      'least price of priority, micro-lamports per compute unit, whatever others pay; if not 10000 for live, 0 for test',
+    ),
+  EDGE_RPC_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(20)
+    .describe('readings of the chain every second, on average, for what nobody has paid for: keys, pages, readiness'),
   PUBLIC_RPC_URL: z
     .url()
     .optional()
@@ -185,9 +205,15 @@ export interface RelayConfig {
   environment: 'test' | 'live';
   rpcUrl: string;
   wsUrl: string;
+  /** Asked where the first fails, and for a second word on what decides about money. */
+  moreNodes: NodeUrls[];
   /** Null: the node is a plain one. */
   helius: HeliusOptions | null;
   maxPriorityFeeLamports: bigint;
+  /** Micro-lamports per compute unit. */
+  minPriorityFee: bigint;
+  /** Readings of the chain that strangers may cause, every second. */
+  edgeRpcPerSecond: number;
   publicRpcUrl: string;
   authority: Keypair;
   dataDir: string;
@@ -245,13 +271,16 @@ export function readKeypair(path: string): Keypair {
 export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
   const env = readSettings(settings, environment);
   const helius = readHelius(env);
+  const [{ rpcUrl, wsUrl }, ...moreNodes] = nodesOf(env.SOLANA_RPC_URL, env.SOLANA_WS_URL);
   return {
     environment: env.ENVIRONMENT,
-    ...(helius ? heliusUrls(helius) : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: env.SOLANA_WS_URL }),
+    ...(helius ? { ...heliusUrls(helius), moreNodes: [] } : { rpcUrl, wsUrl, moreNodes }),
     helius,
     maxPriorityFeeLamports: env.MAX_PRIORITY_FEE_LAMPORTS,
+    minPriorityFee: env.MIN_PRIORITY_FEE_MICROLAMPORTS ?? (env.ENVIRONMENT === 'live' ? LIVE_PRIORITY_FEE : 0n),
+    edgeRpcPerSecond: env.EDGE_RPC_PER_SECOND,
     // Providers put their customers' keys into path, query or user name, and this address is shown to everybody.
-    publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(env.SOLANA_RPC_URL).origin,
+    publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(rpcUrl).origin,
     authority: readKeypair(env.RELAY_KEYPAIR),
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL ?? null,
@@ -316,7 +345,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
   return {
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL ?? null,
-    rpcUrl: helius ? heliusUrls(helius).rpcUrl : env.SOLANA_RPC_URL,
+    rpcUrl: helius ? heliusUrls(helius).rpcUrl : nodesOf(env.SOLANA_RPC_URL, '')[0].rpcUrl,
     workingFolder: environment.INIT_CWD ?? process.cwd(),
   };
 }

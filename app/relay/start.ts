@@ -17,6 +17,7 @@ import { createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents } from './agents/documents.ts';
+import { createListedAgents } from './agents/listed/listedAgents.ts';
 import { startProber } from './agents/prober.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
@@ -84,6 +85,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: () => engine.inFlight(),
+    nodes: () => chain.nodes(),
     ...money,
     now: () => Date.now(),
   });
@@ -91,7 +93,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     metrics.observe(stage, ms);
     options.observe?.(stage, ms);
   };
-  const chain = connect(config, log, observe, metrics.rpcFailed);
+  const chain = connect(config, log, observe, metrics);
+  await chain.look();
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
   await requireRentReturn(config.rentReturn, chain);
@@ -125,6 +128,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     views: files.views.db,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
+    listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
     keyUse,
     genesisHash: marketplace.genesis,
     sessions: createSessions({ genesisHash: marketplace.genesis, now: () => Date.now() }),
@@ -136,6 +140,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       ...money,
       authority: chain.authority.toBase58(),
       readBalances: accounts.readBalances,
+      nodes: chain.nodes,
       lamportsPerCall: metrics.lamportsPerCall,
     },
     keyDirectory: callKeys.directory,
@@ -189,22 +194,31 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   return { url: baseUrl, engine, commits, stop };
 }
 
-function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: Metrics['rpcFailed']): RelayChain {
-  const { rpcUrl, wsUrl } = config;
+function connect(config: RelayConfig, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
+  const { rpcUrl, wsUrl, moreNodes } = config;
   return createRelayChain({
     rpcUrl,
     wsUrl,
+    moreNodes,
+    onDisagreement: metrics.rpcDisagreed,
     authority: config.authority,
     log,
     observe,
-    fetch: watchRpc(createRpcFetch(), rpcFailed),
+    fetch: watchRpc(createRpcFetch(), metrics.rpcFailed),
     createFees: (connection) => {
       const writable = [findTreasury(), config.authority.publicKey];
       const source = config.helius
         ? heliusPrice(config.helius, [PROGRAM_ID, ...writable].map(String))
         : recentPrice(connection, writable);
       const payer = config.authority.publicKey;
-      return createFees({ connection, payer, source, maxLamports: config.maxPriorityFeeLamports, log });
+      return createFees({
+        connection,
+        payer,
+        source,
+        minPrice: config.minPriorityFee,
+        maxLamports: config.maxPriorityFeeLamports,
+        log,
+      });
     },
   });
 }

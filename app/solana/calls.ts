@@ -40,6 +40,17 @@ const accountsAnswer = z.object({
   context: z.object({ slot: z.number() }),
   value: z.array(account.nullable()),
 });
+const statusesAnswer = z.object({
+  value: z.array(
+    z
+      .object({
+        slot: z.number(),
+        err: z.union([z.string(), z.looseObject({})]).nullable(),
+        confirmationStatus: z.string().nullish(),
+      })
+      .nullable(),
+  ),
+});
 const simulation = z.object({ value: z.object({ err: z.union([z.string(), z.looseObject({})]).nullable() }) });
 
 export interface ReadAccounts {
@@ -65,6 +76,33 @@ export async function readAccounts(
 
 function toAccountInfo({ data: [base64], owner, ...rest }: z.infer<typeof account>): AccountInfo<Buffer> {
   return { ...rest, owner: new PublicKey(owner), data: Buffer.from(base64, 'base64') };
+}
+
+/** What became of a transaction that a supermajority has voted for. */
+export interface SignatureStatus {
+  slot: number;
+  /** Null where it succeeded. */
+  error: TransactionError | null;
+}
+
+/** The most that `readStatuses` takes. */
+export const MAX_STATUSES = 256;
+
+/** In the order asked for, null where nothing is known that will stay; of all history only with `isOld`, which is dear. */
+export async function readStatuses(
+  node: Node,
+  signatures: string[],
+  isOld: boolean,
+): Promise<(SignatureStatus | null)[]> {
+  const params = [signatures, { searchTransactionHistory: isOld }];
+  const { value } = await call(node, 'getSignatureStatuses', params, statusesAnswer);
+  if (value.length !== signatures.length) {
+    throw new Error(`the node gave ${value.length} statuses for ${signatures.length}`);
+  }
+  return value.map((found) => {
+    const isVoted = found?.confirmationStatus === 'confirmed' || found?.confirmationStatus === 'finalized';
+    return found && isVoted ? { slot: found.slot, error: found.err as TransactionError | null } : null;
+  });
 }
 
 /** Hands a transaction over, neither checked nor repeated by the node. Returns its signature. */

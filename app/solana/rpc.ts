@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type FetchFn } from '@solana/web3.js';
 import { Agent, request } from 'undici';
+import { listOf } from './nodes.ts';
 
 /** As much of a response as JSON-RPC needs; its text is here when it is. */
 export interface RpcResponse {
@@ -77,29 +78,49 @@ function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): Rpc
   };
 }
 
-/** Fetch that gives up on silence and asks again where the node is busy or gone; sending the same bytes twice is harmless. */
-export function createPatientFetch(closing: AbortSignal, send: RpcFetch): FetchFn {
+/**
+ * Fetch that gives up on silence and asks again, `attempts` times in all, where the node is busy or gone; sending the same
+ * bytes twice is harmless.
+ */
+export function createPatientFetch(closing: AbortSignal, send: RpcFetch, attempts = ATTEMPTS): FetchFn {
   const sendInTime = endInTime(send, PATIENT_TIMEOUT_MS, closing);
   return async (url, init) => {
     const { method, headers, body } = init as { method: string; headers: Record<string, string>; body: string };
     for (let attempt = 1; ; attempt += 1) {
       try {
         const response = await sendInTime(String(url), { method, headers, body });
-        if (attempt === ATTEMPTS || !RETRIED_STATUSES.has(response.status)) return response as never;
+        if (attempt === attempts || !RETRIED_STATUSES.has(response.status)) return response as never;
       } catch (error) {
-        if (attempt === ATTEMPTS || closing.aborted) throw error;
+        if (attempt === attempts || closing.aborted) throw error;
       }
       await sleep(PAUSE_MS * attempt ** 2, undefined, { signal: closing });
     }
   };
 }
 
-/** A connection that reads much at `confirmed` and asks once: its owner has its own way to try again. */
-export function connectForReading(rpcUrl: string, closing: AbortSignal): Connection {
+/**
+ * A connection that reads much at `confirmed` and asks once: its owner has its own way to try again. Of several URLs, with
+ * commas between, the next is asked where one fails.
+ */
+export function connectForReading(rpcUrls: string, closing: AbortSignal): Connection {
   const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, closing);
-  return new Connection(rpcUrl, {
+  const urls = listOf(rpcUrls);
+  let present = 0;
+  return new Connection(urls[0]!, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    fetch: (url, init) => sendInTime(String(url), init as RpcInit) as never,
+    async fetch(_url, init) {
+      for (let left = urls.length - 1; ; left -= 1) {
+        const asked = present;
+        try {
+          const response = await sendInTime(urls[asked]!, init as RpcInit);
+          if (left === 0 || !RETRIED_STATUSES.has(response.status)) return response as never;
+        } catch (error) {
+          if (left === 0 || closing.aborted) throw error;
+        }
+        // Calls that fail together turn to the next one together.
+        if (present === asked) present = (asked + 1) % urls.length;
+      }
+    },
   });
 }

@@ -4,7 +4,8 @@
  * program: its accounts are those of all later calls, but for the id, so that every later call must ask for the same.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { AccountInfo } from '@solana/web3.js';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import type { AccountsAt } from '../../app/relay/chain/reader.ts';
 import type { RelayChain } from '../../app/relay/chain/relayChain.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../app/sdk/program/program.ts';
@@ -40,8 +41,32 @@ export function inProcess(chain: RelayChain, latencyMs: number): RelayChain {
     return { ...template!, data };
   }
 
+  async function read(keys: PublicKey[]): Promise<AccountsAt> {
+    const addresses = keys.map((key) => key.toBase58());
+    const isKnown = (address: string) => records.has(address) || others.has(address);
+    if (learnt.settled && addresses.every(isKnown)) {
+      return {
+        accounts: addresses.map((address) => records.get(address) ?? others.get(address) ?? null),
+        now: learnt.now!,
+        slot: learnt.slot!,
+      };
+    }
+    const read = await chain.read(keys);
+    for (const [index, address] of addresses.entries()) {
+      const account = read.accounts[index]!;
+      if (address !== firstRecord) others.set(address, account);
+      else if (account?.data[RECORD_OFFSETS.status] === RECORD_STATUS_BYTE.open) learnt.open = account;
+      else if (account) learnt.settled = account;
+    }
+    learnt.now ??= read.now;
+    learnt.slot ??= read.slot;
+    return read;
+  }
+
   return {
     ...chain,
+    read,
+    readAgreed: read,
     async sign(instructions, attempt) {
       const signed = await chain.sign(instructions, attempt);
       const { data, keys } = instructions.at(-1)!;
@@ -70,27 +95,6 @@ export function inProcess(chain: RelayChain, latencyMs: number): RelayChain {
     },
     async simulate(bytes) {
       return learnt.settled ? null : chain.simulate(bytes);
-    },
-    async read(keys) {
-      const addresses = keys.map((key) => key.toBase58());
-      const isKnown = (address: string) => records.has(address) || others.has(address);
-      if (learnt.settled && addresses.every(isKnown)) {
-        return {
-          accounts: addresses.map((address) => records.get(address) ?? others.get(address) ?? null),
-          now: learnt.now!,
-          slot: learnt.slot!,
-        };
-      }
-      const read = await chain.read(keys);
-      for (const [index, address] of addresses.entries()) {
-        const account = read.accounts[index]!;
-        if (address !== firstRecord) others.set(address, account);
-        else if (account?.data[RECORD_OFFSETS.status] === RECORD_STATUS_BYTE.open) learnt.open = account;
-        else if (account) learnt.settled = account;
-      }
-      learnt.now ??= read.now;
-      learnt.slot ??= read.slot;
-      return read;
     },
     /** Nothing is final here yet: the clock stands still. */
     async readFinalized(keys, slot) {

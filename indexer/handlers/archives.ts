@@ -2,12 +2,12 @@
 import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import { base58, hex } from '../columns.ts';
 import { executionRow } from '../rows.ts';
-import { changeArchive, writeArchive, writeArchivedExecution, writeLeaf } from '../write.ts';
+import { changeRow, writeArchivedExecution, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 export const archives = {
-  async ArchiveCreated(db, data, { slot }) {
-    await writeArchive(db, {
+  ArchiveCreated(unit, data, { slot }) {
+    writeRow(unit, 'archives', {
       archive: base58(data.archive),
       archive_index: BigInt(data.index),
       tree: base58(data.tree),
@@ -17,14 +17,16 @@ export const archives = {
     });
   },
 
-  async ExecutionsArchived(db, data, { signature, slot }) {
+  ExecutionsArchived(unit, data, { signature, slot }) {
     const tree = base58(data.tree);
     const leafCount = BigInt(data.firstIndex + data.executions.length);
-    await changeArchive(db, base58(data.archive), { leaf_count: leafCount, slot });
+    changeRow(unit, 'archives', base58(data.archive), { leaf_count: leafCount, slot });
     for (const [at, { record, execution }] of data.executions.entries()) {
       const row = executionRow(record, execution, slot);
-      await writeArchivedExecution(db, { ...row, closed: 1n });
-      await writeLeaf(db, {
+      writeArchivedExecution(unit, { ...row, closed: 1n });
+      // A leaf is for ever.
+      if (unit.rows.archive_leaves.get(row.record)) continue;
+      unit.rows.archive_leaves.put({
         tree,
         leaf_index: BigInt(data.firstIndex + at),
         record: row.record,

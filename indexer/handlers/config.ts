@@ -1,11 +1,11 @@
 /** Events of the marketplace itself: its config, its treasury, and whom the admin has verified. */
 import { base58, base58List, flag, optionalBase58 } from '../columns.ts';
-import { changeConfig, writeConfig, writeCreator } from '../write.ts';
+import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 export const config = {
-  async ConfigInitialized(db, data, { slot }) {
-    await writeConfig(db, {
+  ConfigInitialized(unit, data, { slot }) {
+    writeRow(unit, 'configs', {
       config: base58(data.config),
       admin: base58(data.admin),
       relay_authorities: base58List(data.relayAuthorities),
@@ -18,29 +18,29 @@ export const config = {
     });
   },
 
-  async ConfigUpdated(db, data, { slot }) {
+  ConfigUpdated(unit, data, { slot }) {
     const { feeBps, opensPaused } = data.settings;
     const change = { fee_bps: BigInt(feeBps), opens_paused: flag(opensPaused) };
-    await changeConfig(db, base58(data.config), { ...change, slot });
+    changeRow(unit, 'configs', base58(data.config), { ...change, slot });
   },
 
-  async AdminProposed(db, data, { slot }) {
-    await changeConfig(db, base58(data.config), { pending_admin: optionalBase58(data.pendingAdmin), slot });
+  AdminProposed(unit, data, { slot }) {
+    changeRow(unit, 'configs', base58(data.config), { pending_admin: optionalBase58(data.pendingAdmin), slot });
   },
 
-  async AdminChanged(db, data, { slot }) {
-    await changeConfig(db, base58(data.config), { admin: base58(data.admin), pending_admin: null, slot });
+  AdminChanged(unit, data, { slot }) {
+    changeRow(unit, 'configs', base58(data.config), { admin: base58(data.admin), pending_admin: null, slot });
   },
 
-  async RelayAuthoritiesChanged(db, data, { slot }) {
-    await changeConfig(db, base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
+  RelayAuthoritiesChanged(unit, data, { slot }) {
+    changeRow(unit, 'configs', base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
   },
 
   /** Balances of token accounts are not kept here; the event itself is. */
-  async TreasuryWithdrawn() {},
+  TreasuryWithdrawn() {},
 
-  async CreatorVerificationChanged(db, data, { slot }) {
+  CreatorVerificationChanged(unit, data, { slot }) {
     const wallet = base58(data.creator);
-    await writeCreator(db, { wallet, verified: flag(data.verified), verified_at: data.verifiedAt, slot });
+    writeRow(unit, 'creators', { wallet, verified: flag(data.verified), verified_at: data.verifiedAt, slot });
   },
 } satisfies Partial<Handlers>;

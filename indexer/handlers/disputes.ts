@@ -1,15 +1,15 @@
 /** Events of disputes, with what each makes of its execution and its listing. */
-import { type RawBuilder, sql } from 'kysely';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex } from '../columns.ts';
-import { changeDispute, changeExecution, changeListing, writeDispute } from '../write.ts';
+import type { DisputeRow } from '../tables.ts';
+import { changeRow, writeDispute } from '../write.ts';
 import type { Handlers } from './handler.ts';
 import { listingStatus } from './listings.ts';
 
 export const disputes = {
-  async DisputeOpened(db, data, { slot }) {
-    await changeExecution(db, base58(data.record), { status: 'disputed', slot });
-    await writeDispute(db, {
+  DisputeOpened(unit, data, { slot }) {
+    changeRow(unit, 'executions', base58(data.record), { status: 'disputed', slot });
+    writeDispute(unit, {
       dispute: base58(data.dispute),
       record: base58(data.record),
       execution_id: formatUuid(data.executionId),
@@ -31,39 +31,43 @@ export const disputes = {
     });
   },
 
-  async DisputeResolved(db, data, { slot }) {
-    await changeDispute(db, base58(data.dispute), {
-      outcome: data.upheld ? 'upheld' : 'rejected',
+  DisputeResolved(unit, data, { slot }) {
+    changeRow(unit, 'disputes', base58(data.dispute), (row) => ({
+      outcome: data.upheld ? ('upheld' as const) : ('rejected' as const),
       amount_to_caller: data.amountToCaller,
       amount_to_treasury: data.amountToTreasury,
       owed: data.owed,
       reason_hash: optionalHex(data.reasonHash),
       resolved_at: data.resolvedAt,
-      bond: bondLeft(data.bond),
+      bond: bondLeft(row, data.bond),
       slot,
-    });
-    await changeExecution(db, base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
+    }));
+    changeRow(unit, 'executions', base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
     const figures = { deposited: data.deposited, slashed: data.slashed };
-    await changeListing(db, base58(data.listing), { ...figures, status: listingStatus(data.listingStatus), slot });
+    changeRow(unit, 'listings', base58(data.listing), { ...figures, status: listingStatus(data.listingStatus), slot });
   },
 
-  async DisputeAwardClaimed(db, data, { slot }) {
-    await changeDispute(db, base58(data.dispute), { owed: 0n, slot });
+  DisputeAwardClaimed(unit, data, { slot }) {
+    changeRow(unit, 'disputes', base58(data.dispute), { owed: 0n, slot });
   },
 
-  async DisputeLapsed(db, data, { slot }) {
-    const outcome = { outcome: 'lapsed' as const, resolved_at: data.resolvedAt };
-    await changeDispute(db, base58(data.dispute), { ...outcome, bond: bondLeft(data.bond), slot });
-    await changeExecution(db, base58(data.record), { status: 'completed', slot });
+  DisputeLapsed(unit, data, { slot }) {
+    changeRow(unit, 'disputes', base58(data.dispute), (row) => ({
+      outcome: 'lapsed' as const,
+      resolved_at: data.resolvedAt,
+      bond: bondLeft(row, data.bond),
+      slot,
+    }));
+    changeRow(unit, 'executions', base58(data.record), { status: 'completed', slot });
   },
 
-  async DisputeClosed(db, data, { slot }) {
-    await changeDispute(db, base58(data.dispute), { closed: 1n, slot });
+  DisputeClosed(unit, data, { slot }) {
+    changeRow(unit, 'disputes', base58(data.dispute), { closed: 1n, slot });
   },
 } satisfies Partial<Handlers>;
 
 /** What an outcome leaves of the bond: what its receiver cannot take, or the account needs for a risen rent, stays. */
-function bondLeft(paidOut: bigint): RawBuilder<bigint> {
+function bondLeft({ outcome, bond }: DisputeRow, paidOut: bigint): bigint {
   // Applied again, the row has the outcome already, and shows what is left.
-  return sql`CASE WHEN outcome = 'open' THEN bond - ${paidOut} ELSE bond END`;
+  return outcome === 'open' ? bond - paidOut : bond;
 }

@@ -1,15 +1,15 @@
 /** Events of executions, with what each leaves of its grant. */
-import { findGrant } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex } from '../columns.ts';
-import { changeExecution, changeGrant, endExecution, requireListing, writeExecution } from '../write.ts';
+import { changeRow, endExecution, requireKnown, writeExecution } from '../write.ts';
+import { grantAddress } from './grantAddress.ts';
 import type { Handlers } from './handler.ts';
 
 export const executions = {
-  async ExecutionOpened(db, data, { signature, slot }) {
+  ExecutionOpened(unit, data, { signature, slot }) {
     const keyId = optionalHex(data.keyId);
-    await requireListing(db, base58(data.listing));
-    await writeExecution(db, {
+    requireKnown(unit, 'listings', base58(data.listing));
+    writeExecution(unit, {
       execution_id: formatUuid(data.executionId),
       record: base58(data.record),
       listing: base58(data.listing),
@@ -44,11 +44,11 @@ export const executions = {
     });
     if (keyId === null) return;
     const spent = { execution_count: data.grantExecutionCount, total_spent: String(data.grantTotalSpent) };
-    await changeGrant(db, base58(findGrant(data.caller, data.keyId)), { ...spent, slot });
+    changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), { ...spent, slot });
   },
 
-  async ExecutionSettled(db, data, at) {
-    await endExecution(db, base58(data.record), at, null, {
+  ExecutionSettled(unit, data, at) {
+    endExecution(unit, base58(data.record), at, null, {
       status: 'completed',
       result_hash: hex(data.resultHash),
       creator_amount: data.creatorAmount,
@@ -59,22 +59,18 @@ export const executions = {
     });
   },
 
-  async ExecutionRefunded(db, data, at) {
+  ExecutionRefunded(unit, data, at) {
     const record = base58(data.record);
-    await endExecution(db, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
+    endExecution(unit, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
     if (!data.grantRestored) return;
-    const execution = await db
-      .selectFrom('executions')
-      .select('key_id')
-      .where('record', '=', record)
-      .executeTakeFirst();
+    const keyId = unit.rows.executions.get(record)?.key_id;
     // Without a row (its record is unread) the grant's next event says what is spent.
-    if (!execution?.key_id) return;
-    const grant = findGrant(data.caller, Buffer.from(execution.key_id, 'hex'));
-    await changeGrant(db, base58(grant), { total_spent: String(data.grantTotalSpent), slot: at.slot });
+    if (!keyId) return;
+    const spent = { total_spent: String(data.grantTotalSpent), slot: at.slot };
+    changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), spent);
   },
 
-  async ExecutionClosed(db, data, { slot }) {
-    await changeExecution(db, base58(data.record), { closed: 1n, slot });
+  ExecutionClosed(unit, data, { slot }) {
+    changeRow(unit, 'executions', base58(data.record), { closed: 1n, slot });
   },
 } satisfies Partial<Handlers>;

@@ -1,11 +1,11 @@
 /** Events of grants, which let the relay spend for a key. What they have spent is said by the executions. */
 import { base58, hex } from '../columns.ts';
-import { changeGrant, writeGrant } from '../write.ts';
+import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 export const grants = {
-  async GrantCreated(db, data, { slot }) {
-    await writeGrant(db, {
+  GrantCreated(unit, data, { slot }) {
+    writeRow(unit, 'grants', {
       grant_address: base58(data.grant),
       wallet: base58(data.wallet),
       key_id: hex(data.keyId),
@@ -24,12 +24,12 @@ export const grants = {
     });
   },
 
-  async GrantRevoked(db, data, { slot }) {
-    await changeGrant(db, base58(data.grant), { revoked: 1n, slot });
+  GrantRevoked(unit, data, { slot }) {
+    changeRow(unit, 'grants', base58(data.grant), { revoked: 1n, slot });
   },
 
-  async GrantUpdated(db, data, { slot }) {
-    await changeGrant(db, base58(data.grant), {
+  GrantUpdated(unit, data, { slot }) {
+    changeRow(unit, 'grants', base58(data.grant), {
       per_execution_max: String(data.perExecutionMax),
       period_max: String(data.periodMax),
       total_max: String(data.totalMax),
@@ -41,9 +41,9 @@ export const grants = {
   },
 
   /** Balances of tanks are not kept here; the event itself is. */
-  async GasWithdrawn() {},
+  GasWithdrawn() {},
 
-  async GrantClosed(db, data, { slot }) {
-    await changeGrant(db, base58(data.grant), { revoked: 1n, closed: 1n, slot });
+  GrantClosed(unit, data, { slot }) {
+    changeRow(unit, 'grants', base58(data.grant), { revoked: 1n, closed: 1n, slot });
   },
 } satisfies Partial<Handlers>;

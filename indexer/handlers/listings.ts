@@ -1,14 +1,14 @@
 /** Events of listings and their collateral. */
 import { base58, hex } from '../columns.ts';
 import type { ListingStatusName } from '../tables.ts';
-import { changeListing, writeListing } from '../write.ts';
+import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 const LISTING_STATUS: readonly ListingStatusName[] = ['active', 'paused', 'delisted'];
 
 export const listings = {
-  async AgentListed(db, data, { slot }) {
-    await writeListing(db, {
+  AgentListed(unit, data, { slot }) {
+    writeRow(unit, 'listings', {
       listing: base58(data.listing),
       creator: base58(data.creator),
       listing_id: hex(data.listingId),
@@ -31,8 +31,8 @@ export const listings = {
     });
   },
 
-  async ListingUpdated(db, data, { slot }) {
-    await changeListing(db, base58(data.listing), {
+  ListingUpdated(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), {
       payout: base58(data.payout),
       price: data.price,
       timeout_seconds: BigInt(data.timeoutSeconds),
@@ -45,24 +45,24 @@ export const listings = {
     });
   },
 
-  async ListingStatusChanged(db, data, { slot }) {
-    await changeListing(db, base58(data.listing), { status: listingStatus(data.status), slot });
+  ListingStatusChanged(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), { status: listingStatus(data.status), slot });
   },
 
-  async SigningKeyRotated(db, data, { slot }) {
-    await changeListing(db, base58(data.listing), { signing_key: base58(data.signingKey), slot });
+  SigningKeyRotated(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), { signing_key: base58(data.signingKey), slot });
   },
 
-  async AgentDelisted(db, data, { slot }) {
-    await changeListing(db, base58(data.listing), { status: 'delisted', returnable_at: data.returnableAt, slot });
+  AgentDelisted(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), { status: 'delisted', returnable_at: data.returnableAt, slot });
   },
 
-  async CollateralToppedUp(db, data, { slot }) {
-    await changeListing(db, base58(data.listing), { deposited: data.deposited, slashed: data.slashed, slot });
+  CollateralToppedUp(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), { deposited: data.deposited, slashed: data.slashed, slot });
   },
 
-  async CollateralReturned(db, data, { slot }) {
-    await changeListing(db, base58(data.listing), { collateral_returned: 1n, slot });
+  CollateralReturned(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), { collateral_returned: 1n, slot });
   },
 } satisfies Partial<Handlers>;
 

@@ -2,20 +2,27 @@
  * Agents as they are offered: listings of the chain joined with their metadata documents. A listing whose document is
  * not here is in no list; a delisted one does not exist.
  */
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { preparedOf } from '../../database/prepared.ts';
-import { type AgentMetadata, isStandardTag, type StandardTag, tagMask, tagsOfMask } from '../../sdk/wire/metadata.ts';
+import { type AgentMetadata, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import type { AgentFull, AgentHealth, AgentPage, AgentSummary, AgentsQuery } from '../../sdk/wire/wire.ts';
+import {
+  type AgentFull,
+  type AgentHealth,
+  AgentPage,
+  type AgentSummary,
+  type AgentsQuery,
+} from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { addressUrl } from '../explorer.ts';
+import { renderJson } from '../json.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
+import { type Figures, type ListedAgents, toListed } from './listed/listedAgents.ts';
+import type { ListedAgent } from './listed/model.ts';
 import type { ParameterFault } from './parameters.ts';
-import { type PendingDeps, promotePending } from './pendingMetadata.ts';
-import { matchesWords } from './search.ts';
 
 /** What executing an agent needs to know. Prices in base units, times in seconds. */
 export interface Agent {
@@ -49,7 +56,9 @@ export interface CatalogDeps extends AgentDeps {
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
 }
 
-export type ListDeps = CatalogDeps & PendingDeps;
+export interface ListDeps extends CatalogDeps {
+  listed: ListedAgents;
+}
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
@@ -74,14 +83,13 @@ export async function findParameterFaults(
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = await requireListing(deps, agentId);
   const { metadata } = await requireDocument(deps, row);
-  // Asked by itself, so that only this listing's executions are read.
   const statistics = await deps.views
     .selectFrom('chain.agent_statistics')
     .selectAll()
     .where('listing', '=', row.listing)
     .executeTakeFirst();
-  const health = await deps.agentHealth.healthOf(row.listing);
-  const summary = toSummary({ ...row, ...(statistics ?? NO_STATISTICS) }, metadata, health);
+  const listed = toListed({ ...row, ...(statistics ?? NO_FIGURES) }, metadata);
+  const summary = toSummary(listed, await deps.agentHealth.healthOf(row.listing));
   return {
     ...summary,
     creator: { ...summary.creator, display_name: metadata.display_name },
@@ -97,25 +105,19 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
   };
 }
 
-/** GET /v1/agents: active agents only, ties by agent_id. */
-export async function listAgents(deps: ListDeps, query: AgentsQuery): Promise<AgentPage> {
-  // Lists are made from the documents of listings alone, so one that was listed a moment ago is moved there first.
-  await promotePending(deps);
-  // One transaction, so that page and total are of the same moment.
-  const { rows, total } = await deps.views.transaction().execute(async (views) => {
-    const matching = matchingListings(views, query);
-    const counted = await matching.select(sql<bigint>`count(*)`.as('total')).executeTakeFirstOrThrow();
-    const page = matching.select(LISTING_COLUMNS).select(STATISTICS_COLUMNS);
-    const rows = await ordered(page, query.sort).limit(query.limit).offset(query.offset).execute();
-    return { rows, total: counted.total };
-  });
-  const agents = await Promise.all(
-    rows.map(async (row) => {
-      const { metadata } = await requireDocument(deps, row);
-      return toSummary(row, metadata, await deps.agentHealth.healthOf(row.listing));
-    }),
-  );
-  return { agents, total: Number(total), limit: query.limit, offset: query.offset };
+/** The JSON of a page for GET /v1/agents: active agents only, ties by agent_id. */
+export async function listAgents({ listed, agentHealth }: ListDeps, query: AgentsQuery): Promise<Buffer> {
+  const model = await listed.current();
+  const name = `${listed.version()} ${JSON.stringify(query)}`;
+  const kept = listed.answers.get(name);
+  if (kept) return kept;
+  const { limit, offset } = query;
+  const page = model.page(query);
+  const agents: AgentSummary[] = [];
+  for (const agent of page.agents) agents.push(toSummary(agent, await agentHealth.healthOf(agent.listing)));
+  const body = renderJson(AgentPage, { agents, total: page.total, limit, offset });
+  listed.answers.set(name, body);
+  return body;
 }
 
 const LISTING_COLUMNS = [
@@ -134,20 +136,8 @@ const LISTING_COLUMNS = [
   'creators.verified',
 ] as const;
 
-const STATISTICS_COLUMNS = [
-  'statistics.total_executions',
-  'statistics.success_rate',
-  'statistics.avg_execution_time_ms',
-] as const;
-
-interface Statistics {
-  total_executions: bigint | null;
-  success_rate: number | null;
-  avg_execution_time_ms: bigint | null;
-}
-
 /** Of a listing that was never called. */
-const NO_STATISTICS: Statistics = { total_executions: 0n, success_rate: 0, avg_execution_time_ms: 0n };
+const NO_FIGURES: Figures = { total_executions: 0n, success_rate: 0, avg_execution_time_ms: 0n };
 
 type Views = AgentDeps['views'];
 type ListingRow = NonNullable<Awaited<ReturnType<typeof readListing>>>;
@@ -156,52 +146,6 @@ function listings(views: Views) {
   return views
     .selectFrom('chain.listings as listings')
     .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator');
-}
-
-function matchingListings(views: Views, query: AgentsQuery) {
-  let matching = listings(views)
-    .leftJoin('chain.agent_statistics as statistics', 'statistics.listing', 'listings.listing')
-    .innerJoin('metadata', 'metadata.metadata_hash', 'listings.metadata_hash')
-    .where('listings.status', '=', 'active');
-  if (query.verified_only) matching = matching.where('creators.verified', '=', 1n);
-  if (query.min_executions !== undefined) {
-    matching = matching.where(sql<boolean>`coalesce(statistics.total_executions, 0) >= ${query.min_executions}`);
-  }
-  if (query.min_success_rate !== undefined) {
-    matching = matching.where(sql<boolean>`coalesce(statistics.success_rate, 0.0) >= ${query.min_success_rate}`);
-  }
-  if (query.creator !== undefined) matching = matching.where('listings.creator', '=', query.creator);
-  if (query.q !== undefined) {
-    const listing = { hash: sql`listings.metadata_hash`, mask: sql`listings.tag_mask` };
-    matching = matching.where(
-      sql<boolean>`(listings.listing = ${query.q} OR listings.creator = ${query.q} OR ${matchesWords(listing, query.q)})`,
-    );
-  }
-  const standard = (query.tags ?? []).filter(isStandardTag) as StandardTag[];
-  const mask = BigInt(tagMask(standard));
-  if (mask !== 0n) matching = matching.where(sql<boolean>`(listings.tag_mask & ${mask}) = ${mask}`);
-  for (const tag of query.tags ?? []) {
-    if (isStandardTag(tag)) continue;
-    matching = matching.where(
-      sql<boolean>`EXISTS (SELECT 1 FROM json_each(metadata.document, '$.custom_tags') AS tag WHERE tag.value = ${tag})`,
-    );
-  }
-  return matching;
-}
-
-const ORDER: Record<AgentsQuery['sort'], ReturnType<typeof sql>> = {
-  total_executions: sql`coalesce(statistics.total_executions, 0) DESC`,
-  success_rate: sql`coalesce(statistics.success_rate, 0.0) DESC`,
-  price_asc: sql`listings.price ASC`,
-  price_desc: sql`listings.price DESC`,
-  created_at: sql`listings.listed_at DESC`,
-};
-
-function ordered<Query extends { orderBy(expression: ReturnType<typeof sql>): Query }>(
-  query: Query,
-  sort: AgentsQuery['sort'],
-): Query {
-  return query.orderBy(ORDER[sort]).orderBy(sql`listings.listing ASC`);
 }
 
 async function readListing({ views }: AgentDeps, agentId: string) {
@@ -255,18 +199,20 @@ function toAgent(row: ListingRow, metadata: AgentMetadata): Agent {
   };
 }
 
-function toSummary(row: ListingRow & Statistics, metadata: AgentMetadata, health: AgentHealth): AgentSummary {
+function toSummary(agent: ListedAgent, health: AgentHealth): AgentSummary {
+  const { description } = agent;
+  if (!description) throw new Error(`${agent.listing} is shown without its document`);
   return {
-    agent_id: row.listing,
-    name: metadata.name,
-    tagline: metadata.tagline,
-    tags: [...tagsOfMask(Number(row.tag_mask)), ...metadata.custom_tags],
-    price_per_call_usdc: toUsdc(row.price),
-    total_executions: Number(row.total_executions ?? 0n),
-    success_rate: row.success_rate ?? 0,
-    avg_execution_time_ms: Number(row.avg_execution_time_ms ?? 0n),
-    creator: { pubkey: row.creator, verified: row.verified === 1n },
-    status: row.status === 'paused' ? 'paused' : 'active',
+    agent_id: agent.listing,
+    name: description.name,
+    tagline: description.tagline,
+    tags: [...tagsOfMask(agent.tagMask), ...description.custom_tags],
+    price_per_call_usdc: toUsdc(agent.price),
+    total_executions: agent.totalExecutions,
+    success_rate: agent.successRate,
+    avg_execution_time_ms: agent.averageMs,
+    creator: { pubkey: agent.creator, verified: agent.verified },
+    status: agent.status === 'paused' ? 'paused' : 'active',
     health,
   };
 }

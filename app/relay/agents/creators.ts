@@ -4,12 +4,13 @@ import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { ListedAgents } from './listed/listedAgents.ts';
 import { statisticsOf } from './ownListings.ts';
-import { matchesCreator } from './search.ts';
 
 export interface CreatorsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
+  listed: ListedAgents;
 }
 
 export interface CreatorsQuery {
@@ -27,15 +28,13 @@ interface Row {
 
 /** Who listed last comes first. */
 export async function listCreators(
-  { views }: CreatorsDeps,
+  { views, listed }: CreatorsDeps,
   query: CreatorsQuery,
 ): Promise<{ creators: CreatorSummary[]; total: number }> {
+  const named = query.q === undefined ? null : await walletsNamed(listed, query.q);
   const filters = [
-    query.verified === undefined ? sql`1` : sql`verified = ${query.verified ? 1n : 0n}`,
-    query.q === undefined
-      ? sql`1`
-      : sql`(wallet = ${query.q} OR EXISTS (SELECT 1 FROM chain.listings AS l
-          WHERE l.creator = wallet AND ${matchesCreator(sql`l.metadata_hash`, query.q)}))`,
+    query.verified === undefined ? sql`1 = 1` : sql`verified = ${query.verified ? 1n : 0n}`,
+    named === null ? sql`1 = 1` : sql`wallet IN (${sql.join(named)})`,
   ];
   const matching = sql`(
     SELECT known.wallet AS wallet, coalesce(c.verified, 0) AS verified, c.verified_at AS verified_at
@@ -50,6 +49,15 @@ export async function listCreators(
       LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
     return { creators: await summarize(views, rows), total: Number(counted.rows[0]?.total ?? 0n) };
   });
+}
+
+/** Creators whose names are looked at; who gives more words finds the one that is meant. */
+const MAX_NAMED = 1_000;
+
+/** The wallet that this is, and those of creators with these words in their names. */
+async function walletsNamed(listed: ListedAgents, text: string): Promise<string[]> {
+  const agents = (await listed.current()).ofCreatorsNamed(text);
+  return [...new Set([text, ...agents.map((agent) => agent.creator)])].slice(0, MAX_NAMED);
 }
 
 async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<CreatorSummary[]> {

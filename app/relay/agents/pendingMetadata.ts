@@ -1,6 +1,6 @@
 /**
- * Documents that wait for their listing, in a table of their own: what a listing carries moves to `metadata` when the
- * agents are next listed or a document comes. Each step is one statement, so that several relays may take it at once and
+ * Documents that wait for their listing, in a table of their own: what a listing carries moves to `metadata` when agents are
+ * next listed after the listing came, and before it would make room. Each step is one statement, so that several relays may take it at once and
  * a crash between two leaves nothing that the next does not mend.
  */
 import { randomBytes } from 'node:crypto';
@@ -15,6 +15,7 @@ import {
   movePending,
   readListedPending,
   readMetadataFrom,
+  readSurplusPending,
 } from '../ledger/metadata.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 
@@ -54,23 +55,25 @@ export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): P
   if (await isNeeded(deps.views, metadataHash))
     await insertMetadata(deps.ledger, { metadataHash, document, receivedMs });
   else await insertPending(deps.ledger, { metadataHash, wallet, document, receivedMs });
-  // What has found its listing since is moved first, because it is not to be dropped.
-  await promotePending(deps);
   await makeRoom(deps, wallet);
   await sweepMetadata(deps);
 }
 
-/** Moves what a listing carries by now to `metadata`, which lists are made from. */
-export async function promotePending({ ledger, views }: PendingDeps): Promise<void> {
-  const hashes = await readListedPending(views);
-  if (hashes.length > 0) await movePending(ledger, hashes);
+/** Moves those of these that a listing carries by now to `metadata`, which lists are made from. */
+export async function promotePending({ ledger, views }: PendingDeps, hashes: string[]): Promise<void> {
+  const listed = await readListedPending(views, hashes);
+  if (listed.length > 0) await movePending(ledger, listed);
 }
 
 /** Drops what has waited too long, and the oldest of too many: of this wallet, or of those that are nobody's. */
 async function makeRoom(deps: PendingDeps, wallet: string): Promise<void> {
   const own = wallet === '' ? MAX_ANONYMOUS : MAX_OF_WALLET;
   const limits = { own, ofWallets: MAX_OF_WALLETS };
-  const dropped = await dropPending(deps.ledger, wallet, deps.now() - PENDING_MS, limits);
+  const surplus = await readSurplusPending(deps.views, wallet, deps.now() - PENDING_MS, limits, SWEPT);
+  if (surplus.length === 0) return;
+  // What has found its listing since is moved, because it is not to be dropped.
+  await promotePending(deps, [...new Set(surplus.map((row) => row.metadata_hash))]);
+  const dropped = await dropPending(deps.ledger, surplus);
   if (dropped > 0) deps.log.info({ dropped }, 'metadata that no listing carries was dropped');
 }
 

@@ -1,15 +1,14 @@
 /** Sends transactions that are stored already, and finds out what became of them. */
-import type { Connection, PublicKey, TransactionError } from '@solana/web3.js';
+import type { PublicKey, TransactionError } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { sendTransaction } from '../../solana/calls.ts';
 import { subscribe } from '../../solana/subscription.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
+import type { Agreement } from './agreement.ts';
 import { describeFailure, type TransactionFailure } from './failures.ts';
-import type { Reader } from './reader.ts';
+import type { ChainNode, Nodes } from './nodes.ts';
+import { createPoller, LATE_MS, type PolledFate } from './poller.ts';
 import { type Observe, timed } from './stages.ts';
-
-/** How often a transaction whose notification has not come is asked about and sent again. */
-const POLL_MS = 1_000;
 
 /**
  * What became of a transaction. `unknown` is an answer too, and never means failed; `expired` says that its blockhash
@@ -36,62 +35,72 @@ export interface Confirmations {
 }
 
 export interface ConfirmationOptions {
-  node: Parameters<typeof sendTransaction>[0];
-  wsUrl: string;
-  connection: Connection;
+  nodes: Nodes;
+  agreement: Pick<Agreement, 'finalized' | 'together'>;
   /** Whose transactions they are. */
   authority: PublicKey;
-  reader: Pick<Reader, 'finalized' | 'landed'>;
   log: Logger;
+  /** Is told how soon transactions land. */
+  pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
 
-/** Subscribes at once to all that the authority signs. */
+/** Subscribes at once to all that the authority signs, at every node that has a WebSocket. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
-  const { node, log } = options;
-  const { toFate, look, status } = createLook(options);
-
+  const { nodes, log, pace } = options;
   /** Who waits for a transaction's notification, by signature. */
   const waiting = new Map<string, (fate: Fate) => void>();
-  // One subscription to all that the authority signs, instead of one for each transaction.
-  const subscription = subscribe({
-    wsUrl: options.wsUrl,
-    address: options.authority.toBase58(),
-    onLogs: ({ signature, slot, error }) => waiting.get(signature)?.(toFate(error, Number(slot))),
-    onSubscribed: () => log.debug('subscribed to our own transactions'),
-    onLost: (reason) => log.debug({ reason }, 'the WebSocket was lost; polling until it is back'),
+  // Of the nodes that tell now what lands.
+  const telling = new Set<ChainNode>();
+  const poller = createPoller({ ...options, send, isTold: () => telling.size > 0, onLate: pace.late });
+
+  function landed(slot: number, error: TransactionError | null): Fate {
+    for (const { reader } of nodes.all) reader.landed(slot);
+    return error ? { kind: 'failed', ...describeFailure(error) } : { kind: 'confirmed' };
+  }
+
+  // One subscription of a node to all that the authority signs, instead of one for each transaction.
+  const subscriptions = nodes.all.flatMap((node) => {
+    if (node.wsUrl === null) return [];
+    const subscription = subscribe({
+      wsUrl: node.wsUrl,
+      address: options.authority.toBase58(),
+      onLogs({ signature, slot, error }) {
+        // That one failed is not believed of one node where there are more.
+        if (error && nodes.all.length > 1) poller.hurry(signature);
+        else waiting.get(signature)?.(landed(Number(slot), error));
+      },
+      onSubscribed() {
+        telling.add(node);
+        log.debug({ node: node.name }, 'subscribed to our own transactions');
+      },
+      onLost(reason) {
+        telling.delete(node);
+        log.debug({ node: node.name, reason }, 'the WebSocket was lost; polling until it is back');
+      },
+    });
+    return [subscription];
   });
 
+  /** To every node: the first leader that one of them reaches takes it. */
   async function send(bytes: Uint8Array): Promise<void> {
     try {
-      await sendTransaction(node, bytes);
+      await Promise.any(nodes.all.map((node) => nodes.ask(node, () => sendTransaction(node, bytes))));
     } catch (error) {
       // A refusal proves nothing about bytes that may have been sent before; only their status does.
-      log.debug({ error: String(error) }, 'node refused a transaction');
+      const reasons = error instanceof AggregateError ? error.errors : [error];
+      log.debug({ error: reasons.map(String).join('; ') }, 'no node took a transaction');
     }
   }
 
-  /** Asks about a transaction again and again, and sends it again while nothing is known; the returned function ends it. */
-  function poll(signed: SignedTransaction, hasHappened: () => Promise<boolean>, finish: (fate: Fate) => void) {
-    let polling = false;
-    const timer = setInterval(async () => {
-      if (polling) return;
-      polling = true;
-      try {
-        const known = await look(signed, hasHappened);
-        if (known) finish(known);
-        else await send(signed.bytes);
-      } catch (error) {
-        log.warn({ error: String(error) }, 'status of a transaction could not be read');
-      } finally {
-        polling = false;
-      }
-    }, POLL_MS);
-    return () => clearInterval(timer);
+  function toFate(polled: PolledFate): Fate {
+    if (polled.kind === 'landed') return landed(polled.slot, polled.error);
+    return polled.kind === 'happened' ? { kind: 'confirmed' } : { kind: 'expired' };
   }
 
   async function submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal) {
     if (stop.aborted) return { kind: 'unknown' as const };
+    const begun = performance.now();
     let finish: (fate: Fate) => void = () => undefined;
     const fate = new Promise<Fate>((resolve) => {
       finish = resolve;
@@ -99,13 +108,15 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     waiting.set(signed.signature, finish);
     const abort = () => finish({ kind: 'unknown' });
     stop.addEventListener('abort', abort, { once: true });
-    const endPoll = poll(signed, hasHappened, finish);
+    const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toFate(polled)) });
     try {
       // Not awaited: a notification may be quicker than the node's answer to the sending.
       send(signed.bytes);
-      return await fate;
+      const known = await fate;
+      if (known.kind === 'confirmed' && performance.now() - begun < LATE_MS) pace.inTime();
+      return known;
     } finally {
-      endPoll();
+      unwatch();
       stop.removeEventListener('abort', abort);
       waiting.delete(signed.signature);
     }
@@ -113,35 +124,14 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
 
   return {
     submit: (signed, hasHappened, stop) => timed(options.observe, 'chain', () => submit(signed, hasHappened, stop)),
-    hasSucceeded: async (signature) => (await status(signature))?.kind === 'confirmed',
+    async hasSucceeded(signature) {
+      const status = await poller.status(signature);
+      return status !== null && status.error === null;
+    },
     send,
-    close: () => subscription.close(),
+    close() {
+      poller.end();
+      for (const subscription of subscriptions) subscription.close();
+    },
   };
-}
-
-/** What a node says of a transaction when it is asked. */
-function createLook({ connection, reader }: ConfirmationOptions) {
-  function toFate(error: TransactionError | null, slot: number): Fate {
-    reader.landed(slot);
-    return error ? { kind: 'failed', ...describeFailure(error) } : { kind: 'confirmed' };
-  }
-
-  /** Null where nothing is known that a supermajority has voted for. */
-  async function status(signature: string): Promise<Fate | null> {
-    const answer = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
-    const found = answer.value[0];
-    if (found?.confirmationStatus !== 'confirmed' && found?.confirmationStatus !== 'finalized') return null;
-    return toFate(found.err, found.slot);
-  }
-
-  /** The fate of a transaction now, by its status or by what it was meant to change; null while it can still land. */
-  async function look(signed: SignedTransaction, hasHappened: () => Promise<boolean>): Promise<Fate | null> {
-    const { blockHeight } = await reader.finalized();
-    const known = await status(signed.signature);
-    if (known) return known;
-    if (await hasHappened()) return { kind: 'confirmed' };
-    return blockHeight > signed.lastValidHeight ? { kind: 'expired' } : null;
-  }
-
-  return { toFate, look, status };
 }

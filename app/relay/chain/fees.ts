@@ -1,8 +1,11 @@
 /**
  * What is paid to be taken first: a compute-unit limit as small as the transaction needs, and a price that others pay just
- * now, below a cap and never more than was collected for it. The price is read in the background, and the units of each
- * kind of transaction are measured once by simulation, so that no call waits for either. Where nobody pays, neither does
- * the relay.
+ * now, above a floor, below a cap, and never more than was collected for it. The price is read in the background, and the
+ * units of each kind of transaction are measured once by simulation, so that no call waits for either. The limit is set
+ * whatever the price: leaders prefer who asks for little. Where nobody pays and there is no floor, neither does the relay.
+ *
+ * While transactions do not land the price of all later ones rises. One that opens is never signed again for more: no more
+ * was collected for it, and its bytes die when its time is over as well.
  */
 import {
   ComputeBudgetProgram,
@@ -23,7 +26,10 @@ const UNMEASURED_UNITS = 400_000;
 /** Addresses are found by trial, each 1,500 units, and not always at the first. */
 const SPARE_UNITS = 20_000;
 const MEASURE_AGAIN_AFTER = 200;
-/** What a transaction that expired is raised from, micro-lamports per unit, where the market asks for nothing. */
+/** How often the price of all is doubled at most while transactions are late, and how soon it is doubled or halved again. */
+const MAX_PRESSURE = 6;
+const PRESSURE_MS = 5_000;
+/** What the price is raised from, micro-lamports per unit, where the market asks for nothing. */
 const MIN_RAISED_PRICE = 1_000n;
 const MICROLAMPORTS = 1_000_000n;
 const DISCRIMINATOR_BYTES = 8;
@@ -48,11 +54,14 @@ export interface Fees {
   quote(): PriorityQuote;
   /** Reads the present price; throws where it cannot. */
   refresh(): Promise<void>;
+  /** Is told how soon transactions land. */
+  pace: { late(): void; inTime(): void };
   /** Refreshes regularly from now on, until `end`. */
   start(): void;
   end(): void;
 }
 
+const most = (one: bigint, other: bigint) => (one > other ? one : other);
 const least = (one: bigint, other: bigint) => (one < other ? one : other);
 
 function kindOf(programId: PublicKey, data: Uint8Array): string {
@@ -66,6 +75,8 @@ function kindOfOurs(name: string): string {
 
 const OPEN = kindOfOurs('open_execution_with_grant');
 const SETTLE = kindOfOurs('settle_execution');
+/** What is measured once for many: each of these takes about the same every time. */
+const UNIFORM = new Set([OPEN, SETTLE, kindOfOurs('refund_execution')]);
 
 /** What others pay just now, micro-lamports per compute unit. */
 export type PriceSource = () => Promise<bigint>;
@@ -83,18 +94,40 @@ export function createFees(options: {
   connection: Connection;
   payer: PublicKey;
   source: PriceSource;
-  /** Most that one transaction may pay beyond its signatures, lamports; 0 switches all of this off. */
+  /** Least price, micro-lamports per unit, whatever the source says. */
+  minPrice: bigint;
+  /** Most that one transaction may pay beyond its signatures, lamports; 0: no price is ever set. */
   maxLamports: bigint;
+  /** Milliseconds. */
+  now?: () => number;
   log: Logger;
 }): Fees {
-  const { connection, payer, maxLamports, log } = options;
-  let price = 0n;
+  const { connection, payer, minPrice, maxLamports, log, now = () => performance.now() } = options;
+  let market = 0n;
+  // How often the price of all is doubled, and when that was last changed.
+  let pressure = 0;
+  let pressedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   /** By kind of transaction: the most that one has taken, and how often it was used since it was measured. */
   const units = new Map<string, { most: number; uses: number }>();
 
   async function refresh(): Promise<void> {
-    price = await options.source();
+    market = await options.source();
+  }
+
+  /** What the next transaction pays at its first attempt, micro-lamports per unit. */
+  function price(): bigint {
+    const usual = most(market, minPrice);
+    return pressure === 0 ? usual : most(usual, MIN_RAISED_PRICE) << BigInt(pressure);
+  }
+
+  function press(change: 1 | -1): void {
+    const next = Math.min(MAX_PRESSURE, Math.max(0, pressure + change));
+    if (next === pressure || now() - pressedAt < PRESSURE_MS) return;
+    pressure = next;
+    pressedAt = now();
+    if (change > 0)
+      log.warn({ price: String(price()) }, 'transactions do not land in time; the price of priority is doubled');
   }
 
   async function measure(kind: string, instructions: TransactionInstruction[]): Promise<void> {
@@ -107,12 +140,15 @@ export function createFees(options: {
     const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' } as const;
     const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
     if (value.err || !value.unitsConsumed) return;
-    units.set(kind, { most: Math.max(units.get(kind)?.most ?? 0, value.unitsConsumed), uses: 0 });
+    const before = UNIFORM.has(kind) ? (units.get(kind)?.most ?? 0) : 0;
+    units.set(kind, { most: Math.max(before, value.unitsConsumed), uses: 0 });
   }
 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
     const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
     const warn = (error: unknown) => log.warn({ error: String(error) }, 'compute units could not be measured');
+    // A node that cannot be asked leaves nothing of another transaction behind.
+    if (!UNIFORM.has(kind)) units.delete(kind);
     const known = units.get(kind);
     if (!known) await measure(kind, instructions).catch(warn);
     else if (++known.uses === MEASURE_AGAIN_AFTER) measure(kind, instructions).catch(warn);
@@ -120,31 +156,32 @@ export function createFees(options: {
   }
 
   function knownLimit(kind: string): number {
-    const most = units.get(kind)?.most;
-    return most === undefined ? UNMEASURED_UNITS : Math.min(MAX_UNITS, Math.ceil(most * 1.2) + SPARE_UNITS);
+    const measured = units.get(kind)?.most;
+    if (measured === undefined) return UNIFORM.has(kind) ? UNMEASURED_UNITS : MAX_UNITS;
+    return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + SPARE_UNITS);
   }
 
   /** Lamports, rounded up as the runtime does it. */
   function quoteOf(kind: string): bigint {
-    const lamports = (price * BigInt(knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
+    const lamports = (price() * BigInt(knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
     return least(lamports, maxLamports);
   }
 
   return {
     async instructionsFor(instructions, attempt, mostLamports) {
-      const cap = least(mostLamports, maxLamports);
-      if (cap <= 0n || (price === 0n && attempt === 0)) return [];
       // Bytes may also be dead because the units did not suffice.
       const limit = Math.min(MAX_UNITS, (await limitFor(instructions)) * (attempt + 1));
-      const wanted = attempt === 0 ? price : (price > MIN_RAISED_PRICE ? price : MIN_RAISED_PRICE) << BigInt(attempt);
-      const most = (cap * MICROLAMPORTS) / BigInt(limit);
-      return [
-        ComputeBudgetProgram.setComputeUnitLimit({ units: limit }),
-        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: least(wanted, most) }),
-      ];
+      const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
+      const cap = least(mostLamports, maxLamports);
+      const wanted = attempt === 0 ? price() : most(price(), MIN_RAISED_PRICE) << BigInt(attempt);
+      const microLamports = cap <= 0n ? 0n : least(wanted, (cap * MICROLAMPORTS) / BigInt(limit));
+      return microLamports === 0n
+        ? [setLimit]
+        : [setLimit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
     },
     quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
     refresh,
+    pace: { late: () => press(1), inTime: () => press(-1) },
     start() {
       const look = () => {
         refresh().catch((error) => log.warn({ error: String(error) }, 'the price of priority could not be read'));

@@ -2,7 +2,6 @@
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
 import {
   type Commitment,
-  type Connection,
   type Keypair,
   type PublicKey,
   type TransactionInstruction,
@@ -12,16 +11,25 @@ import bs58 from 'bs58';
 import type { Logger } from 'pino';
 import { parseAddress } from '../../sdk/program/program.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
+import type { Agreement } from './agreement.ts';
 import type { Fees, PriorityQuote } from './fees.ts';
 import { networkFee } from './networkFee.ts';
+import type { ChainNode, Nodes } from './nodes.ts';
+import { MAX_LAG_SLOTS } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
 
-/** A blockhash this old is replaced in the background, one this much older before it is used. */
-const BLOCKHASH_FRESH_MS = 400;
-const BLOCKHASH_STALE_MS = 2_000;
+/**
+ * A blockhash this old is replaced in the background, one this old before it is used: it lives for 150 blocks, a minute, and
+ * what bytes are sent with lasts so much less.
+ */
+const BLOCKHASH_FRESH_MS = 1_000;
+const BLOCKHASH_STALE_MS = 3_000;
+/** How far two nodes may be apart, blocks. */
+const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
 export interface SignerOptions {
-  connection: Connection;
+  nodes: Pick<Nodes, 'first' | 'witnesses'>;
+  agreement: Pick<Agreement, 'together'>;
   commitment: Commitment;
   /** Signs and pays for everything that the relay sends. */
   authority: Keypair;
@@ -86,15 +94,34 @@ interface RecentBlockhash {
 }
 
 /** A recent blockhash, read ahead of its use where it can be. */
-function createBlockhashes({ connection, commitment, log, observe }: SignerOptions): () => Promise<RecentBlockhash> {
+function createBlockhashes({
+  nodes,
+  agreement,
+  commitment,
+  log,
+  observe,
+}: SignerOptions): () => Promise<RecentBlockhash> {
   let latest: (RecentBlockhash & { at: number }) | null = null;
   let refreshing: Promise<void> | null = null;
 
+  /** Bytes count as dead past the height that comes with it: of two nodes' words the later one counts. */
+  async function read(): Promise<RecentBlockhash> {
+    const ask = async ({ connection }: ChainNode): Promise<RecentBlockhash> => {
+      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(commitment);
+      return { value: blockhash, lastValidHeight: BigInt(lastValidBlockHeight) };
+    };
+    if (nodes.witnesses().length < 2) return nodes.first(ask);
+    return agreement.together('the last valid height', ask, (one, other) => {
+      const gap = one.lastValidHeight - other.lastValidHeight;
+      if (gap > MAX_GAP || gap < -MAX_GAP) return null;
+      return { ...one, lastValidHeight: gap > 0n ? one.lastValidHeight : other.lastValidHeight };
+    });
+  }
+
   function refresh(): Promise<void> {
-    refreshing ??= connection
-      .getLatestBlockhash(commitment)
-      .then(({ blockhash, lastValidBlockHeight }) => {
-        latest = { value: blockhash, lastValidHeight: BigInt(lastValidBlockHeight), at: performance.now() };
+    refreshing ??= read()
+      .then((recent) => {
+        latest = { ...recent, at: performance.now() };
       })
       .finally(() => {
         refreshing = null;

@@ -23,9 +23,9 @@ export interface Snapshot {
 
 type Located = Pick<JournalRow, 'execution_id' | 'listing'>;
 
-/** Throws where the node does not answer. */
-export async function readSnapshot(chain: Pick<RelayChain, 'read'>, row: Located): Promise<Snapshot> {
-  return toSnapshot(await chain.read(addressesOf(row)));
+/** Throws where the node does not answer, or two do not agree. */
+export async function readSnapshot(chain: Pick<RelayChain, 'readAgreed'>, row: Located): Promise<Snapshot> {
+  return toSnapshot(await chain.readAgreed(addressesOf(row)));
 }
 
 /**

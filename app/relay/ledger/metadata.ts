@@ -75,11 +75,13 @@ export async function isPendingOf(views: Views, metadataHash: string, wallet: st
   return row !== undefined;
 }
 
-/** Hashes of documents that wait and that a listing carries by now. */
-export async function readListedPending(views: Views): Promise<string[]> {
+/** Those of these hashes whose documents wait and that a listing carries by now. */
+export async function readListedPending(views: Views, hashes: string[]): Promise<string[]> {
+  if (hashes.length === 0) return [];
   const listed = await views
     .selectFrom('pending_metadata as p')
     .select('p.metadata_hash')
+    .where('p.metadata_hash', 'in', hashes)
     .where(sql<boolean>`EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = p.metadata_hash)`)
     .execute();
   return [...new Set(listed.map((row) => row.metadata_hash))];
@@ -101,22 +103,43 @@ export async function movePending(ledger: Ledger, hashes: string[]): Promise<voi
   await ledger.deleteFrom('pending_metadata').where('metadata_hash', 'in', hashes).execute();
 }
 
-/** Drops what has waited since before `oldestMs`, unix ms, and the oldest of too many. Returns how many were dropped. */
-export async function dropPending(
-  ledger: Ledger,
+/** A document that waits, and for whom. */
+export interface Waiting {
+  metadata_hash: string;
+  wallet: string;
+}
+
+/** So many of those that have waited since before `oldestMs`, unix ms, and of the oldest of too many. */
+export async function readSurplusPending(
+  views: Views,
   wallet: string,
   oldestMs: number,
   limits: PendingLimits,
-): Promise<number> {
-  const { numAffectedRows: dropped = 0n } = await sql`
-    DELETE FROM pending_metadata WHERE rowid IN (
-      SELECT rowid FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)}
-      UNION ALL SELECT rowid FROM (
-        SELECT rowid FROM pending_metadata WHERE wallet = ${wallet}
-        ORDER BY received_ms DESC LIMIT -1 OFFSET ${limits.own})
-      UNION ALL SELECT rowid FROM (
-        SELECT rowid FROM pending_metadata WHERE wallet <> ''
-        ORDER BY received_ms DESC LIMIT -1 OFFSET ${limits.ofWallets}))`.execute(ledger);
+  most: number,
+): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    SELECT metadata_hash, wallet FROM (
+      SELECT metadata_hash, wallet FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)} LIMIT ${most}) AS old
+    UNION SELECT metadata_hash, wallet FROM (
+      SELECT metadata_hash, wallet FROM pending_metadata WHERE wallet = ${wallet}
+      ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.own}) AS own
+    UNION SELECT metadata_hash, wallet FROM (
+      SELECT metadata_hash, wallet FROM pending_metadata WHERE wallet <> ''
+      ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofWallets}) AS of_wallets`.execute(views);
+  return rows;
+}
+
+/** Drops these. Returns how many were still there. */
+export async function dropPending(ledger: Ledger, surplus: Waiting[]): Promise<number> {
+  let dropped = 0n;
+  for (const { metadata_hash, wallet } of surplus) {
+    const { numDeletedRows } = await ledger
+      .deleteFrom('pending_metadata')
+      .where('metadata_hash', '=', metadata_hash)
+      .where('wallet', '=', wallet)
+      .executeTakeFirst();
+    dropped += numDeletedRows;
+  }
   return Number(dropped);
 }
 

@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { attachedIndex, readProgress } from '../../../indexer/read.ts';
+import type { NodeStatus } from '../chain/nodes.ts';
 import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
@@ -29,6 +30,8 @@ export interface Metrics {
   observe: Observe;
   /** Notes each call to the node that failed. */
   rpcFailed(method: string): void;
+  /** Notes that two nodes do not agree. */
+  rpcDisagreed(subject: string): void;
   /** The same journal, listened to: each execution that ends is counted. */
   listenTo(journal: Journal): Journal;
   /** Network fees of an execution that ended here, in the mean, lamports; null before the first. */
@@ -40,6 +43,7 @@ export interface Metrics {
 export function createMetrics(sources: {
   views: Kysely<LedgerDatabase>;
   inFlight(): number;
+  nodes(): NodeStatus[];
   runway(): RunwayStatus;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
@@ -64,6 +68,12 @@ export function createMetrics(sources: {
     ...named('rpc_errors_total', 'Calls to the node that failed'),
     labelNames: ['method'],
   });
+  const disagreements = new Counter({
+    ...named('rpc_disagreements_total', 'Questions of money on which two nodes did not agree, so that it was waited'),
+    labelNames: ['subject'],
+  });
+  const nodesUp = new Gauge({ ...named('rpc_node_up', 'Whether a node is in use'), labelNames: ['node'] });
+  const nodeSlots = new Gauge({ ...named('rpc_node_slot', 'Where a node was last, of several'), labelNames: ['node'] });
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
     return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
   });
@@ -97,6 +107,10 @@ export function createMetrics(sources: {
 
   async function look(): Promise<void> {
     const { views } = sources;
+    for (const { name, state, slot: at } of sources.nodes()) {
+      nodesUp.set({ node: name }, state === 'up' ? 1 : 0);
+      if (at !== null) nodeSlots.set({ node: name }, at);
+    }
     const waiting = await countUnfinished(views);
     const held = await views
       .selectFrom('chain.executions')
@@ -128,6 +142,7 @@ export function createMetrics(sources: {
   return {
     observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
     rpcFailed: (method) => rpcErrors.inc({ method }),
+    rpcDisagreed: (subject) => disagreements.inc({ subject }),
     listenTo: (journal) => ({
       ...journal,
       async claim(execution, nowMs, funding) {

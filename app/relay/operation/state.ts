@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
+import type { NodeStatus } from '../chain/nodes.ts';
 import { readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -16,6 +17,7 @@ export interface Operator {
   authority: string;
   /** Lamports of each address. Rejects where the node does not answer. */
   readBalances(addresses: string[]): Promise<number[]>;
+  nodes(): NodeStatus[];
   runway(): RunwayStatus;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
@@ -46,6 +48,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   return {
     problems: ready.problems,
     authorities: await readBalances(deps),
+    nodes: deps.nodes(),
     runway_hours: deps.runway().hours,
     lamports_per_call: await deps.lamportsPerCall(),
     lamports: {

@@ -20,10 +20,12 @@ export type ValueOf<C> = C extends Codec<infer T> ? T : never;
 /** Walks over bytes; throws RangeError where they end too early. */
 export class ByteReader {
   private readonly data: Uint8Array;
+  private readonly view: DataView;
   private at: number;
 
   constructor(data: Uint8Array, at = 0) {
     this.data = data;
+    this.view = new DataView(data.buffer, data.byteOffset, data.byteLength);
     this.at = at;
   }
 
@@ -33,13 +35,30 @@ export class ByteReader {
 
   /** A copy of the next bytes, so that a small value does not keep the whole in memory. */
   take(length: number): Uint8Array<ArrayBuffer> {
-    if (length > this.left) throw new RangeError(`the bytes end ${length - this.left} too early`);
-    this.at += length;
-    return Uint8Array.from(this.data.subarray(this.at - length, this.at));
+    const at = this.pass(length);
+    const taken = new Uint8Array(length);
+    taken.set(this.data.subarray(at, at + length));
+    return taken;
   }
 
-  takeView(length: number): DataView {
-    return new DataView(this.take(length).buffer);
+  /** An unsigned integer of so many bytes. */
+  takeSmall(bytes: 1 | 2 | 4): number {
+    const at = this.pass(bytes);
+    if (bytes === 1) return this.view.getUint8(at);
+    return bytes === 2 ? this.view.getUint16(at, true) : this.view.getUint32(at, true);
+  }
+
+  takeBig(isSigned: boolean): bigint {
+    const at = this.pass(8);
+    return isSigned ? this.view.getBigInt64(at, true) : this.view.getBigUint64(at, true);
+  }
+
+  /** Goes on behind the next bytes and tells where they begin. */
+  private pass(length: number): number {
+    if (length > this.left) throw new RangeError(`the bytes end ${length - this.left} too early`);
+    const at = this.at;
+    this.at += length;
+    return at;
   }
 }
 
@@ -47,7 +66,7 @@ function smallInteger(type: 'u8' | 'u16' | 'u32', bytes: 1 | 2 | 4): Codec<numbe
   const beyond = 2 ** (8 * bytes);
   return {
     type,
-    read: (from) => from.take(bytes).reduceRight((value, byte) => value * 256 + byte, 0),
+    read: (from) => from.takeSmall(bytes),
     write(value) {
       if (!Number.isInteger(value) || value < 0 || value >= beyond) throw unfit(type, value);
       return Uint8Array.from({ length: bytes }, (_, index) => value / 256 ** index);
@@ -59,7 +78,7 @@ function bigInteger(type: 'u64' | 'i64'): Codec<bigint> {
   const isSigned = type === 'i64';
   return {
     type,
-    read: (from) => (isSigned ? from.takeView(8).getBigInt64(0, true) : from.takeView(8).getBigUint64(0, true)),
+    read: (from) => from.takeBig(isSigned),
     write(value) {
       const fits = typeof value === 'bigint' && (isSigned ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
       if (fits !== value) throw unfit(type, value);
@@ -85,9 +104,11 @@ export const bool: Codec<boolean> = {
   },
 };
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 export const text: Codec<string> = {
   type: 'string',
-  read: (from) => new TextDecoder('utf-8', { fatal: true }).decode(from.take(u32.read(from))),
+  read: (from) => utf8.decode(from.take(u32.read(from))),
   write(value) {
     if (typeof value !== 'string') throw unfit('string', value);
     const bytes = new TextEncoder().encode(value);
@@ -160,10 +181,11 @@ export function structOf<Codecs extends Record<string, Codec<unknown>>>(
   const fields = Object.entries(codecs);
   return {
     type: { defined: { name } },
-    read: (from) =>
-      Object.fromEntries(fields.map(([key, codec]) => [key, codec.read(from)])) as {
-        [Key in keyof Codecs]: ValueOf<Codecs[Key]>;
-      },
+    read(from) {
+      const value: Record<string, unknown> = {};
+      for (const [key, codec] of fields) value[key] = codec.read(from);
+      return value as { [Key in keyof Codecs]: ValueOf<Codecs[Key]> };
+    },
     write(value) {
       const parts = fields.map(([key, codec]) => {
         if (value[key] === undefined) throw new RangeError(`${name} needs ${key}`);

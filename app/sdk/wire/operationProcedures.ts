@@ -40,6 +40,10 @@ export const OperationState = z.strictObject({
   /** As /ready has them. */
   problems: z.array(z.enum(PROBLEMS)),
   authorities: z.array(z.strictObject({ address: z.string(), lamports: Lamports.nullable(), is_ours: z.boolean() })),
+  /** Each node that this process asks, and whether it is in use; `slot` only where there are several. */
+  nodes: z.array(
+    z.strictObject({ name: z.string(), state: z.enum(['up', 'dead', 'behind', 'wrong']), slot: Count.nullable() }),
+  ),
   /** How long the fee payer's balance lasts at the present rate; null while nothing is spent. */
   runway_hours: z.number().min(0).nullable(),
   /** Network fees of one settled execution here, open and settle, in the mean since this process started. */

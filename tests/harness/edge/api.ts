@@ -14,6 +14,7 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
+import { createListedAgents } from '../../../app/relay/agents/listed/listedAgents.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
@@ -26,6 +27,7 @@ import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { openTables } from '../tables.ts';
 import { CONFIG } from './accounts.ts';
+import { refreshFigures } from './figures.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
 /** Of no public cluster. */
@@ -90,6 +92,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
+    listed: createListedAgents({ views: views.db, ledger: ledger.db, now: () => state.nowMs, log }),
     findKey: createKeyReader(views),
     keyUse,
     genesisHash: GENESIS,
@@ -133,6 +136,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
         requireChain();
         return addresses.map(() => 7_000_000_000);
       },
+      nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
       swept: async () => state.swept,
       lamportsPerCall: async () => 10_000,
@@ -150,6 +154,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
   url = `http://127.0.0.1:${port}`;
 
   async function call(path: string, init: RequestInit & { key?: string } = {}): Promise<ApiAnswer> {
+    await refreshFigures(index.db);
     const headers = new Headers(init.headers);
     if (init.key !== undefined) headers.set('authorization', `Bearer ${init.key}`);
     const response = await fetch(url + path, { ...init, headers });

@@ -5,6 +5,7 @@ import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import type { ExecutionRow } from '../../../indexer/tables.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { refreshFigures } from '../../harness/edge/figures.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
@@ -23,8 +24,12 @@ describe('pages of creators', () => {
   const { anonymous, signIn } = sessionsOf(() => world);
 
   /** A record that ended so long ago. */
-  const ended = (listing: string, daysAgo: number, changes: Partial<ExecutionRow> = {}) =>
-    world.addRecord({ caller: newAddress(), listing, settled_at: BigInt(TODAY - daysAgo * DAY + 7), ...changes });
+  async function ended(listing: string, daysAgo: number, changes: Partial<ExecutionRow> = {}): Promise<string> {
+    const settled_at = BigInt(TODAY - daysAgo * DAY + 7);
+    const id = await world.addRecord({ caller: newAddress(), listing, settled_at, ...changes });
+    await refreshFigures(world.index);
+    return id;
+  }
   const refunded = (reason: bigint): Partial<ExecutionRow> => ({
     status: 'refunded',
     reason,

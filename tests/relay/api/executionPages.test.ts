@@ -31,8 +31,8 @@ describe('GET /v1/executions', () => {
       both: 'completed',
     };
     // 49 of ours and as many of another wallet; every moment is shared by three: what the index does not know yet is
-    // the newest of them, then what the relay took, then ids break ties.
-    const rankOf = (kind: string) => (kind === 'chain' ? 0 : kind === 'disputed' || kind === 'both' ? 1 : 2);
+    // the newest of them, then ids break ties.
+    const rankOf = (kind: string) => Number(kind !== 'chain' && kind !== 'disputed' && kind !== 'both');
     for (let n = 0; n < 49; n += 1) {
       const kind = kinds[n % kinds.length]!;
       const listing = listings[n % 3]!;

@@ -24,6 +24,7 @@ describe('operation.state', () => {
     expect(rest).to.deep.equal({
       problems: [],
       authorities: [{ address, lamports: 7_000_000_000, is_ours: true }],
+      nodes: [{ name: '1:node', state: 'up', slot: null }],
       runway_hours: 120.5,
       lamports_per_call: 10_000,
       lamports: { lent: 0, locked: null, archivable: null, archived: null, burnt_today: 0 },

@@ -1,9 +1,11 @@
 /** GET /v1/agents by words and by creator. */
 import { expect } from 'chai';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
+import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
+import type { ListingRow } from '../../../indexer/tables.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { refreshFigures } from '../../harness/edge/figures.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 describe('GET /v1/agents by words', () => {
@@ -28,6 +30,7 @@ describe('GET /v1/agents by words', () => {
   after(() => world.stop());
 
   async function found(query: Record<string, string>): Promise<string[]> {
+    await refreshFigures(world.index);
     const { agents, total } = await createClient({ baseUrl: world.url }).listAgents(query);
     expect(total).to.equal(agents.length);
     return agents.map(({ agent_id }) => Object.keys(ids).find((name) => ids[name] === agent_id) ?? agent_id).sort();
@@ -98,18 +101,19 @@ describe('GET /v1/agents by words', () => {
     expect((await world.get(`/v1/agents?q=${'x'.repeat(100)}`)).status).to.equal(200);
   });
 
-  it('follows the documents: new ones are found, dropped ones leave no words', async () => {
-    const bytes = encodeMetadata(metadataOf({ name: 'zebra' }));
-    ids.zebra = await world.addListing({}, { name: 'zebra' });
-    // The same document once more is one document.
-    await world.addDocument(bytes);
+  it('follows the listings: what is new is found, what has another document or is gone leaves no words', async () => {
+    ids.zebra = await world.addListing({}, { name: 'zebra', custom_tags: ['stripes'] });
     expect(await found({ q: 'zebra' })).to.deep.equal(['zebra']);
-    const words = () => world.tables.sqlite().prepare('SELECT count(*) AS rows FROM metadata_words').get();
-    const before = words() as { rows: bigint };
-    await world.ledger.deleteFrom('metadata').where('document', 'like', '%zebra%').execute();
-    expect(words()).to.deep.equal({ rows: before.rows - 1n });
+    expect(await found({ tags: 'stripes' })).to.deep.equal(['zebra']);
+    const bytes = encodeMetadata(metadataOf({ name: 'okapi' }));
+    await world.addDocument(bytes);
+    const change = (set: Partial<ListingRow>) =>
+      world.index.updateTable('listings').set(set).where('listing', '=', ids.zebra!).execute();
+    await change({ metadata_hash: hashMetadata(bytes) });
     expect(await found({ q: 'zebra' })).to.deep.equal([]);
-    migrate(world.tables.sqlite(), MIGRATIONS.ledger);
-    world.tables.sqlite().prepare("INSERT INTO metadata_words (metadata_words) VALUES ('integrity-check')").run();
+    expect(await found({ tags: 'stripes' })).to.deep.equal([]);
+    expect(await found({ q: 'okapi' })).to.deep.equal(['zebra']);
+    await change({ status: 'delisted' });
+    expect(await found({ q: 'okapi' })).to.deep.equal([]);
   });
 });

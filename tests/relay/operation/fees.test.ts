@@ -36,14 +36,16 @@ describe('the price of priority', () => {
   const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 });
   const allocate = SystemProgram.allocate({ accountPubkey: payer.publicKey, space: 1 });
 
-  async function stand(options: { price: bigint; maxLamports?: bigint; units?: () => unknown }) {
+  async function stand(options: { price: bigint; minPrice?: bigint; maxLamports?: bigint; units?: () => unknown }) {
     const { baseUrl, calls } = await front({ simulateTransaction: options.units ?? (() => simulated(50_000)) });
-    const state = { price: options.price };
+    const state = { price: options.price, now: 0 };
     const fees = createFees({
       connection: new Connection(baseUrl, 'confirmed'),
       payer: payer.publicKey,
       source: async () => state.price,
+      minPrice: options.minPrice ?? 0n,
       maxLamports: options.maxLamports ?? 1_000_000n,
+      now: () => state.now,
       log,
     });
     await fees.refresh();
@@ -115,7 +117,7 @@ describe('the price of priority', () => {
     };
     const { baseUrl } = await front({ simulateTransaction: () => simulated(50_000) });
     const connection = new Connection(baseUrl, 'confirmed');
-    const fees = createFees({ connection, payer: payer.publicKey, source, maxLamports: 1_000_000n, log });
+    const fees = createFees({ connection, payer: payer.publicKey, source, minPrice: 0n, maxLamports: 1_000_000n, log });
     await fees.refresh();
     fails = true;
     expect(await fees.refresh().catch((error: Error) => error.message)).to.equal('no answer');

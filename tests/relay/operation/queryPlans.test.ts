@@ -107,7 +107,7 @@ describe('query plans', () => {
     const texts = listen(views.sqlite);
     const runway = () => ({ lamports: null, hours: null });
     const swept = async () => null;
-    await createMetrics({ views: views.db, inFlight: () => 0, runway, swept, now: () => 1 }).render();
+    await createMetrics({ views: views.db, inFlight: () => 0, nodes: () => [], runway, swept, now: () => 1 }).render();
     await createAgentHealth(ledger, 5, 1).healthOf('a listing');
     expect(texts.size).to.be.at.least(5);
     requireIndexed(views.sqlite, texts);

@@ -1,0 +1,99 @@
+/**
+ * Many rows in few statements, on either database. A statement's text costs more to build than its rows take to write, so
+ * texts are made once for each number of rows, of which there are few: powers of two.
+ */
+import { CompiledQuery, type Kysely, PostgresAdapter, type Transaction } from 'kysely';
+
+/** One of a database's, inside a transaction or outside. */
+export type Bulk<Tables> = Kysely<Tables> | Transaction<Tables>;
+
+/** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; beyond some thousands nothing is gained. */
+const MAX_VALUES = 4_096;
+const MAX_ROWS = 256;
+
+export interface BulkTarget {
+  table: string;
+  columns: readonly string[];
+  /**
+   * What to do where a row of the same key is there: set these columns to the new values, add these to what is there, or,
+   * with neither, leave it. Without a conflict, such a row fails the statement.
+   */
+  conflict?: { key: readonly string[]; set?: readonly string[]; add?: readonly string[] };
+}
+
+/** Inserts rows, each with its values in the order of the columns. */
+export async function writeRows<Tables>(
+  db: Bulk<Tables>,
+  target: BulkTarget,
+  rows: readonly (readonly unknown[])[],
+): Promise<void> {
+  const parameter = parametersOf(db);
+  const width = target.columns.length;
+  for (const chunk of chunksOf(rows, Math.floor(MAX_VALUES / width))) {
+    const values = chunk.map((_, at) => listOf(width, (column) => parameter(at * width + column)));
+    await run(db, `${headOf(target)} VALUES ${values.join(', ')}${tailOf(target)}`, chunk.flat());
+  }
+}
+
+/** The rows whose column has one of these values, in no order. */
+export async function readRows<Row, Tables>(
+  db: Bulk<Tables>,
+  table: string,
+  columns: readonly string[],
+  where: string,
+  keys: Iterable<unknown>,
+): Promise<Row[]> {
+  const parameter = parametersOf(db);
+  const found: Row[] = [];
+  for (const chunk of chunksOf([...keys], MAX_ROWS)) {
+    const text = `SELECT ${columns.join(', ')} FROM ${table} WHERE ${where} IN ${listOf(chunk.length, parameter)}`;
+    found.push(...((await run(db, text, chunk)) as Row[]));
+  }
+  return found;
+}
+
+/** Deletes the rows whose column has one of these values. */
+export async function deleteRows<Tables>(
+  db: Bulk<Tables>,
+  table: string,
+  where: string,
+  keys: Iterable<unknown>,
+): Promise<void> {
+  const parameter = parametersOf(db);
+  for (const chunk of chunksOf([...keys], MAX_ROWS)) {
+    await run(db, `DELETE FROM ${table} WHERE ${where} IN ${listOf(chunk.length, parameter)}`, chunk);
+  }
+}
+
+async function run<Tables>(db: Bulk<Tables>, text: string, values: readonly unknown[]): Promise<unknown[]> {
+  return (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows;
+}
+
+const headOf = ({ table, columns }: BulkTarget) => `INSERT INTO ${table} (${columns.join(', ')})`;
+
+function tailOf({ table, conflict }: BulkTarget): string {
+  if (!conflict) return '';
+  const changes = [
+    ...(conflict.set ?? []).map((column) => `${column} = excluded.${column}`),
+    ...(conflict.add ?? []).map((column) => `${column} = ${table}.${column} + excluded.${column}`),
+  ];
+  const head = ` ON CONFLICT (${conflict.key.join(', ')}) DO`;
+  return changes.length > 0 ? `${head} UPDATE SET ${changes.join(', ')}` : `${head} NOTHING`;
+}
+
+const listOf = (length: number, parameter: (at: number) => string) =>
+  `(${Array.from({ length }, (_, at) => parameter(at)).join(', ')})`;
+
+/** How the database writes its parameters. */
+function parametersOf<Tables>(db: Bulk<Tables>): (at: number) => string {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? (at) => `$${at + 1}` : () => '?';
+}
+
+/** Pieces of 1, 2, 4 .. items, the largest first. */
+function* chunksOf<Item>(items: readonly Item[], most: number): Generator<readonly Item[]> {
+  let size = 2 ** Math.floor(Math.log2(Math.min(most, MAX_ROWS)));
+  for (let start = 0; start < items.length; start += size) {
+    while (size > items.length - start) size /= 2;
+    yield items.slice(start, start + size);
+  }
+}

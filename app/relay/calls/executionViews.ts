@@ -1,0 +1,103 @@
+/**
+ * Executions as callers read them: the relay's journal joined with the chain's records. The journal is ahead for what
+ * has just happened, the chain is right about what has ended, and what is only on-chain is shown from there.
+ *
+ * A journal row is `j`, a record `c`; an execution that is only accepted has no transaction yet and nobody knows its id.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import type { ExecutionStatus } from '../../sdk/wire/wire.ts';
+import type { ExecutionState, LedgerDatabase, RefundState } from '../ledger/tables.ts';
+
+/** One execution, whichever of the two tables know it. Times are unix seconds, amounts base units. */
+export interface ExecutionView {
+  execution_id: string;
+  /** Whose it is. */
+  wallet: string;
+  record: string | null;
+  listing: string;
+  metadata_hash: string | null;
+  status: ExecutionStatus;
+  initiated_at: bigint;
+  completed_at: bigint | null;
+  cost: bigint;
+  creator_amount: bigint;
+  platform_amount: bigint;
+  execution_time_ms: bigint | null;
+  result_hash: string | null;
+  chain_status: ExecutionStatusName | null;
+  reason: bigint | null;
+  /** Of the transaction that archived it. */
+  archived_by: string | null;
+  /** The journal's; null where the chain is all we have. */
+  state: ExecutionState | null;
+  refund_state: RefundState | null;
+  error_code: string | null;
+  error_message: string | null;
+}
+
+/**
+ * What is shown as ended must not change again: a refund on its way counts as running, and so does an open that may still
+ * land. A refund that waits for the caller's own account is shown as failed, or nobody would mend that account.
+ */
+export const STATUS: RawBuilder<ExecutionStatus> = sql.raw(`CASE
+  WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
+  WHEN c.status = 'completed' THEN 'completed'
+  WHEN c.status = 'refunded' THEN 'failed'
+  WHEN j.state = 'settled' THEN 'completed'
+  WHEN j.state IN ('refunded', 'void') THEN 'failed'
+  WHEN j.state IN ('refunding', 'parked') AND j.refund_state IN ('claimable', 'blocked') THEN 'failed'
+  WHEN j.state IN ('open_signed', 'dispatched', 'verified', 'refunding', 'parked') THEN 'running'
+  ELSE 'pending'
+END`);
+
+export const INITIATED_AT: RawBuilder<bigint> = sql.raw('coalesce(c.opened_at, j.opened_at, j.accepted_at)');
+
+/** An execution whose open may still land costs nothing until it is known. */
+const COLUMNS = sql.raw(`
+  coalesce(j.wallet, c.caller) AS wallet,
+  c.record AS record,
+  coalesce(j.listing, c.listing) AS listing,
+  j.metadata_hash AS metadata_hash,
+  coalesce(c.settled_at, j.settled_at) AS completed_at,
+  CASE
+    WHEN c.status = 'refunded' OR (j.state IN ('refunded', 'void') AND coalesce(c.status, 'open') = 'open') THEN 0
+    WHEN c.execution_id IS NULL AND j.opened_at IS NULL THEN 0
+    ELSE coalesce(c.price, j.price)
+  END AS cost,
+  CASE WHEN coalesce(c.status, 'open') = 'open' THEN coalesce(j.creator_amount, 0) ELSE c.creator_amount END
+    AS creator_amount,
+  CASE WHEN coalesce(c.status, 'open') = 'open' THEN coalesce(j.platform_amount, 0) ELSE c.platform_amount END
+    AS platform_amount,
+  coalesce(c.execution_time_ms, j.execution_time_ms) AS execution_time_ms,
+  c.result_hash AS result_hash,
+  c.status AS chain_status,
+  coalesce(c.reason, j.refund_reason) AS reason,
+  (SELECT signature FROM chain.archive_leaves AS l WHERE l.execution_id = c.execution_id) AS archived_by,
+  j.state AS state,
+  j.refund_state AS refund_state,
+  j.error_code AS error_code,
+  j.error_message AS error_message`);
+
+/** Those of these ids that are known, in their order. */
+export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly string[]): Promise<ExecutionView[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<ExecutionView>`
+    WITH asked (execution_id) AS (VALUES ${sql.join(ids.map((id) => sql`(${id})`))})
+    SELECT asked.execution_id, ${STATUS} AS status, ${INITIATED_AT} AS initiated_at, ${COLUMNS}
+    FROM asked
+    LEFT JOIN chain.executions AS c ON c.execution_id = asked.execution_id
+    LEFT JOIN executions AS j ON j.execution_id = asked.execution_id AND j.state <> 'accepted'
+    WHERE c.execution_id IS NOT NULL OR j.execution_id IS NOT NULL`.execute(views);
+  const byId = new Map(rows.map((row) => [row.execution_id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** Whether the creator was paid, as far as is known. */
+export function isSettled({ chain_status, state }: ExecutionView): boolean {
+  return chain_status === null || chain_status === 'open' ? state === 'settled' : chain_status !== 'refunded';
+}
+
+export function isRefunded({ chain_status, state }: ExecutionView): boolean {
+  return chain_status === null || chain_status === 'open' ? state === 'refunded' : chain_status === 'refunded';
+}

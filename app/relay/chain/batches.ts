@@ -1,0 +1,64 @@
+/**
+ * Readings of accounts put together: what is wanted in the same turn of the event loop, as it is when a slot is confirmed,
+ * is one call to the node, and so is what is wanted soon after the call before. A reading that comes alone does not wait.
+ */
+
+/** Accounts that one caller wants as they are at this slot or later. */
+export interface Reading {
+  addresses: string[];
+  minSlot: number;
+}
+
+/** A node gives 100 accounts at once; one is the clock. */
+const MAX_ADDRESSES = 99;
+/** From one call to the next, unless it is full: an eighth of a slot, as long as a call to a node elsewhere takes. */
+const GAP_MS = 50;
+
+interface Waiting<Answer> extends Reading {
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
+/** `readAll` answers readings of at most 99 different accounts together, in their order; one alone may have more. */
+export function createBatcher<Answer>(
+  readAll: (readings: readonly Reading[]) => Promise<Answer[]>,
+): (reading: Reading) => Promise<Answer> {
+  let waiting: Waiting<Answer>[] = [];
+  let addresses = new Set<string>();
+  let calledAt = Number.NEGATIVE_INFINITY;
+  let turn: NodeJS.Immediate | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    clearImmediate(turn);
+    clearTimeout(timer);
+    [turn, timer] = [undefined, undefined];
+    if (waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    addresses = new Set();
+    calledAt = performance.now();
+    try {
+      const answers = await readAll(batch);
+      for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  function schedule(): void {
+    if (turn !== undefined || timer !== undefined) return;
+    const waitMs = calledAt + GAP_MS - performance.now();
+    if (waitMs <= 0) turn = setImmediate(flush);
+    else timer = setTimeout(flush, waitMs);
+  }
+
+  return (reading) =>
+    new Promise((resolve, reject) => {
+      const together = new Set([...addresses, ...reading.addresses]);
+      if (waiting.length > 0 && together.size > MAX_ADDRESSES) void flush();
+      waiting.push({ ...reading, resolve, reject });
+      for (const address of reading.addresses) addresses.add(address);
+      schedule();
+    });
+}

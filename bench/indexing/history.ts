@@ -1,0 +1,179 @@
+/**
+ * A recorded history for the index, made in memory: transactions with the logs that the program prints, events encoded as it
+ * encodes them. Executions overlap as in life: each is settled some dozens of transactions after it was opened.
+ */
+import { randomBytes } from 'node:crypto';
+import { PublicKey } from '@solana/web3.js';
+import { type Codec, structOf } from '../../app/sdk/program/borsh.ts';
+import { EVENT_FIELDS, type EventData, type EventName } from '../../app/sdk/program/eventFields.ts';
+import { findGrant, idl, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import type { HistoricTransaction } from '../../app/solana/helius.ts';
+
+const LISTINGS = 500;
+const CALLERS = 500;
+/** Executions that are open at once. */
+const OPEN = 60;
+const TRANSACTIONS_PER_SLOT = 40;
+const START = 1_750_000_000n;
+
+const OURS = PROGRAM_ID.toBase58();
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const BUDGET = 'ComputeBudget111111111111111111111111111111';
+
+const randomKey = () => new PublicKey(randomBytes(32));
+
+/** Pages of so many transactions each, without end: listings and grants first, then opens and settles in turn. */
+export function* recordHistory(pageSize: number): Generator<HistoricTransaction[]> {
+  let page: HistoricTransaction[] = [];
+  let count = 0;
+  for (const { instruction, data } of recordEvents()) {
+    const slot = 1_000 + Math.floor(count / TRANSACTIONS_PER_SLOT);
+    page.push({ signature: randomSignature(), slot, hasFailed: false, logs: logsOf(instruction, data) });
+    count += 1;
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+}
+
+interface Printed {
+  instruction: string;
+  data: string;
+}
+
+function* recordEvents(): Generator<Printed> {
+  const rentSponsor = randomKey();
+  const payout = randomKey();
+  const listings = Array.from({ length: LISTINGS }, randomKey);
+  const callers = Array.from({ length: CALLERS }, () => ({ wallet: randomKey(), keyId: randomBytes(16) }));
+  for (const listing of listings) yield listed(listing, payout, rentSponsor);
+  for (const { wallet, keyId } of callers) yield granted(wallet, keyId, rentSponsor);
+  const open: EventData<'ExecutionOpened'>[] = [];
+  for (let count = 0; ; count += 1) {
+    const listing = listings[count % LISTINGS]!;
+    // Steps that share no factor, so that every caller comes to every listing.
+    const caller = callers[(count * 7 + Math.floor(count / LISTINGS)) % CALLERS]!;
+    const event = opened(listing, caller, rentSponsor, START + BigInt(Math.floor(count / 20)));
+    open.push(event);
+    yield print('OpenExecutionWithGrant', 'ExecutionOpened', event);
+    if (open.length > OPEN) yield settled(open.shift()!, payout);
+  }
+}
+
+function listed(listing: PublicKey, payout: PublicKey, rentSponsor: PublicKey): Printed {
+  return print('ListAgent', 'AgentListed', {
+    listing,
+    creator: randomKey(),
+    listingId: randomBytes(16),
+    signingKey: randomKey(),
+    payout,
+    price: 300_000n,
+    timeoutSeconds: 60,
+    minTimeoutSeconds: 5,
+    tagMask: 3,
+    listingVersion: 1,
+    deposited: 5_000_000n,
+    rentSponsor,
+    metadataHash: randomBytes(32),
+    metadataUri: 'https://agents.example/metadata.json',
+    listedAt: START,
+  });
+}
+
+function granted(wallet: PublicKey, keyId: Uint8Array, rentSponsor: PublicKey): Printed {
+  return print('CreateGrant', 'GrantCreated', {
+    grant: findGrant(wallet, keyId),
+    wallet,
+    keyId,
+    perExecutionMax: 1_000_000n,
+    periodMax: 1_000_000_000n,
+    totalMax: 2n ** 64n - 1n,
+    periodSeconds: 86_400,
+    maxGasLamports: 50_000,
+    expiresAt: START + 31_536_000n,
+    createdAt: START,
+    rentSponsor,
+  });
+}
+
+function opened(
+  listing: PublicKey,
+  { wallet, keyId }: { wallet: PublicKey; keyId: Uint8Array },
+  rentSponsor: PublicKey,
+  openedAt: bigint,
+): EventData<'ExecutionOpened'> {
+  return {
+    record: randomKey(),
+    executionId: randomBytes(16),
+    listing,
+    caller: wallet,
+    signingKey: listing,
+    keyId,
+    rentSponsor,
+    price: 300_000n,
+    feeBps: 100,
+    listingVersion: 1,
+    requestHash: randomBytes(32),
+    openedAt,
+    deadline: openedAt + 60n,
+    refundAt: openedAt + 120n,
+    disputeWindowSeconds: 259_200,
+    gasLamports: 15_000,
+    grantExecutionCount: 1n,
+    grantTotalSpent: 300_000n,
+    grantPeriodStart: openedAt,
+    grantPeriodSpent: 300_000n,
+    exposureWindowStart: openedAt,
+    exposureOpened: 300_000n,
+  };
+}
+
+function settled(open: EventData<'ExecutionOpened'>, payout: PublicKey): Printed {
+  return print('SettleExecution', 'ExecutionSettled', {
+    record: open.record,
+    executionId: open.executionId,
+    listing: open.listing,
+    resultHash: randomBytes(32),
+    creatorAmount: 297_000n,
+    platformAmount: 3_000n,
+    feeBps: 100,
+    feeWaived: false,
+    executionTimeMs: 1_234,
+    settledAt: open.openedAt + 2n,
+    payout,
+    gasTo: open.rentSponsor,
+    gasLamports: 15_000,
+  });
+}
+
+function print<Name extends EventName>(instruction: string, name: Name, data: EventData<Name>): Printed {
+  const { discriminator } = idl.events.find((event) => event.name === name)!;
+  const codec = structOf<Record<string, Codec<unknown>>>(name, EVENT_FIELDS[name]);
+  return { instruction, data: Buffer.concat([Buffer.from(discriminator), codec.write(data)]).toString('base64') };
+}
+
+/** What a node prints for such a transaction. */
+function logsOf(instruction: string, data: string): string[] {
+  return [
+    `Program ${BUDGET} invoke [1]`,
+    `Program ${BUDGET} success`,
+    `Program ${OURS} invoke [1]`,
+    `Program log: Instruction: ${instruction}`,
+    `Program ${TOKEN} invoke [2]`,
+    'Program log: Instruction: TransferChecked',
+    `Program ${TOKEN} consumed 6239 of 180000 compute units`,
+    `Program ${TOKEN} success`,
+    `Program data: ${data}`,
+    `Program ${OURS} consumed 60000 of 200000 compute units`,
+    `Program ${OURS} success`,
+  ];
+}
+
+const LETTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** As long as one and of the same letters, which is all that a database sees of it. */
+function randomSignature(): string {
+  let text = '';
+  for (const byte of randomBytes(88)) text += LETTERS[byte % LETTERS.length];
+  return text;
+}

@@ -1,0 +1,176 @@
+/** Reads the rows that a page of transactions is about into its unit of work, a statement for many of them. */
+import { PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import { readRows } from '../app/database/bulk.ts';
+import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import type { AccountRows } from './accounts.ts';
+import type { ChainTransaction } from './chainTransaction.ts';
+import { base58, optionalHex } from './columns.ts';
+import { grantAddress, rememberGrant } from './handlers/grantAddress.ts';
+import { STORED, type StoredName, type StoredRow } from './stored.ts';
+import type { IndexDatabase } from './tables.ts';
+import type { Unit } from './unit.ts';
+
+/** Inside the transaction that will write. */
+type Db = Kysely<IndexDatabase>;
+
+/** Tables whose rows are found by the address of an account, or of a record that is gone. */
+type KeyedTable = Exclude<StoredName, 'configs' | 'cursor' | 'unread_accounts'>;
+
+/** Fields of events by the table that their address is a key of. */
+const FIELDS = {
+  record: 'executions',
+  listing: 'listings',
+  creator: 'creators',
+  grant: 'grants',
+  dispute: 'disputes',
+  archive: 'archives',
+} as const satisfies Record<string, KeyedTable>;
+const FIELD_ENTRIES = Object.entries(FIELDS) as [string, KeyedTable][];
+
+/** What a page may ask for, found without the database. */
+interface Wanted {
+  keys: { [Table in KeyedTable]: Set<string> };
+  /** Every address of an account that may turn out to be unread. */
+  addresses: Set<string>;
+  slots: Set<bigint>;
+  /** Refunds that gave a grant its amount back: the key is known only from the execution. */
+  refunds: { record: string; caller: string }[];
+}
+
+/** Loads all that the page may read or change, but the cursor. */
+export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]): Promise<void> {
+  const wanted = collect(page);
+  await loadWhole(db, unit, 'configs');
+  await loadKeyed(db, unit, 'executions', wanted.keys.executions);
+  await loadKeyed(db, unit, 'disputes', wanted.keys.disputes);
+  // A dispute that is gone is priced by its execution.
+  await loadKeyed(db, unit, 'executions', recordsOfDisputes(unit, wanted));
+  for (const { record, caller } of wanted.refunds) wantGrant(wanted, caller, unit.rows.executions.get(record)?.key_id);
+  for (const table of ['listings', 'creators', 'grants', 'archives', 'archive_leaves'] as const) {
+    await loadKeyed(db, unit, table, wanted.keys[table]);
+  }
+  await loadDisputed(db, unit, wanted.keys.executions);
+  await loadUnread(db, unit, wanted);
+  await loadOpened(db, unit, wanted.slots);
+}
+
+export async function loadWhole<Table extends StoredName>(db: Db, unit: Unit, table: Table): Promise<void> {
+  unit.rows[table].load((await db.selectFrom(table).selectAll().execute()) as unknown as StoredRow<Table>[]);
+}
+
+/** Loads the rows of these keys that are not loaded yet. */
+export async function loadKeyed<Table extends StoredName>(
+  db: Db,
+  unit: Unit,
+  table: Table,
+  keys: Iterable<string>,
+): Promise<void> {
+  const { columns, key } = STORED[table];
+  const missing = [...keys].filter((candidate) => !unit.rows[table].isLoaded(candidate));
+  if (missing.length === 0) return;
+  unit.rows[table].load(await readRows<StoredRow<Table>, IndexDatabase>(db, table, columns, key, missing), missing);
+}
+
+function recordsOfDisputes({ rows }: Unit, { keys }: Wanted): string[] {
+  return [...keys.disputes].flatMap((dispute) => rows.disputes.get(dispute)?.record ?? []);
+}
+
+/** Which records without a row have a dispute already. */
+async function loadDisputed(db: Db, unit: Unit, records: ReadonlySet<string>): Promise<void> {
+  const unknown = [...records].filter((record) => !unit.rows.executions.get(record));
+  const found = await readRows<{ record: string }, IndexDatabase>(db, 'disputes', ['record'], 'record', unknown);
+  for (const { record } of found) unit.disputed.add(record);
+}
+
+/** Next to no account is unread, and mostly none. */
+async function loadUnread(db: Db, unit: Unit, { addresses, slots }: Wanted): Promise<void> {
+  const first = await db.selectFrom('unread_accounts').select('address').limit(1).executeTakeFirst();
+  if (!first) {
+    unit.rows.unread_accounts.load([]);
+    return;
+  }
+  await loadKeyed(db, unit, 'unread_accounts', addresses);
+  for (const address of addresses) {
+    const slot = unit.rows.unread_accounts.get(address)?.opened_slot;
+    if (slot) slots.add(slot);
+  }
+}
+
+/** How many executions the slots have opened so far; one after the last that opened any has none. */
+async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promise<void> {
+  const last = await db
+    .selectFrom('executions')
+    .select(({ fn }) => fn.max('opened_slot').as('slot'))
+    .executeTakeFirst();
+  const begun = [...slots].filter((slot) => slot <= (last?.slot ?? -1n));
+  if (begun.length === 0) return;
+  const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');
+  const rows = await counts.select(['opened_slot', ({ fn }) => fn.countAll<bigint>().as('count')]).execute();
+  for (const { opened_slot, count } of rows) unit.opened.set(opened_slot!, count);
+}
+
+function collect(page: readonly ChainTransaction[]): Wanted {
+  const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves'] as KeyedTable[];
+  const keys = Object.fromEntries(tables.map((table) => [table, new Set<string>()])) as Wanted['keys'];
+  const wanted: Wanted = { keys, addresses: new Set(), slots: new Set(), refunds: [] };
+  for (const { slot, content } of page) {
+    if (content.kind === 'failed') continue;
+    wanted.slots.add(slot);
+    for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event);
+    if (content.snapshot) collectSnapshot(wanted, content.snapshot);
+  }
+  return wanted;
+}
+
+function want(wanted: Wanted, table: KeyedTable, key: string): void {
+  wanted.keys[table].add(key);
+  wanted.addresses.add(key);
+}
+
+function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefined): void {
+  if (keyId) want(wanted, 'grants', grantAddress(wallet, keyId));
+}
+
+function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
+  const fields = data as Record<string, unknown>;
+  for (const [field, table] of FIELD_ENTRIES) {
+    const value = fields[field];
+    if (value instanceof PublicKey) want(wanted, table, base58(value));
+  }
+  if (fields.config instanceof PublicKey) wanted.addresses.add(base58(fields.config));
+  if (name === 'GrantCreated') rememberGrant(data.wallet, data.keyId, data.grant);
+  else if (name === 'ExecutionOpened') wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));
+  else if (name === 'ExecutionRefunded' && data.grantRestored) {
+    wanted.refunds.push({ record: base58(data.record), caller: base58(data.caller) });
+  } else if (name === 'ExecutionsArchived') {
+    for (const { record, execution } of data.executions) {
+      want(wanted, 'executions', base58(record));
+      want(wanted, 'archive_leaves', base58(record));
+      want(wanted, 'listings', base58(execution.listing));
+    }
+  }
+}
+
+function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
+  for (const { config } of snapshot.configs) wanted.addresses.add(config);
+  for (const { wallet } of snapshot.creators) want(wanted, 'creators', wallet);
+  for (const { listing } of snapshot.listings) want(wanted, 'listings', listing);
+  for (const { grant_address } of snapshot.grants) want(wanted, 'grants', grant_address);
+  for (const { record, listing, caller, key_id } of snapshot.executions) {
+    want(wanted, 'executions', record);
+    want(wanted, 'listings', listing);
+    wantGrant(wanted, caller, key_id);
+  }
+  for (const { dispute, record } of snapshot.disputes) {
+    want(wanted, 'disputes', dispute);
+    want(wanted, 'executions', record);
+  }
+  for (const { archive } of snapshot.archives) want(wanted, 'archives', archive);
+  for (const { kind, address, accounts } of snapshot.gone) {
+    want(wanted, GONE_TABLES[kind], address);
+    want(wanted, 'executions', accounts.record ?? '');
+  }
+}
+
+const GONE_TABLES = { grant: 'grants', record: 'executions', dispute: 'disputes' } as const;

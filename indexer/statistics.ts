@@ -1,0 +1,151 @@
+/**
+ * Figures kept beside the rows that they follow from: what each execution adds to its listing's and its caller's, taken away
+ * as it was and added as it is. They are the same whichever way the executions came to be what they are.
+ */
+import type { Kysely } from 'kysely';
+import { deleteRows, readRows, writeRows } from '../app/database/bulk.ts';
+import type { AgentStatisticsRow, CallerTotalRow, ExecutionRow, IndexDatabase } from './tables.ts';
+
+interface ExecutionChange {
+  before: ExecutionRow | null;
+  after: ExecutionRow | null;
+}
+
+/** What is added up; rate and mean follow. */
+const SUMS = [
+  'total_executions',
+  'successful_executions',
+  'dispute_count',
+  'earned',
+  'ended_executions',
+  'timed_executions',
+  'total_time_ms',
+] as const;
+type Sums = Pick<AgentStatisticsRow, (typeof SUMS)[number]>;
+
+const CALLER_COLUMNS = ['caller', 'listing', 'status', 'hour', 'executions'] as const;
+const COLUMNS = ['listing', ...SUMS, 'success_rate', 'avg_execution_time_ms'] as const;
+
+/** Writes the figures after these changes. Returns the listings whose statistics have changed. */
+export async function writeStatistics(
+  db: Kysely<IndexDatabase>,
+  changes: readonly ExecutionChange[],
+): Promise<Iterable<string>> {
+  const listings = new Map<string, Sums>();
+  const callers = new Map<string, CallerTotalRow>();
+  for (const { before, after } of changes) {
+    if (before) addEnd(listings, before, -1n);
+    if (after) addEnd(listings, after, 1n);
+    const isSame = before?.status === after?.status && before?.opened_at === after?.opened_at;
+    if (before && !isSame) addCalls(callers, before, -1n);
+    if (after && !isSame) addCalls(callers, after, 1n);
+  }
+  for (const [listing, sums] of listings) if (SUMS.every((sum) => sums[sum] === 0n)) listings.delete(listing);
+  await writeListings(db, listings);
+  await writeCallers(db, callers.values());
+  return listings.keys();
+}
+
+async function writeListings(db: Kysely<IndexDatabase>, changes: ReadonlyMap<string, Sums>): Promise<void> {
+  const columns = ['listing', ...SUMS];
+  const read = await readRows<Sums & { listing: string }, IndexDatabase>(
+    db,
+    'agent_statistics',
+    columns,
+    'listing',
+    changes.keys(),
+  );
+  const known = new Map(read.map((row) => [row.listing, row]));
+  const rows: AgentStatisticsRow[] = [];
+  const empty: string[] = [];
+  for (const [listing, change] of changes) {
+    const row = figuresOf(listing, addSums(known.get(listing) ?? NOTHING, change, 1n));
+    if (row.ended_executions === 0n) empty.push(listing);
+    else rows.push(row);
+  }
+  await writeRows(
+    db,
+    { table: 'agent_statistics', columns: COLUMNS, conflict: { key: ['listing'], set: COLUMNS.slice(1) } },
+    rows.map((row) => COLUMNS.map((column) => row[column])),
+  );
+  await deleteRows(db, 'agent_statistics', 'listing', empty);
+}
+
+async function writeCallers(db: Kysely<IndexDatabase>, changes: Iterable<CallerTotalRow>): Promise<void> {
+  const rows = [...changes].filter(({ executions }) => executions !== 0n);
+  const conflict = { key: CALLER_COLUMNS.slice(0, 4), add: CALLER_COLUMNS.slice(4) };
+  await writeRows(
+    db,
+    { table: 'caller_totals', columns: CALLER_COLUMNS, conflict },
+    rows.map((row) => CALLER_COLUMNS.map((column) => row[column])),
+  );
+  if (rows.some(({ executions }) => executions < 0n)) {
+    await db.deleteFrom('caller_totals').where('executions', '=', 0n).execute();
+  }
+}
+
+/** Whose fault an end was, as the view `ended_executions` says it; null while the execution is open. */
+export function outcomeOf(row: ExecutionRow): string | null {
+  if (row.status === 'open') return null;
+  if (row.status !== 'refunded') return row.status;
+  const isHurried = row.reason === 1n && row.deadline - row.opened_at < (row.listing_timeout_seconds ?? 0n);
+  return (row.reason ?? 4n) <= 3n && !isHurried ? 'failed' : 'refunded';
+}
+
+const NOTHING: Sums = {
+  total_executions: 0n,
+  successful_executions: 0n,
+  dispute_count: 0n,
+  earned: 0n,
+  ended_executions: 0n,
+  timed_executions: 0n,
+  total_time_ms: 0n,
+};
+
+function addEnd(listings: Map<string, Sums>, row: ExecutionRow, sign: 1n | -1n): void {
+  const outcome = outcomeOf(row);
+  if (outcome === null) return;
+  const isSettled = outcome !== 'failed' && outcome !== 'refunded';
+  const time = isSettled ? row.execution_time_ms : null;
+  const end: Sums = {
+    total_executions: outcome === 'refunded' ? 0n : 1n,
+    successful_executions: outcome === 'completed' || outcome === 'disputed' ? 1n : 0n,
+    dispute_count: row.dispute_count,
+    earned: row.creator_amount,
+    ended_executions: 1n,
+    timed_executions: time === null ? 0n : 1n,
+    total_time_ms: time ?? 0n,
+  };
+  listings.set(row.listing, addSums(listings.get(row.listing) ?? NOTHING, end, sign));
+}
+
+function addSums(one: Sums, other: Sums, sign: 1n | -1n): Sums {
+  const sums = { ...NOTHING };
+  for (const sum of SUMS) sums[sum] = one[sum] + sign * other[sum];
+  return sums;
+}
+
+function figuresOf(listing: string, sums: Sums): AgentStatisticsRow {
+  const { total_executions: total, timed_executions: timed } = sums;
+  return {
+    listing,
+    ...sums,
+    success_rate: total === 0n ? 0 : Number(sums.successful_executions) / Number(total),
+    // Half a millisecond and more counts as one.
+    avg_execution_time_ms: timed === 0n ? 0n : (2n * sums.total_time_ms + timed) / (2n * timed),
+  };
+}
+
+const SECONDS_PER_HOUR = 3_600n;
+
+/** Once under the listing and once under all. */
+function addCalls(callers: Map<string, CallerTotalRow>, row: ExecutionRow, sign: 1n | -1n): void {
+  const { caller, status } = row;
+  const hour = row.opened_at / SECONDS_PER_HOUR;
+  for (const listing of [row.listing, '']) {
+    const key = `${caller} ${listing} ${status} ${hour}`;
+    const known = callers.get(key);
+    if (known) known.executions += sign;
+    else callers.set(key, { caller, listing, status, hour, executions: sign });
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * What deploy/ holds, by the programs that read it: Caddy runs its file before two servers, systemd checks the units, and
+ * every setting, path and port is one that the relay and the indexer have.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { describeConfig as describeRelay, readConfig as readRelay } from '../../app/relay/config.ts';
+import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
+import { ROOT } from './markdown.ts';
+
+const DEPLOY = join(ROOT, 'deploy');
+const read = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');
+const settingsOf = (help: string): string[] => [...help.matchAll(/^ {2}([A-Z_0-9]+) /gm)].map((match) => match[1]!);
+const SETTINGS = new Set([...settingsOf(describeRelay()), ...settingsOf(describeIndexer())]);
+
+/** Lines `NAME=value` of an environment file, those that are commented out too. */
+function variablesOf(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(/^#? ?([A-Z_0-9]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
+}
+
+/** Tries until it holds. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds().catch(() => false))) await sleep(50);
+}
+
+describe('deploy/', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'marketplace-deploy-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('marketplace.env.example: settings that exist, with values that are accepted', () => {
+    const keypair = join(folder, 'relay.json');
+    writeFileSync(keypair, JSON.stringify([...Keypair.generate().secretKey]));
+    const given = variablesOf(read('marketplace.env.example'));
+    expect(Object.keys(given).filter((name) => !SETTINGS.has(name))).to.deep.equal([]);
+    const relay = readRelay({ ...given, RELAY_KEYPAIR: keypair });
+    expect(relay).to.deep.include({ trustProxy: 1, shutdownSeconds: 60, egressIps: ['203.0.113.10'] });
+    expect(readIndexer(given).rpcUrl).to.equal(relay.rpcUrl);
+  });
+
+  it('systemd: units that it takes, which stop later than the relay does', () => {
+    const names = readdirSync(join(DEPLOY, 'systemd'));
+    expect(names).to.have.members(['marketplace-indexer.service', 'marketplace-relay@.service']);
+    const units = names.map((name) => {
+      const path = join(folder, name.replace('@.', '@1.'));
+      const text = read(`systemd/${name}`);
+      const [, script] = /^ExecStart=\/usr\/bin\/node scripts\/run\.mjs (\S+)$/m.exec(text) ?? [];
+      expect(script && existsSync(join(ROOT, script)), name).to.equal(true);
+      writeFileSync(path, text.replace('/usr/bin/node', process.execPath));
+      return path;
+    });
+    // Its exit code is 0 for a warning too, which names the unit.
+    const said = execFileSync('systemd-analyze', ['verify', '--man=no', ...units], { encoding: 'utf8', stdio: 'pipe' });
+    expect(said).to.not.include('marketplace');
+    const [, stopSeconds] = /^TimeoutStopSec=(\d+)$/m.exec(read('systemd/marketplace-relay@.service')) ?? [];
+    const shutdown = variablesOf(read('marketplace.env.example')).SHUTDOWN_SECONDS;
+    expect(Number(stopSeconds)).to.be.greaterThan(Number(shutdown));
+  });
+
+  it('compose.yaml: two relays and an indexer with a standby, of scripts and settings that exist', () => {
+    const { services, secrets, volumes } = parse(read('compose.yaml'), { merge: true });
+    expect(Object.keys(services)).to.have.members([
+      'postgres',
+      'indexer',
+      'indexer-standby',
+      'relay-1',
+      'relay-2',
+      'proxy',
+    ]);
+    for (const name of ['relay-1', 'relay-2', 'indexer', 'indexer-standby']) {
+      const service = services[name];
+      const [, runner, script] = service.command ?? ['node', 'scripts/run.mjs', 'app/relay/main.ts'];
+      for (const path of [runner, script]) expect(existsSync(join(ROOT, path)), path).to.equal(true);
+      expect(Object.keys(service.environment).filter((variable) => !SETTINGS.has(variable))).to.deep.equal([]);
+      expect(service.environment.DATABASE_URL).to.include('@postgres:5432/');
+      for (const volume of service.volumes) expect(volumes).to.have.property(volume.split(':')[0]);
+      for (const { source } of service.secrets ?? []) expect(secrets).to.have.property(source);
+    }
+    expect(services['relay-1'].secrets[0].source).to.not.equal(services['relay-2'].secrets[0].source);
+    expect(services.proxy.environment.RELAYS).to.equal('relay-1:8787 relay-2:8787');
+    expect(services['relay-1'].healthcheck.test.join(' ')).to.include(':8787/health');
+    expect(describeRelay()).to.match(/^ {2}PORT .*8787/m);
+    for (const [, path] of read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
+      for (const source of path!.split(' ')) expect(existsSync(join(ROOT, source)), source).to.equal(true);
+    }
+  });
+
+  describe('Caddyfile', () => {
+    interface Behind {
+      server: Server;
+      ready: boolean;
+      calls: string[];
+      forwarded: (string | undefined)[];
+      answer?: (request: IncomingMessage, response: ServerResponse) => void;
+    }
+    const relays: Behind[] = [];
+    let caddy: ChildProcess;
+    let url: string;
+
+    async function relay(): Promise<Behind> {
+      const behind: Behind = { server: createServer(), ready: true, calls: [], forwarded: [] };
+      behind.server.on('request', (request, response) => {
+        if (request.url === '/ready') return response.writeHead(behind.ready ? 200 : 503).end();
+        behind.calls.push(`${request.method} ${request.url}`);
+        behind.forwarded.push(request.headers['x-forwarded-for'] as string | undefined);
+        request.resume();
+        request.on('end', () => (behind.answer ? behind.answer(request, response) : response.end('answered')));
+      });
+      behind.server.listen(0, '127.0.0.1');
+      await once(behind.server, 'listening');
+      relays.push(behind);
+      return behind;
+    }
+    const addressOf = ({ server }: Behind) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+    async function freePort(): Promise<number> {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      return port;
+    }
+
+    before(async () => {
+      const addresses = [addressOf(await relay()), addressOf(await relay())];
+      url = `http://127.0.0.1:${await freePort()}`;
+      caddy = spawn('caddy', ['run', '--config', join(DEPLOY, 'Caddyfile'), '--adapter', 'caddyfile'], {
+        stdio: 'ignore',
+        env: {
+          ...process.env,
+          DOMAIN: url,
+          RELAYS: addresses.join(' '),
+          CADDY_ADMIN: `127.0.0.1:${await freePort()}`,
+          XDG_DATA_HOME: folder,
+          XDG_CONFIG_HOME: folder,
+        },
+      });
+      await eventually(async () => (await fetch(url)).ok);
+    });
+    beforeEach(() => {
+      for (const behind of relays) Object.assign(behind, { ready: true, calls: [], forwarded: [], answer: undefined });
+    });
+    after(async () => {
+      caddy.kill('SIGTERM');
+      await once(caddy, 'exit');
+      for (const { server } of relays) {
+        server.closeAllConnections();
+        server.close();
+      }
+    });
+
+    it('passes on who asks, but not the metrics', async () => {
+      expect(await (await fetch(`${url}/v1/agents`)).text()).to.equal('answered');
+      expect(relays.flatMap(({ forwarded }) => forwarded)).to.deep.equal(['127.0.0.1']);
+      expect((await fetch(`${url}/metrics`)).status).to.equal(404);
+      expect(relays.flatMap(({ calls }) => calls).filter((call) => call.includes('metrics'))).to.deep.equal([]);
+    });
+
+    it('leaves out a relay that is not ready, and takes it again', async () => {
+      relays[0]!.ready = false;
+      const served = () => relays.map(({ calls }) => calls.length);
+      await eventually(async () => {
+        const [before] = served();
+        for (let call = 0; call < 4; call += 1) await fetch(url);
+        return served()[0] === before;
+      });
+      relays[0]!.ready = true;
+      await eventually(async () => {
+        const [before] = served();
+        for (let call = 0; call < 4; call += 1) await fetch(url);
+        return served()[0]! > before!;
+      });
+    });
+
+    it('never sends a paid call twice, when a relay dies with it', async () => {
+      for (const behind of relays) behind.answer = (request) => void request.socket.destroy();
+      const answer = await fetch(`${url}/v1/agents/x/execute`, { method: 'POST', body: '{}' });
+      expect(answer.status).to.equal(502);
+      expect(relays.flatMap(({ calls }) => calls)).to.deep.equal(['POST /v1/agents/x/execute']);
+    });
+
+    it('waits for an answer that takes long', async () => {
+      for (const behind of relays) behind.answer = (_, response) => void setTimeout(() => response.end('late'), 3_000);
+      expect(await (await fetch(`${url}/v1/agents/x/execute`, { method: 'POST', body: '{}' })).text()).to.equal('late');
+    });
+  });
+});

@@ -1,0 +1,47 @@
+/** The figures that the indexer keeps beside its rows, made anew from rows that a test has written by itself. */
+import { type Kysely, sql } from 'kysely';
+import type { IndexDatabase } from '../../../indexer/tables.ts';
+
+const STATISTICS = sql.raw(`
+  INSERT INTO agent_statistics (listing, total_executions, successful_executions, success_rate, avg_execution_time_ms,
+    dispute_count, earned, ended_executions, timed_executions, total_time_ms)
+  SELECT
+    listing, total, successful,
+    CASE WHEN total = 0 THEN 0.0 ELSE CAST(successful AS DOUBLE PRECISION) / total END,
+    CASE WHEN timed = 0 THEN 0 ELSE CAST((2 * total_time + timed) / (2 * timed) AS BIGINT) END,
+    disputes, earned, ended, timed, total_time
+  FROM (
+    SELECT
+      listing,
+      CAST(sum(CASE WHEN outcome <> 'refunded' THEN 1 ELSE 0 END) AS BIGINT) AS total,
+      CAST(sum(CASE WHEN outcome IN ('completed', 'disputed') THEN 1 ELSE 0 END) AS BIGINT) AS successful,
+      CAST(sum(dispute_count) AS BIGINT) AS disputes,
+      CAST(sum(creator_amount) AS BIGINT) AS earned,
+      count(*) AS ended,
+      CAST(sum(CASE WHEN outcome NOT IN ('failed', 'refunded') AND execution_time_ms IS NOT NULL THEN 1 ELSE 0 END)
+        AS BIGINT) AS timed,
+      CAST(sum(CASE WHEN outcome NOT IN ('failed', 'refunded') THEN coalesce(execution_time_ms, 0) ELSE 0 END)
+        AS BIGINT) AS total_time
+    FROM ended_executions
+    GROUP BY listing
+  ) AS figures`);
+
+/** Each execution under its listing, and under all. */
+const CALLERS = (listing: 'listing' | "''") =>
+  sql.raw(`INSERT INTO caller_totals (caller, listing, status, hour, executions)
+    SELECT caller, ${listing}, status, opened_at / 3600, count(*) FROM executions GROUP BY 1, 2, 3, 4`);
+
+/** Makes all figures anew, and counts every listing as changed. */
+export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void> {
+  await index.transaction().execute(async (db) => {
+    await db.deleteFrom('agent_statistics').execute();
+    await db.deleteFrom('caller_totals').execute();
+    await STATISTICS.execute(db);
+    await CALLERS('listing').execute(db);
+    await CALLERS("''").execute(db);
+    await sql`UPDATE catalogue_revision SET revision = revision + 1`.execute(db);
+    await db.deleteFrom('changed_agents').execute();
+    await sql`INSERT INTO changed_agents (listing, revision)
+      SELECT listing, (SELECT revision FROM catalogue_revision) FROM listings`.execute(db);
+  });
+}

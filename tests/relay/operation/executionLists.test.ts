@@ -1,0 +1,172 @@
+/**
+ * A wallet's list is merged from ranges of indexes and counted from kept figures. Here it is held against one plain query
+ * over both tables, which says what a list is and reads all of them: over random journals, chains and questions.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
+import { findPage, type PageQuery } from '../../../app/relay/calls/executionPages.ts';
+import { INITIATED_AT, readViews, STATUS } from '../../../app/relay/calls/executionViews.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import type { ExecutionState, LedgerDatabase, LedgerTables, RefundState } from '../../../app/relay/ledger/tables.ts';
+import { EXECUTION_STATUSES } from '../../../app/sdk/wire/wire.ts';
+import { openIndex } from '../../../indexer/open.ts';
+import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import { refreshFigures } from '../../harness/edge/figures.ts';
+import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
+
+const TABLES = 40;
+const QUESTIONS = 100;
+const WALLETS = ['wallet one', 'wallet two'] as const;
+const LISTINGS = ['11111111111111111111111111111111', '22222222222222222222222222222222'] as const;
+/** An hour's beginning, some hours before which everything here happens. */
+const NOW = 1_759_996_800;
+
+/** The same numbers from the same seed. */
+function createRandom(seed: number) {
+  let state = seed;
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  return { below, pick: <One>(all: readonly One[]): One => all[below(all.length)] as One };
+}
+type Random = ReturnType<typeof createRandom>;
+
+const UNFINISHED: ExecutionState[] = [
+  'accepted',
+  'open_signed',
+  'open_confirmed',
+  'dispatched',
+  'verified',
+  'refunding',
+  'parked',
+];
+const REFUND_STATES: (RefundState | null)[] = [null, 'pending', 'claimable', 'blocked'];
+const ON_CHAIN: ExecutionStatusName[] = ['open', 'completed', 'completed', 'refunded', 'disputed', 'dispute_upheld'];
+
+describe('lists of executions', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'execution-lists-'));
+  const index = openIndex(indexPath(folder));
+  const ledger = openDatabase<LedgerTables>(ledgerPath(folder));
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
+  const views = openDatabase<LedgerDatabase>(ledgerPath(folder), {
+    readonly: true,
+    attach: { chain: indexPath(folder) },
+  });
+  const rows = createRows(index.db, ledger.db, { nowMs: NOW * 1_000 });
+  after(() => {
+    for (const database of [views, ledger, index]) database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** One execution as it may stand in both tables at any moment: what is old and proven is in the index. */
+  async function addExecution(random: Random, number: number): Promise<void> {
+    const wallet = random.pick(WALLETS);
+    const listing = random.pick(LISTINGS);
+    const execution_id = newExecutionId();
+    const opened = NOW - random.below(random.pick([50, 5 * 3_600]));
+    const isRecent = opened > NOW - 100;
+    const what = random.pick(['chain', 'both', 'both', 'journal', 'void'] as const);
+    if (what === 'chain' || what === 'both') {
+      await rows.addRecord({
+        execution_id,
+        caller: wallet,
+        listing,
+        status: random.pick(ON_CHAIN),
+        opened_at: BigInt(opened),
+        opened_slot: random.below(8) === 0 ? null : BigInt(opened * 2),
+        open_index: random.below(8) === 0 ? null : BigInt(number),
+      });
+    }
+    if (what === 'chain') return;
+    const ended = random.pick(['settled', 'refunded'] as const);
+    const state = what === 'void' ? 'void' : random.below(2) === 0 ? random.pick(UNFINISHED) : ended;
+    const isOver = ['settled', 'refunded', 'void'].includes(state);
+    await rows.addJournal({
+      execution_id,
+      wallet,
+      listing,
+      state,
+      accepted_at: BigInt(opened - 1),
+      created_ms: BigInt(opened * 1_000 + random.below(1_000)),
+      opened_at: state === 'void' || (what === 'journal' && random.below(2) === 0) ? null : BigInt(opened),
+      settled_at: isOver ? BigInt(opened + 5) : null,
+      is_final: isOver && (what === 'both' || what === 'void' || isRecent) && random.below(2) === 0 ? 1n : 0n,
+      refund_state: state === 'refunding' || state === 'parked' ? random.pick(REFUND_STATES) : null,
+    });
+  }
+
+  async function fill(random: Random): Promise<void> {
+    await index.db.deleteFrom('executions').execute();
+    await ledger.db.deleteFrom('executions').execute();
+    const count = 20 + random.below(60);
+    for (let number = 0; number < count; number++) await addExecution(random, number);
+    // Something of another wallet is the newest that the index has.
+    if (random.below(4) > 0) {
+      const newest = { opened_at: BigInt(NOW), opened_slot: BigInt(NOW * 2), open_index: 99n };
+      await rows.addRecord({ caller: 'somebody else', listing: LISTINGS[0], ...newest });
+    }
+    await refreshFigures(index.db);
+  }
+
+  /** What a list is, by one query that reads everything. */
+  async function readPlainly(query: PageQuery): Promise<{ ids: string[]; total: number }> {
+    const columns = sql`${STATUS} AS status, ${INITIATED_AT} AS initiated_at,
+      CASE WHEN c.execution_id IS NULL THEN 1 ELSE 0 END AS is_ahead, c.opened_slot, c.open_index,
+      CASE WHEN c.execution_id IS NULL THEN j.created_ms END AS created_ms`;
+    const { rows: all } = await sql<{ execution_id: string }>`SELECT execution_id FROM (
+        SELECT j.execution_id, j.listing, ${columns}
+        FROM executions AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
+        WHERE j.wallet = ${query.wallet} AND j.state <> 'accepted'
+        UNION ALL
+        SELECT c.execution_id, c.listing, ${columns}
+        FROM chain.executions AS c
+        LEFT JOIN executions AS j ON j.execution_id = c.execution_id AND j.state <> 'accepted'
+        WHERE c.caller = ${query.wallet} AND j.execution_id IS NULL
+      ) AS executions
+      WHERE ${query.status === undefined ? sql`1 = 1` : sql`status = ${query.status}`}
+        AND ${query.agentId === undefined ? sql`1 = 1` : sql`listing = ${query.agentId}`}
+        AND initiated_at >= ${BigInt(query.from)} AND initiated_at < ${BigInt(query.to)}
+      ORDER BY initiated_at DESC, is_ahead DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST,
+        created_ms DESC NULLS LAST, execution_id DESC`.execute(views.db);
+    const page = all.slice(query.offset, query.offset + query.limit);
+    return { ids: page.map((row) => row.execution_id), total: all.length };
+  }
+
+  function ask(random: Random): PageQuery {
+    const moment = () => NOW - 6 * 3_600 + random.below(7 * 3_600);
+    return {
+      wallet: random.pick(WALLETS),
+      status: random.pick([undefined, ...EXECUTION_STATUSES]),
+      agentId: random.pick([undefined, ...LISTINGS]),
+      from: random.below(2) === 0 ? 0 : moment(),
+      to: random.below(2) === 0 ? 2 ** 40 : moment(),
+      limit: 1 + random.below(10),
+      offset: random.below(3) === 0 ? random.below(40) : 0,
+    };
+  }
+
+  it(`are the same as by a plain query, for ${TABLES * QUESTIONS} random questions`, async () => {
+    let shown = 0;
+    for (let seed = 1; seed <= TABLES; seed++) {
+      const random = createRandom(seed);
+      await fill(random);
+      for (let number = 0; number < QUESTIONS; number++) {
+        const query = ask(random);
+        // By turns, places are read and counted by the hour.
+        const page = await findPage(views.db, query, number % 2 === 0 ? 200 : 0);
+        expect(page, `seed ${seed}, ${JSON.stringify(query)}`).to.deep.equal(await readPlainly(query));
+        const read = await readViews(views.db, page.ids);
+        expect(read.map((row) => row.execution_id)).to.deep.equal(page.ids);
+        for (const row of read) expect(row.status).to.equal(query.status ?? row.status);
+        shown += page.ids.length;
+      }
+    }
+    expect(shown).to.be.at.least((TABLES * QUESTIONS) / 2);
+  });
+});

@@ -1,0 +1,83 @@
+/** How many calls to the node an execution costs, counted by a proxy in front of it: providers bill them one by one. */
+import { expect } from 'chai';
+import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+
+const EXECUTIONS = 144;
+const CONCURRENCY = 24;
+/** A cluster confirms slot by slot, and tells of all that is in one at once; the node here confirms each by itself. */
+const SLOT_MS = 400;
+/** What an execution may cost in calls, its two sends among them. */
+const MOST_CALLS = 4;
+
+describe('calls to the node', function () {
+  this.timeout(180_000);
+  let market: TestMarketplace;
+  let proxy: RpcProxy;
+  const counts = new Map<string, number>();
+  let held: (() => void)[] = [];
+  let slots: NodeJS.Timeout;
+
+  before(async () => {
+    market = await startMarketplace({ slotTimeMs: 50 });
+    await market.relay.kill();
+    proxy = await startRpcProxy(market.node);
+    proxy.onCall(({ method }) => {
+      counts.set(method, (counts.get(method) ?? 0) + 1);
+      return null;
+    });
+    proxy.onMessage((message, pass) => {
+      if (message.method === 'logsNotification') held.push(pass);
+      else pass();
+    });
+    slots = setInterval(() => {
+      for (const pass of held) pass();
+      held = [];
+    }, SLOT_MS);
+  });
+  after(async () => {
+    clearInterval(slots);
+    await proxy.close();
+    await market.stop();
+  });
+
+  /** Calls for each execution, of `count` of them, so many at a time; and all of them by method. */
+  async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
+    counts.clear();
+    let left = count;
+    const caller = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const { apiKey } = market.callers[left % 2]!;
+        const answer = await request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'pay' } });
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, caller));
+    const total = [...counts.values()].reduce((sum, one) => sum + one, 0);
+    return { each: total / count, by: [...counts].map(([method, one]) => `${method} ${one}`).join(', ') };
+  }
+
+  it(`are at most ${MOST_CALLS} for each execution in steady state`, async () => {
+    const relay = await market.startRelayProcess({
+      SOLANA_RPC_URL: proxy.rpcUrl,
+      SOLANA_WS_URL: proxy.wsUrl,
+      INDEXER_RPC_URL: market.node.rpcUrl,
+      INDEXER_WS_URL: market.node.wsUrl,
+    });
+    try {
+      await measure(relay.url, CONCURRENCY, CONCURRENCY);
+      const before = await market.balances();
+      const { each, by } = await measure(relay.url, EXECUTIONS, CONCURRENCY);
+      const after = await market.balances();
+      expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(BigInt(EXECUTIONS) * PRICE);
+      const alone = await measure(relay.url, 10, 1);
+      console.log(`      ${each.toFixed(2)} at concurrency ${CONCURRENCY} (${by})`);
+      console.log(`      ${alone.each.toFixed(2)} at concurrency 1 (${alone.by})`);
+      expect(counts.get('sendTransaction')).to.be.at.least(20);
+      expect(each).to.be.at.most(MOST_CALLS);
+    } finally {
+      await relay.kill();
+    }
+  });
+});

@@ -1,0 +1,318 @@
+/**
+ * The relay with two nodes, of which one dies, falls behind, or lies: executions end right whatever it does, and where the
+ * two do not agree on anything that decides about money, no money moves before they do.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
+import { nodesOf } from '../../../app/solana/nodes.ts';
+import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../../app/sdk/program/program.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Balances,
+  FEE,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { type CallRule, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+
+/** How long a record's data is, by which it is known among the accounts of an answer. */
+const RECORD_BYTES = 294;
+const METRICS_TOKEN = 'a token for these tests';
+
+type Answer = { result: { context: { slot: number }; value: ({ data: [string, string] } | null)[] } };
+
+/** Answers to readings of accounts with each record changed by `change`. */
+function records(change: (data: Buffer) => Buffer | null): CallRule {
+  return async ({ method }, forward) => {
+    if (method !== 'getMultipleAccounts') return null;
+    const answer = (await forward()) as unknown as Answer;
+    const value = answer.result.value.map((account) => {
+      const data = account && Buffer.from(account.data[0], 'base64');
+      if (data?.length !== RECORD_BYTES) return account;
+      const changed = change(data);
+      return changed && { ...account, data: [changed.toString('base64'), 'base64'] };
+    });
+    return { json: { ...answer, result: { ...answer.result, value } } };
+  };
+}
+
+/** Each record as if it had this status. */
+const withStatus = (status: number): CallRule =>
+  records((data) => {
+    const changed = Buffer.from(data);
+    changed[RECORD_OFFSETS.status] = status;
+    return changed;
+  });
+
+describe('two nodes', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let one: RpcProxy;
+  let other: RpcProxy;
+  let relay: RelayHandle;
+  let log = '';
+
+  before(async () => {
+    market = await startMarketplace({ slotTimeMs: 100 });
+    await market.relay.kill();
+    [one, other] = await Promise.all([startRpcProxy(market.node), startRpcProxy(market.node)]);
+    relay = await market.startRelayProcess(
+      {
+        SOLANA_RPC_URL: `${one.rpcUrl},${other.rpcUrl}`,
+        SOLANA_WS_URL: `${one.wsUrl},${other.wsUrl}`,
+        INDEXER_RPC_URL: market.node.rpcUrl,
+        INDEXER_WS_URL: market.node.wsUrl,
+        METRICS_TOKEN,
+      },
+      (text) => {
+        log += text;
+      },
+    );
+  });
+  after(async () => {
+    await relay.kill();
+    await Promise.all([one.close(), other.close()]);
+    await market.stop();
+  });
+  afterEach(async () => {
+    for (const proxy of [one, other]) {
+      proxy.onCall(null);
+      proxy.onMessage(null);
+      proxy.cutSockets(false);
+    }
+    market.setBehaviour(null);
+    await until('both nodes are in use', async () => (await figures('marketplace_rpc_node_up')).every((up) => up === 1));
+    log = '';
+  });
+
+  const apiKey = () => market.callers[0]!.apiKey;
+  const execute = (task = 'pay', timeout_seconds = 60) =>
+    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body: { task, timeout_seconds } });
+
+  /** The values of a metric, in the order of its labels. */
+  async function figures(name: string): Promise<number[]> {
+    const answer = await fetch(`${relay.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+    const lines = (await answer.text()).split('\n').filter((line) => line.startsWith(`${name}{`));
+    return lines.map((line) => Number(line.split(' ').at(-1)));
+  }
+  const disagreements = async () =>
+    (await figures('marketplace_rpc_disagreements_total')).reduce((sum, count) => sum + count, 0);
+
+  function assertPaid(before: Balances, after: Balances, calls: bigint): void {
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * calls, 'caller');
+    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * calls, 'creator');
+    expect(after.treasury).to.equal(before.treasury + FEE * calls, 'treasury');
+  }
+
+  for (const [name, dead] of [
+    ['the first', () => one],
+    ['the second', () => other],
+  ] as [string, () => RpcProxy][]) {
+    it(`of which ${name} dies: it is left out, calls are paid as before, and it comes back`, async () => {
+      const before = await market.balances();
+      dead().onCall(() => 'cut');
+      dead().cutSockets(true);
+      expect((await execute()).status).to.equal(200);
+      await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
+      expect((await execute()).status).to.equal(200);
+      assertPaid(before, await market.balances(), 2n);
+      expect(log).to.include('a node is left out').and.include('"state":"dead"');
+    });
+  }
+
+  it('of which one stands still: it is left out until it has caught up', async () => {
+    const before = await market.balances();
+    const slot = await market.node.connection.getSlot('confirmed');
+    other.onCall(async ({ method, params }, forward) => {
+      if (method === 'getSlot') return { json: { jsonrpc: '2.0', id: 1, result: slot } };
+      const least = (params.at(-1) as { minContextSlot?: number } | undefined)?.minContextSlot ?? 0;
+      if (least > slot) return { json: { jsonrpc: '2.0', id: 1, error: { code: -32016, message: 'behind' } } };
+      const answer = (await forward()) as { result?: { context?: { slot: number } } };
+      if (answer.result?.context) answer.result.context.slot = slot;
+      return { json: answer };
+    });
+    await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
+    expect(log).to.include('"state":"behind"');
+    expect((await execute()).status).to.equal(200);
+    assertPaid(before, await market.balances(), 1n);
+  });
+
+  it('of which one leaps ahead: it is the one that is wrong, and the other is used', async () => {
+    const before = await market.balances();
+    one.onCall(async ({ method }, forward) => {
+      if (method !== 'getSlot') return null;
+      const answer = (await forward()) as { result: number };
+      return { json: { ...answer, result: answer.result + 1_000_000 } };
+    });
+    await until('the node is wrong', async () => log.includes('"state":"wrong"'));
+    expect((await execute()).status).to.equal(200);
+    assertPaid(before, await market.balances(), 1n);
+  });
+
+  const LIES: [name: string, rule: CallRule][] = [
+    ['has ended when it is open', withStatus(RECORD_STATUS_BYTE.refunded)],
+    ['is open when it has ended', withStatus(RECORD_STATUS_BYTE.open)],
+    ['does not exist', records(() => null)],
+    [
+      'has another signing key',
+      records((data) => {
+        const changed = Buffer.from(data);
+        changed.fill(7, RECORD_OFFSETS.signingKey, RECORD_OFFSETS.signingKey + 32);
+        return changed;
+      }),
+    ],
+  ];
+  for (const [name, rule] of LIES) {
+    for (const which of ['first', 'second'] as const) {
+      it(`of which the ${which} says that a record ${name}: nothing is decided until they agree`, async () => {
+        const liar = which === 'first' ? one : other;
+        const before = await market.balances();
+        const counted = await disagreements();
+        liar.onCall(rule);
+        const answered = execute();
+        await until('it is found out', async () => (await disagreements()) > counted);
+        expect(log).to.include('two nodes do not agree');
+        for (const proxy of [one, other]) expect(log).to.include(new URL(proxy.rpcUrl).host);
+        // Whatever is in the escrow stays there, and the treasury gets only what was settled before.
+        const meanwhile = await market.balances();
+        expect(meanwhile.callers[0]! >= before.callers[0]! - PRICE).to.equal(true);
+        liar.onCall(null);
+        const answer = await answered;
+        expect(answer.status, answer.text).to.equal(200);
+        assertPaid(before, await market.balances(), 1n);
+        expect(market.calls.get(answer.body.execution_id)).to.equal(1);
+      });
+    }
+  }
+
+  it('of which one says that a settle would fail by its signature: the creator is paid, and nothing refunded', async () => {
+    const before = await market.balances();
+    const counted = await disagreements();
+    one.onCall(async ({ method }, forward) => {
+      if (method !== 'simulateTransaction') return null;
+      const answer = (await forward()) as { result: { value: object } };
+      const err = { InstructionError: [1, { Custom: 6_012 }] };
+      return { json: { ...answer, result: { ...answer.result, value: { ...answer.result.value, err } } } };
+    });
+    const answered = execute();
+    await until('it is found out', async () => (await disagreements()) > counted);
+    one.onCall(null);
+    expect((await answered).status).to.equal(200);
+    assertPaid(before, await market.balances(), 1n);
+  });
+
+  for (const which of ['first', 'second'] as const) {
+    it(`of which the ${which} says that every transaction has failed: the open is not void, and is paid once`, async () => {
+      const liar = which === 'first' ? one : other;
+      const before = await market.balances();
+      const err = { InstructionError: [1, { Custom: 6_012 }] };
+      liar.onCall(async ({ method }, forward) => {
+        if (method !== 'getSignatureStatuses') return null;
+        const answer = (await forward()) as { result: { value: unknown[] } };
+        const value = answer.result.value.map((status) => ({
+          ...((status as object | null) ?? { slot: 1, confirmationStatus: 'confirmed' }),
+          err,
+        }));
+        return { json: { ...answer, result: { ...answer.result, value } } };
+      });
+      // Without notifications of the honest one, so that it is asked.
+      for (const proxy of [one, other]) {
+        proxy.onMessage((message, pass) => (message.method === 'logsNotification' ? undefined : pass()));
+      }
+      const answer = await execute();
+      const id = answer.body.execution_id;
+      expect(answer.status, answer.text).to.be.oneOf([200, 202]);
+      liar.onCall(null);
+      await until('it ends', async () => (await market.record(id))?.status === 'completed');
+      assertPaid(before, await market.balances(), 1n);
+    });
+  }
+
+  describe('asked for a word', () => {
+    let chain: RelayChain;
+    const nobody = Keypair.generate().publicKey;
+    beforeEach(async () => {
+      chain = createRelayChain({
+        rpcUrl: one.rpcUrl,
+        wsUrl: one.wsUrl,
+        moreNodes: [{ rpcUrl: other.rpcUrl, wsUrl: null }],
+        authority: market.authority,
+        log: pino({ level: 'silent' }),
+      });
+      await chain.look();
+    });
+    afterEach(() => chain.close());
+
+    it('on the finalized height, where one leaps ahead, give none, so that no bytes count as dead', async () => {
+      const { blockHeight } = await chain.finalized();
+      const far = BigInt(blockHeight) + 10_000n;
+      one.onCall(async ({ method }, forward) => {
+        if (method !== 'getEpochInfo') return null;
+        const answer = (await forward()) as { result: object };
+        return { json: { ...answer, result: { ...answer.result, blockHeight: Number(far) } } };
+      });
+      const refusal = await chain.readPast([nobody], far - 1n).catch((error: Error) => error.message);
+      expect(refusal).to.include('do not agree on the finalized height');
+      one.onCall(null);
+      expect(await chain.readPast([nobody], far - 1n)).to.equal(null);
+      expect((await chain.readPast([nobody], blockHeight - 1n))?.accounts).to.deep.equal([null]);
+    });
+
+    it('on how long bytes may land, where one says that they are dead at once, sign nothing', async () => {
+      one.onCall(async ({ method }, forward) => {
+        if (method !== 'getLatestBlockhash') return null;
+        const answer = (await forward()) as { result: { value: object } };
+        const value = { ...answer.result.value, lastValidBlockHeight: 5 };
+        return { json: { ...answer, result: { ...answer.result, value } } };
+      });
+      const refusal = await chain.sign([], 0n).catch((error: Error) => error.message);
+      expect(refusal).to.include('do not agree on the last valid height');
+      one.onCall(null);
+      expect((await chain.sign([], 0n)).lastValidHeight > 5n).to.equal(true);
+    });
+
+    it('read at once from the second where the first gives none, and send to both', async () => {
+      const sent: string[] = [];
+      one.onCall(() => 'cut');
+      other.onCall(({ method }) => {
+        sent.push(method);
+        return null;
+      });
+      const begun = performance.now();
+      expect((await chain.read([nobody])).accounts).to.deep.equal([null]);
+      expect(performance.now() - begun).to.be.lessThan(4_000);
+      const signed = await chain.sign([], 0n);
+      await chain.send(signed.bytes);
+      expect(sent).to.include('sendTransaction');
+      one.onCall(null);
+      const both: string[] = [];
+      for (const [name, proxy] of Object.entries({ one, other })) {
+        proxy.onCall(({ method }) => {
+          if (method === 'sendTransaction') both.push(name);
+          return null;
+        });
+      }
+      await chain.send(signed.bytes);
+      await until('both have it', async () => both.length === 2);
+      expect(both.sort()).to.deep.equal(['one', 'other']);
+      await sleep(0);
+    });
+  });
+});
+
+describe('SOLANA_RPC_URL', () => {
+  it('names one node or several, and SOLANA_WS_URL the WebSockets of the first of them', () => {
+    expect(nodesOf('http://a', 'ws://a')).to.deep.equal([{ rpcUrl: 'http://a', wsUrl: 'ws://a' }]);
+    expect(nodesOf('http://a, http://b', 'ws://a')).to.deep.equal([
+      { rpcUrl: 'http://a', wsUrl: 'ws://a' },
+      { rpcUrl: 'http://b', wsUrl: null },
+    ]);
+    expect(() => nodesOf('http://a', 'ws://a,ws://b')).to.throw('SOLANA_WS_URL names more nodes than SOLANA_RPC_URL');
+  });
+});
