@@ -16,6 +16,11 @@ const settings = z.object({
   HELIUS_URL: z.url().optional().describe('address of Helius, if not that of the environment'),
   ENVIRONMENT: z.enum(['test', 'live']).default('test').describe("live: Helius' mainnet; test: its devnet"),
   DATA_DIR: z.string().default('.local').describe('folder of index.db'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe('PostgreSQL in place of index.db; the same for relays and indexers'),
   INDEX_DB: z.string().optional().describe('path of index.db, if not DATA_DIR/index.db'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('least severe log line'),
 });
@@ -26,7 +31,7 @@ export interface IndexerConfig {
   wsUrl: string;
   /** Null: the node is a plain one. */
   helius: HeliusOptions | null;
-  /** Path of index.db. */
+  /** Path of index.db, or the URL of a PostgreSQL. */
   path: string;
   logLevel: string;
 }
@@ -40,7 +45,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): IndexerConfig {
       ? heliusUrls(helius)
       : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: nodesOf(env.SOLANA_RPC_URL, env.SOLANA_WS_URL)[0].wsUrl }),
     helius,
-    path: env.INDEX_DB ?? join(env.DATA_DIR, 'index.db'),
+    path: env.DATABASE_URL ?? env.INDEX_DB ?? join(env.DATA_DIR, 'index.db'),
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -5,18 +5,16 @@
  */
 import type { Connection, PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
-import type { OpenedDatabase } from '../app/database/open.ts';
+import type { OpenDatabase } from '../app/database/open.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import type { History } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { subscribe } from '../app/solana/subscription.ts';
-import type { ApplyError } from './apply.ts';
 import { follow } from './follow.ts';
 import { claimChain } from './identity.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { createNotices } from './notices.ts';
-import { openIndex } from './open.ts';
+import { openAlone } from './open.ts';
 import { createPatience, type Pauses } from './patience.ts';
 import { type IndexStatus, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
@@ -26,7 +24,7 @@ import { createWaiters } from './waiters.ts';
 export interface IndexerOptions {
   rpcUrl: string;
   wsUrl: string;
-  /** Path of index.db, which is made where it is missing. */
+  /** Path of index.db, which is made where it is missing, or the URL of a PostgreSQL. */
   path: string;
   log: Logger;
   /** Another program than the one of app/sdk. */
@@ -43,8 +41,8 @@ export interface IndexerOptions {
   signaturePage?: number;
   /** Where an empty index is filled from, in order; without it, from the node. */
   history?: History;
-  /** Told when the indexer has stopped because of a transaction that it cannot apply. */
-  onFailure?(error: ApplyError): void;
+  /** Told when the indexer has stopped: a transaction cannot be applied, or another one may keep the index now. */
+  onFailure?(error: Error): void;
 }
 
 export interface IndexerStatus extends IndexStatus {
@@ -58,7 +56,8 @@ export interface IndexerStatus extends IndexStatus {
 export interface Indexer {
   /**
    * Opens the database and makes sure that it belongs to this chain, waiting for the node if need be; then goes on in the
-   * background. Throws where another indexer keeps the database, or where it was made from another chain.
+   * background. Throws where another indexer keeps the file, or where it was made from another chain; of a PostgreSQL it
+   * takes over when the other one has ended.
    */
   start(): Promise<void>;
   /** Ends once the page at hand is written, or before it is. */
@@ -68,37 +67,9 @@ export interface Indexer {
   caughtUpTo(slot: bigint | number, timeoutMs: number): Promise<void>;
 }
 
-/** Two would write the same rows, and both move the cursor. Throws where another indexer has the file. */
-function lockIndex(path: string): Lock {
-  try {
-    return takeLock(`${path}.lock`);
-  } catch (cause) {
-    if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`${path} is kept by another indexer${cause.holder}: stop that one, or choose another DATA_DIR`);
-  }
-}
-
-/** Opens index.db for this process alone; closing it gives the lock up. Throws where another indexer has the file. */
-function openLocked(path: string): OpenedDatabase<IndexDatabase> {
-  const lock = lockIndex(path);
-  try {
-    const opened = openIndex(path);
-    return {
-      ...opened,
-      close() {
-        opened.close();
-        lock.release();
-      },
-    };
-  } catch (cause) {
-    lock.release();
-    throw cause;
-  }
-}
-
 /** Waits for the node, and throws where it is of another chain than the index. */
 async function requireSameChain(
-  { db }: OpenedDatabase<IndexDatabase>,
+  { db }: OpenDatabase<IndexDatabase>,
   connection: Connection,
   programId: PublicKey,
   patience: Pauses,
@@ -119,7 +90,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const stopping = new AbortController();
   const patience = createPatience(stopping.signal, log);
   const connection = connectForReading(options.rpcUrl, stopping.signal);
-  let opened: OpenedDatabase<IndexDatabase> | null = null;
+  let opened: OpenDatabase<IndexDatabase> | null = null;
   let running: Promise<void> | null = null;
   let keeper: Keeper | null = null;
   let state: IndexerStatus['state'] = 'idle';
@@ -148,7 +119,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       },
     });
 
-  function fail(cause: ApplyError): void {
+  function fail(cause: Error & { signature?: string }): void {
     state = 'failed';
     failure = cause instanceof Error ? cause.message : String(cause);
     log.error({ error: failure, signature: cause.signature }, 'the indexer has stopped');
@@ -159,12 +130,23 @@ export function createIndexer(options: IndexerOptions): Indexer {
   return {
     async start() {
       if (state !== 'idle') throw new Error('an indexer is started once');
-      opened = openLocked(options.path);
+      opened = await openAlone(options.path, {
+        stop: stopping.signal,
+        onStandby: () => log.info('another indexer keeps the index; this one stands by'),
+        onLost: (error) => {
+          fail(error);
+          stopping.abort(error);
+        },
+      });
+      if (!opened) {
+        state = 'stopped';
+        return;
+      }
       const { db } = opened;
       try {
         await requireSameChain(opened, connection, programId, patience);
       } catch (cause) {
-        opened.close();
+        await opened.close();
         state = 'stopped';
         throw cause;
       }
@@ -194,7 +176,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       await running;
       if (state !== 'failed') state = 'stopped';
       waiters.rejectAll(new Error('the indexer was stopped'));
-      opened?.close();
+      await opened?.close();
       opened = null;
     },
 

@@ -397,7 +397,14 @@ export interface ToolConfig {
 /** Throws as `readConfig` does. */
 export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
   const env = readSettings(
-    settings.pick({ DATA_DIR: true, DATABASE_URL: true, SOLANA_RPC_URL: true, HELIUS_API_KEY: true, HELIUS_URL: true, ENVIRONMENT: true }),
+    settings.pick({
+      DATA_DIR: true,
+      DATABASE_URL: true,
+      SOLANA_RPC_URL: true,
+      HELIUS_API_KEY: true,
+      HELIUS_URL: true,
+      ENVIRONMENT: true,
+    }),
     environment,
   );
   const helius = readHelius(env);

@@ -6,7 +6,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
-import { createRun, type GroupCommit } from '../../app/database/groupCommit.ts';
+import { createRun } from '../../app/database/groupCommit.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath, readConfig } from '../../app/relay/config.ts';
 import { createJournal, type Journal } from '../../app/relay/ledger/journal.ts';

@@ -6,7 +6,7 @@ CREATE TABLE undo (
   slot BIGINT NOT NULL,
   table_name TEXT COLLATE "C" NOT NULL,
   row_key TEXT COLLATE "C" NOT NULL,
-  image TEXT,
+  image TEXT COLLATE "C",
   PRIMARY KEY (slot, table_name, row_key)
 );
 

@@ -27,6 +27,7 @@ function termsOf(text: string): string {
     .replace(/<> ALL \(ARRAY\[(.*?)\]\)/g, 'NOT IN ($1)')
     .replace(/[()\s]+/g, ' ')
     .replace(/ ,/g, ',')
+    .replace('COALESCE', 'coalesce')
     .trim();
 }
 

@@ -3,7 +3,7 @@
  * of bytes, so that a table which forgets to ask for that is found out.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -92,6 +92,14 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   }
 
   await start();
+  // Whoever does not remove it ends with it: the server follows its shell, and stops by itself where its files are gone.
+  process.once('exit', () => {
+    try {
+      child?.kill('SIGKILL');
+      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
+    } catch {}
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
   const server = { url, start, kill: () => signal('SIGKILL'), stop: () => signal('SIGINT') };
   return {
     ...server,

@@ -41,11 +41,7 @@ export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
  * Reads the ledger each time: no statement here takes longer than a few hundredths of a
  * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
  */
-export function createAgentHealth(
-  ledger: OpenDatabase<LedgerTables>,
-  refuseAfter: number,
-  retryAfterSeconds: number,
-) {
+export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfter: number, retryAfterSeconds: number) {
   const readLast = createOutcomeReader(ledger, CREATOR_REASONS);
   const refused = new Set<string>();
 

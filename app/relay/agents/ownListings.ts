@@ -48,8 +48,8 @@ function readRows(views: OwnListingsDeps['views'], wallet: string) {
     .selectFrom('chain.listings as listings')
     .selectAll()
     .select([
-      sql<bigint>`EXISTS (SELECT 1 FROM chain.listings AS o WHERE o.metadata_hash = listings.metadata_hash
-        AND o.creator <> listings.creator AND o.listed_at < listings.listed_at)`.as('is_copy'),
+      sql<bigint>`CASE WHEN EXISTS (SELECT 1 FROM chain.listings AS o WHERE o.metadata_hash = listings.metadata_hash
+        AND o.creator <> listings.creator AND o.listed_at < listings.listed_at) THEN 1 ELSE 0 END`.as('is_copy'),
       sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
         'open_disputes',
       ),

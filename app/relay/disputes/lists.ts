@@ -56,8 +56,9 @@ export function listAllDisputes(
   deps: DisputesDeps,
   { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },
 ) {
-  const asked = outcome === undefined ? sql<boolean>`1` : sql<boolean>`d.outcome = ${outcome}`;
-  const order = sql`d.outcome = 'open' DESC, iif(d.outcome = 'open', d.opened_at, -d.opened_at), d.execution_id`;
+  const asked = outcome === undefined ? sql<boolean>`1 = 1` : sql<boolean>`d.outcome = ${outcome}`;
+  const order = sql`CASE d.outcome WHEN 'open' THEN 0 ELSE 1 END,
+    CASE d.outcome WHEN 'open' THEN d.opened_at ELSE -d.opened_at END, d.execution_id`;
   return readPage(deps, asked, order, page);
 }
 
@@ -82,8 +83,8 @@ async function readPage(
     const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
     const page = await sql<DisputeView>`SELECT
         d.execution_id, d.listing, l.metadata_hash, d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
-        EXISTS (SELECT 1 FROM evidence AS kept
-          WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) AS has_evidence,
+        CASE WHEN EXISTS (SELECT 1 FROM evidence AS kept
+          WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) THEN 1 ELSE 0 END AS has_evidence,
         d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
         d.owed, d.reason_hash,
         (SELECT reason FROM dispute_reasons AS r

@@ -104,10 +104,7 @@ export function checkTarget(file: string, own: OwnFiles): void {
 }
 
 /** `readPlaces` says where the files are, and where relative paths begin; it is called when the command runs. */
-export function addBackupCommand(
-  program: Command,
-  readPlaces: () => DatabasePlace & { workingFolder: string },
-): void {
+export function addBackupCommand(program: Command, readPlaces: () => DatabasePlace & { workingFolder: string }): void {
   program
     .command('backup')
     .description("Copies the ledger to a file, also while the relay runs. DATA_DIR is the ledger's folder.")

@@ -49,7 +49,9 @@ export async function readUnwanted(views: Views, wallet: string, limits: Evidenc
       ORDER BY received_ms DESC, execution_id DESC, evidence_hash DESC LIMIT ${ANY} OFFSET ${limits.ofWallet}) AS own
     UNION SELECT execution_id, evidence_hash FROM (
       SELECT execution_id, evidence_hash FROM evidence AS e WHERE ${unnamed}
-      ORDER BY received_ms DESC, execution_id DESC, evidence_hash DESC LIMIT ${ANY} OFFSET ${limits.ofAll}) AS everybody`.execute(views);
+      ORDER BY received_ms DESC, execution_id DESC, evidence_hash DESC LIMIT ${ANY} OFFSET ${limits.ofAll}) AS everybody`.execute(
+    views,
+  );
   return rows;
 }
 

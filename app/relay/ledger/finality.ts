@@ -53,11 +53,7 @@ export function createFinality({ writes, db, owner }: Writing) {
     },
     /** The chain shows these ends for good. */
     async proven(ids: string[]): Promise<void> {
-      await db
-        .updateTable('executions')
-        .set({ is_final: 1n })
-        .where('execution_id', 'in', textsOf(db, ids))
-        .execute();
+      await db.updateTable('executions').set({ is_final: 1n }).where('execution_id', 'in', textsOf(db, ids)).execute();
     },
     /** Intent: let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
     async takeBack(row: Pick<JournalRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {

@@ -85,7 +85,8 @@ export async function openViews({ dataDir, databaseUrl }: DatabasePlace): Promis
     for (const schema of Object.values(SCHEMAS)) {
       const { rows } = await views.pool.query('SELECT to_regclass($1) AS found', [`${schema}.migrations`]);
       if (rows[0].found !== null) continue;
-      const maker = schema === SCHEMAS.index ? 'the indexer first (npm run indexer)' : 'the relay first (npm run relay)';
+      const maker =
+        schema === SCHEMAS.index ? 'the indexer first (npm run indexer)' : 'the relay first (npm run relay)';
       throw new Error(`The database has no schema ${schema}; start ${maker}`);
     }
     return views;

@@ -28,7 +28,9 @@ export type After = Pick<Candidate, 'ended_at' | 'execution_id'> | null;
 export async function hasKept(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
     SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
-      OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') THEN 1 ELSE 0 END AS kept`.execute(views);
+      OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') THEN 1 ELSE 0 END AS kept`.execute(
+    views,
+  );
   return rows[0]?.kept === 1n;
 }
 

@@ -1,0 +1,127 @@
+/** Several processes on one PostgreSQL: which relays live, and which indexer keeps the index. */
+import { expect } from 'chai';
+import pino from 'pino';
+import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
+import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
+import { type Keeping, openAlone } from '../../indexer/open.ts';
+import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
+
+const log = pino({ level: 'silent' });
+const LEASE_MS = 2_000;
+
+async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
+  const end = Date.now() + 40_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`${what}: not after 40 s`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('several processes on one PostgreSQL', () => {
+  let url: string;
+  before(async function () {
+    this.timeout(120_000);
+    url = await freshPostgres();
+  });
+
+  /** Cuts the connections whose last statement is like this. */
+  async function cut(statement: string): Promise<void> {
+    const database = new URL(url).pathname.slice(1);
+    await administer(
+      await sharedPostgres(),
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND query LIKE '${statement}'`,
+    );
+  }
+
+  describe('relays', () => {
+    let ledger: ReturnType<typeof openPostgres<LedgerTables>>;
+    before(() => {
+      ledger = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger });
+    });
+    after(() => ledger.close());
+    const leasesOf = (owner: string) => createSharedLeases(url, ledger.pool, owner, LEASE_MS);
+    const aliveNow = async () => leasesOf('watcher').alive(0);
+
+    it('that keep a lease are alive for the others, whatever their own clocks say, and gone at once after their end', async () => {
+      const end = await leasesOf('one').keep(log);
+      expect(await aliveNow()).to.deep.equal(['one']);
+      expect(await leasesOf('one').alive(0)).to.deep.equal([]);
+      await end();
+      expect(await aliveNow()).to.deep.equal([]);
+    });
+
+    it('renew it, and take their lock again after the connection was cut', async () => {
+      const end = await leasesOf('cut').keep(log);
+      const renewed = async () =>
+        (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
+      const first = await renewed();
+      await cut('INSERT INTO relays%');
+      await eventually('it renews the lease', async () => (await renewed()) > first);
+      expect(await aliveNow()).to.deep.equal(['cut']);
+      await end();
+    });
+
+    it('that were killed are dead before their lease has run out, because nobody holds the lock', async () => {
+      // A lease of a process whose connection is gone, renewed a while ago.
+      const until = Date.now() + LEASE_MS * 0.55;
+      await ledger.db
+        .insertInto('relays')
+        .values({ owner: 'killed', alive_until_ms: BigInt(until) })
+        .execute();
+      expect(await aliveNow()).to.deep.equal([]);
+      await ledger.db.deleteFrom('relays').execute();
+    });
+  });
+
+  describe('indexers', () => {
+    const events: string[] = [];
+    const keeping = (name: string, stop = new AbortController().signal): Keeping => ({
+      stop,
+      onStandby: () => void events.push(`${name} stands by`),
+      onLost: () => void events.push(`${name} lost it`),
+    });
+    beforeEach(() => void events.splice(0));
+
+    it('one keeps the index, the second waits, and takes over when the first has ended', async () => {
+      const first = await openAlone(url, keeping('first'));
+      let isOpen = false;
+      const waiting = openAlone(url, keeping('second')).then((opened) => {
+        isOpen = true;
+        return opened;
+      });
+      await eventually('the second stands by', () => events.includes('second stands by'));
+      expect(isOpen).to.equal(false);
+      await first?.close();
+      const second = await waiting;
+      expect(await second?.db.selectFrom('cursor').selectAll().execute()).to.deep.equal([]);
+      await second?.close();
+      expect(events).to.deep.equal(['second stands by']);
+    });
+
+    it('one whose lock is gone with its connection is told, and the second takes over', async () => {
+      const first = await openAlone(url, keeping('first'));
+      const waiting = openAlone(url, keeping('second'));
+      await eventually('the second stands by', () => events.includes('second stands by'));
+      // Only the first one holds it.
+      await administer(
+        await sharedPostgres(),
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted",
+      );
+      const second = await waiting;
+      await eventually('the first is told', () => events.includes('first lost it'));
+      await second?.close();
+      await first?.close();
+    });
+
+    it('a standby that is stopped waits no longer', async () => {
+      const first = await openAlone(url, keeping('first'));
+      const stopping = new AbortController();
+      const waiting = openAlone(url, keeping('second', stopping.signal));
+      await eventually('the second stands by', () => events.includes('second stands by'));
+      stopping.abort();
+      expect(await waiting).to.equal(null);
+      await first?.close();
+    });
+  });
+});
