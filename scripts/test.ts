@@ -48,6 +48,7 @@ const SUITES: Suite[] = [
     hooks: COVERAGE,
   },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
+  { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database' },
   { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
   { name: 'api', about: 'the API over real tables', folder: 'relay/api' },
   {

@@ -5,6 +5,7 @@
  */
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
+import { LRUCache } from 'lru-cache';
 
 /** What a write has done. `changes` counts rows; `rows` are those that it returns, and then nothing is counted. */
 export interface Written {
@@ -20,20 +21,29 @@ export interface GroupCommit {
   intend(query: CompiledQuery): Promise<Written>;
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery): Promise<Written>;
+  /**
+   * The same for several, all of them or none, beside which no other runs that names one of these locks. SQLite has one
+   * writer, so that nothing runs beside anything.
+   */
+  alone(locks: readonly string[], queries: readonly CompiledQuery[]): Promise<Written[]>;
   /** Durable transactions committed so far: each is one fsync. */
   commits(): number;
 }
 
 interface Waiting {
-  query: CompiledQuery;
+  /** All of them or none. */
+  queries: readonly CompiledQuery[];
   isDurable: boolean;
-  resolve(written: Written): void;
+  resolve(written: Written[]): void;
   reject(error: unknown): void;
 }
 
+/** Statements kept ready for each connection. */
+const MAX_STATEMENTS = 400;
+
 /** Runs queries on a connection; each text is prepared once. */
 export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Written {
-  const statements = new Map<string, Sqlite.Statement>();
+  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
   return ({ sql, parameters }) => {
     let statement = statements.get(sql);
     if (!statement) {
@@ -50,11 +60,14 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   let waiting: Waiting[] = [];
   let commits = 0;
   const run = createRun(sqlite);
+  // Inside the group's transaction it is a savepoint; one statement needs none.
+  const runTogether = sqlite.transaction((queries: readonly CompiledQuery[]) => queries.map(run));
 
   const runAll = sqlite.transaction((group: Waiting[]) =>
     group.map((entry) => {
       try {
-        const written = run(entry.query);
+        const { queries } = entry;
+        const written = queries.length === 1 ? queries.map(run) : runTogether(queries);
         return () => entry.resolve(written);
       } catch (error) {
         // A full disk or a failed read ends the whole transaction: what came before is gone, and what would come after
@@ -87,16 +100,17 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     }
   }
 
-  function write(query: CompiledQuery, isDurable: boolean): Promise<Written> {
+  function write(queries: readonly CompiledQuery[], isDurable: boolean): Promise<Written[]> {
     return new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commit);
-      waiting.push({ query, isDurable, resolve, reject });
+      waiting.push({ queries, isDurable, resolve, reject });
     });
   }
 
   return {
-    intend: (query) => write(query, true),
-    note: (query) => write(query, false),
+    intend: async (query) => (await write([query], true))[0]!,
+    note: async (query) => (await write([query], false))[0]!,
+    alone: (_locks, queries) => write(queries, false),
     commits: () => commits,
   };
 }

@@ -1,11 +1,14 @@
 /**
- * Brings a SQLite file up to date. A migration is a file `NNNN_subject.sqlite.sql`, forward only: once applied anywhere it
- * is never edited again, not even its comments, because every database remembers the checksum of what it has applied.
+ * Brings a database up to date. A migration is a file `NNNN_subject.sqlite.sql`, and one of the same number for PostgreSQL,
+ * `NNNN_subject.pg.sql`, forward only: once applied anywhere it is never edited again, not even its comments, because every
+ * database remembers the checksum of what it has applied. PostgreSQL begins at the file with the lowest number, which makes
+ * what SQLite's files make up to the same.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
+import { connectPostgres, lockNumber, type Schema } from './postgres.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'migrations');
 
@@ -19,11 +22,15 @@ interface Applied {
 }
 
 interface Migration {
+  number: bigint;
   name: string;
   sql: string;
   /** SHA-256 of the file, hex. */
   checksum: string;
 }
+
+const SELECT_APPLIED = 'SELECT number, name, checksum FROM migrations ORDER BY number';
+const COLUMNS = 'number, name, checksum';
 
 /**
  * Applies the files `NNNN_subject.sqlite.sql` of a folder that this database has not seen, in order, each in one
@@ -33,36 +40,68 @@ export function migrate(sqlite: Sqlite.Database, folder: string): void {
   sqlite.exec(
     'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT',
   );
-  const files = readMigrations(folder);
+  const files = readMigrations(folder, '.sqlite.sql');
   const applyPending = sqlite.transaction(() => {
-    const applied = sqlite.prepare('SELECT number, name, checksum FROM migrations ORDER BY number').all() as Applied[];
-    for (const row of applied) {
-      const file = files[Number(row.number) - 1];
-      if (!file) throw new Error(`${sqlite.name} was made by a newer version: ${row.name} is not in ${folder}`);
-      if (file.checksum !== row.checksum) {
-        throw new Error(`${file.name} was edited after ${sqlite.name} had applied it; add a new migration instead`);
-      }
-    }
-    const next = files[applied.length];
+    const next = nextOf(sqlite.prepare(SELECT_APPLIED).all() as Applied[], files, sqlite.name, folder);
     if (!next) return false;
     // The row comes first, so that a file that fails half-way leaves neither.
-    sqlite
-      .prepare('INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)')
-      .run(BigInt(applied.length + 1), next.name, next.checksum);
+    sqlite.prepare(`INSERT INTO migrations (${COLUMNS}) VALUES (?, ?, ?)`).run(next.number, next.name, next.checksum);
     sqlite.exec(next.sql);
     return true;
   });
   while (applyPending.immediate()) {}
 }
 
-function readMigrations(folder: string): Migration[] {
+/**
+ * The same for a schema of PostgreSQL, which is made where it is missing. Processes that start together wait for each other.
+ */
+export async function migratePostgres(url: string, schema: Schema, folder: string): Promise<void> {
+  const files = readMigrations(folder, '.pg.sql');
+  const client = await connectPostgres(url, schema);
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [lockNumber('migrations')]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
+    );
+    for (;;) {
+      const { rows } = await client.query<Applied>(SELECT_APPLIED);
+      const next = nextOf(rows, files, `the schema ${schema}`, folder);
+      if (!next) return;
+      await client.query('BEGIN');
+      const values = [next.number, next.name, next.checksum];
+      await client.query(`INSERT INTO migrations (${COLUMNS}) VALUES ($1, $2, $3)`, values);
+      await client.query(next.sql);
+      await client.query('COMMIT');
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+/** The first file that was not applied. Throws as `migrate` does; `database` is what the message calls it. */
+function nextOf(applied: Applied[], files: Migration[], database: string, folder: string): Migration | undefined {
+  for (const [at, row] of applied.entries()) {
+    const file = files[at];
+    if (file?.number !== row.number)
+      throw new Error(`${database} was made by a newer version: ${row.name} is not in ${folder}`);
+    if (file.checksum !== row.checksum) {
+      throw new Error(`${file.name} was edited after ${database} had applied it; add a new migration instead`);
+    }
+  }
+  return files[applied.length];
+}
+
+function readMigrations(folder: string, ending: '.sqlite.sql' | '.pg.sql'): Migration[] {
   const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.sqlite.sql'))
+    .filter((name) => name.endsWith(ending))
     .sort();
+  const first = ending === '.pg.sql' ? Number.parseInt(names[0] ?? '1', 10) : 1;
   return names.map((name, index) => {
-    const expected = String(index + 1).padStart(4, '0');
+    const number = first + index;
+    const expected = String(number).padStart(4, '0');
     if (!name.startsWith(`${expected}_`)) throw new Error(`${join(folder, name)} should be number ${expected}`);
     const sql = readFileSync(join(folder, name), 'utf8');
-    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    return { number: BigInt(number), name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Opens SQLite files. The indexer writes index.db; the relay writes ledger.db, and reads both over a second connection
+ * Opens SQLite files; postgres.ts is the other way to keep the same tables. The indexer writes index.db; the relay writes ledger.db, and reads both over a second connection
  * that attaches index.db as `chain`.
  *
  * Every INTEGER column is a bigint in TypeScript, because amounts and slots are 64-bit. REAL columns are numbers.
@@ -13,8 +13,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
+import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { createRun, type Written } from './groupCommit.ts';
 
 /** Statements kept ready for each connection. */
 const MAX_STATEMENTS = 200;
@@ -28,10 +29,18 @@ export interface OpenOptions {
   attach?: Record<string, string>;
 }
 
-export interface OpenedDatabase<Tables> {
+/** What is open, of either kind. */
+export interface OpenDatabase<Tables> {
   db: Kysely<Tables>;
+  /** Runs one statement: on SQLite at once, without Kysely's turns of the event loop. */
+  run(query: CompiledQuery): Written | Promise<Written>;
+  /** Nothing may run on `db` any more. */
+  close(): void | Promise<void>;
+}
+
+export interface OpenedDatabase<Tables> extends OpenDatabase<Tables> {
   sqlite: Sqlite.Database;
-  /** Closes the file. Nothing may run on `db` any more. */
+  run(query: CompiledQuery): Written;
   close(): void;
 }
 
@@ -54,7 +63,7 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
     sqlite.prepare(`ATTACH DATABASE ? AS "${schema}"`).run(file);
   }
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(sqlite) }) });
-  return { db, sqlite, close: () => void sqlite.close() };
+  return { db, sqlite, run: createRun(sqlite), close: () => void sqlite.close() };
 }
 
 /** Kysely prepares each statement again, which costs as much as running it; the same text gets the same statement here. */

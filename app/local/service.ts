@@ -47,6 +47,7 @@ export async function startService(
       publicRpcUrl: rpcUrl,
       authority,
       dataDir,
+      databaseUrl: null,
       host: HOST,
       port,
       baseUrl: null,

@@ -55,6 +55,11 @@ const settings = z.object({
     .describe('RPC address that callers are shown, if not the origin of SOLANA_RPC_URL'),
   RELAY_KEYPAIR: z.string().min(1).describe('file of the relay authority, a JSON array of 64 bytes'),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe('PostgreSQL in place of ledger.db and index.db; the same for relays and indexers'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks one'),
   BASE_URL: z.url().optional().describe('public address in result links, if not http://HOST:PORT'),
@@ -186,6 +191,8 @@ export interface RelayConfig {
   publicRpcUrl: string;
   authority: Keypair;
   dataDir: string;
+  /** Null: SQLite files in `dataDir`. */
+  databaseUrl: string | null;
   host: string;
   port: number;
   /** Null: derive it from the address that is listened on. */
@@ -247,6 +254,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(env.SOLANA_RPC_URL).origin,
     authority: readKeypair(env.RELAY_KEYPAIR),
     dataDir: env.DATA_DIR,
+    databaseUrl: env.DATABASE_URL ?? null,
     host: env.HOST,
     port: env.PORT,
     baseUrl: env.BASE_URL ?? null,
@@ -285,6 +293,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
 /** What the commands beside the relay itself need: they hold no key. */
 export interface ToolConfig {
   dataDir: string;
+  databaseUrl: string | null;
   rpcUrl: string;
   /** The folder of the person's shell, from which paths on the command line are meant; npm runs its scripts in another. */
   workingFolder: string;
@@ -293,12 +302,20 @@ export interface ToolConfig {
 /** Throws as `readConfig` does. */
 export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
   const env = readSettings(
-    settings.pick({ DATA_DIR: true, SOLANA_RPC_URL: true, HELIUS_API_KEY: true, HELIUS_URL: true, ENVIRONMENT: true }),
+    settings.pick({
+      DATA_DIR: true,
+      DATABASE_URL: true,
+      SOLANA_RPC_URL: true,
+      HELIUS_API_KEY: true,
+      HELIUS_URL: true,
+      ENVIRONMENT: true,
+    }),
     environment,
   );
   const helius = readHelius(env);
   return {
     dataDir: env.DATA_DIR,
+    databaseUrl: env.DATABASE_URL ?? null,
     rpcUrl: helius ? heliusUrls(helius).rpcUrl : env.SOLANA_RPC_URL,
     workingFolder: environment.INIT_CWD ?? process.cwd(),
   };
@@ -309,7 +326,5 @@ export function describeConfig(): string {
   return describeSettings(settings);
 }
 
-/** The files in a data folder. */
-export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
-export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
+export { indexPath, ledgerPath } from './ledger/open.ts';
 export const callKeysPath = (dataDir: string) => join(dataDir, 'call-keys.json');

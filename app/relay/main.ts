@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import { runCommandLine } from '../process/commandLine.ts';
-import { describeConfig, indexPath, ledgerPath, readConfig, readToolConfig } from './config.ts';
+import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
 import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
@@ -51,10 +51,7 @@ async function main(): Promise<void> {
     .description('Serves the API beside an indexer. Other commands look after the ledger.')
     .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
     .action(serve);
-  const readPlaces = () => {
-    const { dataDir, rpcUrl, workingFolder } = readToolConfig(process.env);
-    return { ledger: ledgerPath(dataDir), index: indexPath(dataDir), rpcUrl, workingFolder };
-  };
+  const readPlaces = () => readToolConfig(process.env);
   addBackupCommand(program, readPlaces);
   addReconcileCommand(program, readPlaces);
   program

@@ -4,15 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { createGroupCommit } from '../database/groupCommit.ts';
-import { MIGRATIONS, migrate } from '../database/migrate.ts';
-import { openDatabase } from '../database/open.ts';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { heliusPrice } from '../solana/helius.ts';
@@ -27,7 +23,7 @@ import { readMarketplace, watchStanding } from './chain/cluster.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
-import { indexPath, ledgerPath, type RelayConfig } from './config.ts';
+import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
@@ -40,8 +36,7 @@ import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
-import { createLeases } from './ledger/leases.ts';
-import type { LedgerDatabase, LedgerTables } from './ledger/tables.ts';
+import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
@@ -83,7 +78,7 @@ export interface RunningRelay {
 /** Starts everything; resolves when the API answers. Throws with a message for an operator. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
-  const files = openFiles(config.dataDir);
+  const files = await openLedger(config);
   let sweeper: Sweeper | null = null;
   const money = { runway: () => runway.status(), swept: async () => (await sweeper?.figures()) ?? null };
   const metrics: Metrics = createMetrics({
@@ -107,7 +102,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     config: marketplace.config,
     creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
     documents: createDocuments(files.views.db),
-    agentHealth: createAgentHealth(files.ledger.sqlite, config.degraded.refuseAfter, config.degraded.probeSeconds),
+    agentHealth: createAgentHealth(files.ledger, config.degraded.refuseAfter, config.degraded.probeSeconds),
     gate: createGate(),
     metrics,
     observe,
@@ -129,7 +124,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ledger: files.ledger.db,
     views: files.views.db,
     documents: parts.documents,
-    findKey: createKeyReader(files.views.sqlite),
+    findKey: createKeyReader(files.views),
     keyUse,
     genesisHash: marketplace.genesis,
     sessions: createSessions({ genesisHash: marketplace.genesis, now: () => Date.now() }),
@@ -153,11 +148,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
   // Money that an older ledger forgot comes first; then what this one left unfinished.
-  const endLease = leases.keep(log);
+  const endLease = await leases.keep(log);
   sweeper = startSweeper({
     chain,
     views: files.views.db,
-    nodes: createArchiveNodes(files.ledger.sqlite),
+    nodes: createArchiveNodes(files.writes, files.ledger.db),
     place,
     leases,
     settings: config.archive,
@@ -189,21 +184,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await endLease();
     chain.close();
     await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
-    for (const database of [files.views, files.ledger]) database.close();
+    await files.close();
   }
   return { url: baseUrl, engine, commits, stop };
-}
-
-/** The ledger, and the index beside it. Throws where no indexer has made one. */
-function openFiles(dataDir: string) {
-  const index = indexPath(dataDir);
-  if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
-  const path = ledgerPath(dataDir);
-  // One connection for all that is written, so that no write of ours ever waits for another.
-  const ledger = openDatabase<LedgerTables>(path);
-  migrate(ledger.sqlite, MIGRATIONS.ledger);
-  const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
-  return { path, ledger, views };
 }
 
 function connect(config: RelayConfig, log: Logger, observe: Observe, rpcFailed: Metrics['rpcFailed']): RelayChain {
@@ -243,7 +226,7 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
 }
 
 interface EngineParts {
-  files: ReturnType<typeof openFiles>;
+  files: OpenLedger;
   chain: RelayChain;
   /** The marketplace's, as it was when the relay started. */
   config: Config;
@@ -258,11 +241,10 @@ interface EngineParts {
 /** The engine with its journal, and what shuts the gate where the chain refuses its opens. */
 function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
   const { files, chain, gate, documents } = parts;
-  const { ledger } = files;
-  const groupCommit = createGroupCommit(ledger.sqlite);
+  const { ledger, writes } = files;
   const owner = randomUUID();
-  const journal = createJournal(groupCommit, ledger.db, owner);
-  const leases = createLeases(ledger.sqlite, files.path, owner);
+  const journal = createJournal(writes, ledger.db, owner);
+  const leases = files.leasesOf(owner);
   const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
     gate.set('authority_changed', !isOurs);
     gate.set('opens_paused', opensPaused);
@@ -279,9 +261,9 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     rentReturn: config.rentReturn ?? chain.authority,
     authorities: standing,
     keepLate: createKeepLate(ledger.db, log),
-    requireServing(listing) {
+    async requireServing(listing) {
       exposure.requireRoom(listing);
-      parts.agentHealth.requireServing(listing);
+      await parts.agentHealth.requireServing(listing);
     },
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);
@@ -293,8 +275,8 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     log,
     observe: parts.observe,
   });
-  const place = createSweepPlace(ledger.sqlite, owner);
-  return { engine, leases, place, commits: groupCommit.commits, endStanding: standing.end };
+  const place = createSweepPlace(writes, ledger.db, owner);
+  return { engine, leases, place, commits: writes.commits, endStanding: standing.end };
 }
 
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {

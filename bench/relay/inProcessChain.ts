@@ -31,7 +31,7 @@ export function inProcess(chain: RelayChain, latencyMs: number): RelayChain {
   /** Records of later calls by address, and all other accounts as they were read once. */
   const records = new Map<string, Account>();
   const others = new Map<string, Account>();
-  const learnt: { open?: Account; settled?: Account; now?: bigint } = {};
+  const learnt: { open?: Account; settled?: Account; now?: bigint; slot?: number } = {};
   let firstRecord: string | undefined;
 
   function record(template: Account, id: Uint8Array): Account {
@@ -78,6 +78,7 @@ export function inProcess(chain: RelayChain, latencyMs: number): RelayChain {
         return {
           accounts: addresses.map((address) => records.get(address) ?? others.get(address) ?? null),
           now: learnt.now!,
+          slot: learnt.slot!,
         };
       }
       const read = await chain.read(keys);
@@ -88,11 +89,14 @@ export function inProcess(chain: RelayChain, latencyMs: number): RelayChain {
         else if (account) learnt.settled = account;
       }
       learnt.now ??= read.now;
+      learnt.slot ??= read.slot;
       return read;
     },
     /** Nothing is final here yet: the clock stands still. */
     async readFinalized(keys, slot) {
-      return learnt.settled ? { accounts: keys.map(() => null), now: learnt.now! } : chain.readFinalized(keys, slot);
+      return learnt.settled
+        ? { accounts: keys.map(() => null), now: learnt.now!, slot: learnt.slot! }
+        : chain.readFinalized(keys, slot);
     },
   };
 }

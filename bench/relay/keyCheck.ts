@@ -43,7 +43,7 @@ export async function benchKeyCheck(checks: number): Promise<Percentiles> {
         egressIps: [] as string[],
         metricsToken: null,
       },
-      findKey: createKeyReader(views.sqlite),
+      findKey: createKeyReader(views),
       accounts: {
         readGrant: unused,
         readExecution: unused,

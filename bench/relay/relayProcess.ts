@@ -45,7 +45,8 @@ function commitEach(journal: Journal): Journal {
   const { sqlite, db } = openDatabase<LedgerTables>(ledgerPath(config.dataDir), { synchronous: 'full' });
   const run = createRun(sqlite);
   const write = async (query: CompiledQuery) => run(query);
-  return createJournal({ intend: write, note: write, commits: () => 0 }, db, journal.owner);
+  const alone = async (_locks: readonly string[], queries: readonly CompiledQuery[]) => queries.map(run);
+  return createJournal({ intend: write, note: write, alone, commits: () => 0 }, db, journal.owner);
 }
 
 const relay = await startRelay({

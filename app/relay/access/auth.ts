@@ -22,7 +22,7 @@ import { type CookieDeps, useSession } from './cookie.ts';
 /** What tells whether a token is a good key by our own files alone. */
 export interface KeyLookup {
   /** A key's row by its SHA-256 in hex, as it is now. */
-  findKey(keyHash: string): KeyRow | undefined;
+  findKey(keyHash: string): Promise<KeyRow | undefined>;
   /** Unix milliseconds. */
   now(): number;
 }
@@ -59,7 +59,7 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   const key = readBearer(request.headers.authorization);
   if (key === null) throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>');
   requireEnvironment(key, deps.config.environment);
-  const row = findRow(deps, key);
+  const row = await findRow(deps, key);
   if (!row) throw new ApiError('unauthorized', INVALID);
   const live = isGrantLiveByIndex(deps, row) ?? (await isGrantLive(deps, row.wallet, row.key_id));
   if (!live) throw new ApiError('unauthorized', INVALID);
@@ -74,16 +74,16 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
 }
 
 /** Whether the token is an API key that is good as far as our own files tell. */
-export function isRegistered(deps: KeyLookup, token: string): boolean {
-  const row = findRow(deps, token);
+export async function isRegistered(deps: KeyLookup, token: string): Promise<boolean> {
+  const row = await findRow(deps, token);
   return row !== null && isGrantLiveByIndex(deps, row) !== false;
 }
 
 /** The row of a key that was registered here and has neither been revoked nor expired. */
-function findRow(deps: KeyLookup, key: string): KeyRow | null {
+async function findRow(deps: KeyLookup, key: string): Promise<KeyRow | null> {
   if (!parseApiKey(key)) return null;
   const keyHash = hashApiKey(key);
-  const row = deps.findKey(keyHash);
+  const row = await deps.findKey(keyHash);
   if (!row || !isSame(row.key_hash, keyHash) || row.revoked_ms !== null) return null;
   return row.expires_ms === null || row.expires_ms > BigInt(deps.now()) ? row : null;
 }

@@ -56,7 +56,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   return {
     async admit(request) {
       const token = readBearer(request.headers.authorization);
-      const isKnown = peekSession(deps, request) !== null || (token !== null && isRegistered(deps, token));
+      const isKnown = peekSession(deps, request) !== null || (token !== null && (await isRegistered(deps, token)));
       if (!isKnown) await take(request);
     },
     async admitBare(request) {

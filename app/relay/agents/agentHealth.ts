@@ -8,12 +8,13 @@
  * Degraded: at least 5 executions, and less than 80 % successful, each wallet's share by itself; or refused.
  * Refused: the last `refuseAfter` or more all failed since the last probe that passed.
  */
-import type { Database } from 'better-sqlite3';
+import type { OpenDatabase } from '../../database/open.ts';
 import { REFUND_REASONS } from '../../sdk/program/program.ts';
 import type { AgentHealth } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { createOutcomeReader } from '../ledger/executions.ts';
-import { createPassedReader } from '../ledger/probes.ts';
+import { readPassedMs } from '../ledger/probes.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
 
 const RECENT = 50;
 const MIN_RECENT = 5;
@@ -40,14 +41,13 @@ export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
  * Reads the ledger each time: no statement here takes longer than a few hundredths of a
  * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
  */
-export function createAgentHealth(ledger: Database, refuseAfter: number, retryAfterSeconds: number) {
+export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfter: number, retryAfterSeconds: number) {
   const readLast = createOutcomeReader(ledger, CREATOR_REASONS);
-  const readPassedMs = createPassedReader(ledger);
   const refused = new Set<string>();
 
   /** Newest first. */
-  function readOutcomes(listing: string, limit: number): Outcome[] {
-    return readLast(listing, limit).map((row) => ({
+  async function readOutcomes(listing: string, limit: number): Promise<Outcome[]> {
+    return (await readLast(listing, limit)).map((row) => ({
       wallet: row.wallet,
       success: row.state === 'settled',
       createdMs: Number(row.created_ms),
@@ -55,8 +55,10 @@ export function createAgentHealth(ledger: Database, refuseAfter: number, retryAf
     }));
   }
 
-  function isRefused(listing: string, outcomes: Outcome[]): boolean {
-    const failures = failuresInARow(outcomes, readPassedMs(listing));
+  async function isRefused(listing: string, outcomes: Outcome[]): Promise<boolean> {
+    // Nearly always the last one was a success, which says enough.
+    const isFailing = refuseAfter > 0 && outcomes[0]?.success === false;
+    const failures = isFailing ? failuresInARow(outcomes, await readPassedMs(ledger.db, listing)) : [];
     const is = refuseAfter > 0 && failures.length >= refuseAfter && walletsOf(failures).size >= MIN_WALLETS;
     if (is) refused.add(listing);
     else refused.delete(listing);
@@ -69,20 +71,25 @@ export function createAgentHealth(ledger: Database, refuseAfter: number, retryAf
   }
 
   return {
-    healthOf(listing: string): AgentHealth {
-      const outcomes = readOutcomes(listing, RECENT);
-      return summarize(outcomes, isRefused(listing, outcomes));
+    async healthOf(listing: string): Promise<AgentHealth> {
+      const outcomes = await readOutcomes(listing, RECENT);
+      return summarize(outcomes, await isRefused(listing, outcomes));
     },
     /** Throws 503 where new executions of the listing are turned away. */
-    requireServing(listing: string): void {
+    async requireServing(listing: string): Promise<void> {
       if (refuseAfter === 0) return;
-      // Nearly always the last one was a success, which says enough.
-      const [last] = readOutcomes(listing, 1);
+      const [last] = await readOutcomes(listing, 1);
       if (last?.success !== false) refused.delete(listing);
-      else if (isRefused(listing, readOutcomes(listing, RECENT))) throw unavailable();
+      else if (await isRefused(listing, await readOutcomes(listing, RECENT))) throw unavailable();
     },
     /** Listings that were seen to be refused, until they are seen not to be. */
-    refused: (): string[] => [...refused].filter((listing) => isRefused(listing, readOutcomes(listing, RECENT))),
+    async refused(): Promise<string[]> {
+      const still: string[] = [];
+      for (const listing of refused) {
+        if (await isRefused(listing, await readOutcomes(listing, RECENT))) still.push(listing);
+      }
+      return still;
+    },
   };
 }
 

@@ -80,7 +80,7 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     .selectAll()
     .where('listing', '=', row.listing)
     .executeTakeFirst();
-  const health = deps.agentHealth.healthOf(row.listing);
+  const health = await deps.agentHealth.healthOf(row.listing);
   const summary = toSummary({ ...row, ...(statistics ?? NO_STATISTICS) }, metadata, health);
   return {
     ...summary,
@@ -112,7 +112,7 @@ export async function listAgents(deps: ListDeps, query: AgentsQuery): Promise<Ag
   const agents = await Promise.all(
     rows.map(async (row) => {
       const { metadata } = await requireDocument(deps, row);
-      return toSummary(row, metadata, deps.agentHealth.healthOf(row.listing));
+      return toSummary(row, metadata, await deps.agentHealth.healthOf(row.listing));
     }),
   );
   return { agents, total: Number(total), limit: query.limit, offset: query.offset };

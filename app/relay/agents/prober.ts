@@ -35,14 +35,17 @@ export interface ProberDeps {
 /** Probes every `everySeconds` what `health` has seen refused; the returned function ends it. */
 export function startProber(deps: ProberDeps, health: AgentHealthReader, everySeconds: number): () => void {
   const probing = new Set<string>();
-  const timer = setInterval(() => {
-    for (const listing of health.refused()) {
+  const look = async () => {
+    for (const listing of await health.refused()) {
       if (probing.has(listing) || probing.size >= MAX_PROBES) continue;
       probing.add(listing);
       probeListing(deps, listing)
         .catch((error) => deps.log.error({ listing, error: String(error) }, 'a probe could not be made'))
         .finally(() => probing.delete(listing));
     }
+  };
+  const timer = setInterval(() => {
+    look().catch((error) => deps.log.error({ error: String(error) }, 'what is to be probed could not be read'));
   }, everySeconds * 1_000);
   return () => clearInterval(timer);
 }

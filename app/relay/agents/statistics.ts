@@ -82,8 +82,8 @@ async function readDays(views: StatisticsDeps['views'], listing: string, firstDa
     WITH ended AS (
       SELECT
         settled_at / ${BigInt(DAY_SECONDS)} AS day,
-        outcome IN ('completed', 'disputed') AS is_completed,
-        outcome IN ('failed', 'dispute_upheld') AS is_failed,
+        CASE WHEN outcome IN ('completed', 'disputed') THEN 1 ELSE 0 END AS is_completed,
+        CASE WHEN outcome IN ('failed', 'dispute_upheld') THEN 1 ELSE 0 END AS is_failed,
         creator_amount,
         execution_time_ms AS ms
       FROM chain.ended_executions
@@ -100,8 +100,8 @@ async function readDays(views: StatisticsDeps['views'], listing: string, firstDa
       sum(is_completed) AS completed,
       sum(is_failed) AS failed,
       sum(creator_amount) AS earned,
-      min(ms) FILTER (WHERE is_completed AND rank * 100 >= timed * 50) AS p50_ms,
-      min(ms) FILTER (WHERE is_completed AND rank * 100 >= timed * 95) AS p95_ms
+      min(ms) FILTER (WHERE is_completed = 1 AND rank * 100 >= timed * 50) AS p50_ms,
+      min(ms) FILTER (WHERE is_completed = 1 AND rank * 100 >= timed * 95) AS p95_ms
     FROM ranked
     GROUP BY day`.execute(views);
   return rows;

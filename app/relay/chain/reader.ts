@@ -21,6 +21,8 @@ interface Reading {
 export interface AccountsAt {
   accounts: (AccountInfo<Buffer> | null)[];
   now: bigint;
+  /** When they were so. */
+  slot: number;
 }
 
 /** Everything in it rejects where the node does not answer, or is behind what we were told before. */
@@ -74,6 +76,7 @@ export function createReader(options: {
     return readings.map((reading) => ({
       accounts: reading.addresses.map((address) => found.get(address) ?? null),
       now,
+      slot,
     }));
   }
 

@@ -12,19 +12,19 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine, type Ticket } from './openLine.ts';
-import { gasShortage, heldFor, isBearable, lendsRent, obstacleOf, takenFromTank, waysToPay } from './protection.ts';
-import type { Reservations } from './reservations.ts';
-import { type ReservedFunds, reserveFunds } from './reserve.ts';
+import { gasShortage, heldFor, obstacleOf, waysToPay, whatHolds } from './protection.ts';
+import { createReservations } from './reservations.ts';
+import { allowedBy, isTaken, meansOf, type PayerAccounts, purseOf, readPayer, requirePayable } from './reserve.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 
 export type Beginning = ReturnType<typeof createBeginning>;
 
-/** How long a call waits for earlier ones that hold what it needs of the tank. */
-const TANK_WAIT_MS = 5_000;
-/** While nothing was lent a moment ago, calls are offered their tank's rent at once. */
-const NOT_LENT_MS = 5_000;
+/** How long a call waits for earlier ones that hold what it needs of the wallet's money or of its tank. */
+const MAX_WAIT_MS = 5_000;
+/** Accounts that took longer to come are read again: what landed since then must not be proven final yet. */
+const MAX_AGE_MS = 10_000;
 const RETRY_START_SECONDS = 5;
 /** The clock has been read again by then. */
 const RETRY_DAY_SECONDS = 1;
@@ -37,12 +37,11 @@ interface Identity {
 }
 
 /** The two ways in which an execution begins. */
-export function createBeginning(deps: EngineDeps, reservations: Reservations) {
+export function createBeginning(deps: EngineDeps) {
   const { chain, journal, usdcMint, budgets } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
-  // On performance.now()'s clock. What is lent is decided by the ledger; this only spares it the first question.
-  let notLentUntil = 0;
+  const reservations = createReservations(journal);
   const line = createOpenLine(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
     const obstacle = obstacleOf(sums, budgets, paidByTank(feesOfCall()), BigInt(passing));
@@ -59,92 +58,95 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
   /** The way to pay of which the most is held against a wallet. */
   const paidByTank = (fees: bigint) => heldFor({ gas: fees, house: 0n }, budgets.sponsorsAll);
 
-  /** A call that may be a repeated one is refused for money only if the first has not just taken it. */
-  async function reserveOnce(
+  /** The payer's accounts, which can pay. A repeated call is refused for money only if the first has not just taken it. */
+  async function readFunds(
     principal: Principal,
-    agent: Agent,
+    price: bigint,
     call: PaidCall,
     executionId: string,
-    mayOwnRent: boolean,
+    known: PayerAccounts | null,
   ) {
     const record = call.repeatable ? findExecution(parseUuid(executionId)!) : null;
-    const wanted = { price: agent.price, fees: feesOfCall(), mayOwnRent };
     try {
-      const reserved = await reserveFunds(chain, reservations, principal, usdcMint, wanted, record);
-      if (!reserved.isTaken) return reserved;
-      reserved.release();
+      const accounts = known ?? (await readPayer(chain, principal, usdcMint, record));
+      requirePayable(accounts, allowedBy(accounts), price);
+      if (!isTaken(accounts)) return accounts;
     } catch (error) {
-      const first = record === null ? undefined : await journal.get(executionId);
-      if (!first || first.state === 'void') throw error;
+      await requireNotRunning(call, executionId);
+      throw error;
     }
     throw inProgress(executionId);
   }
 
+  async function requireNotRunning({ repeatable }: PaidCall, executionId: string): Promise<void> {
+    const first = repeatable ? await journal.get(executionId) : undefined;
+    if (first && first.state !== 'void') throw inProgress(executionId);
+  }
+
   /**
-   * Reserve and claim, again and again while only earlier calls of the wallet stand in the way. Throws ApiError.
+   * Read and claim, again and again while only earlier calls of the wallet stand in the way. Throws ApiError.
    */
   async function claimPaid(principal: Principal, agent: Agent, call: PaidCall, identity: Identity, ticket: Ticket) {
     let { executionId, nonce, rivals } = identity;
-    const patientUntil = performance.now() + TANK_WAIT_MS;
-    let mayOwnRent = performance.now() < notLentUntil;
-    for (;;) {
-      const reserved = await reserveOnce(principal, agent, call, executionId, mayOwnRent);
-      const { means, now } = reserved;
-      if (!hasOpenDay(nonce, now)) {
-        reserved.release();
+    const { price } = agent;
+    const patientUntil = performance.now() + MAX_WAIT_MS;
+    for (let known: PayerAccounts | null = null; ; ) {
+      const readAt = performance.now();
+      const accounts: PayerAccounts = await readFunds(principal, price, call, executionId, known);
+      known = null;
+      if (!hasOpenDay(nonce, accounts.now)) {
         if (call.repeatable) {
           // Its repeats were looked for under other days.
           const message = "The chain's clock is at another day than it was thought to be";
           throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_DAY_SECONDS });
         }
-        ({ executionId, nonce, rivals } = identify(principal.wallet, call, nonceDay(now)));
+        ({ executionId, nonce, rivals } = identify(principal.wallet, call, nonceDay(accounts.now)));
         continue;
       }
+      if (performance.now() - readAt > MAX_AGE_MS) continue;
+      const allowed = allowedBy(accounts);
+      const means = meansOf(accounts, allowed, feesOfCall());
+      const ways = waysToPay(means, budgets);
+      const purse = purseOf(accounts, allowed, principal, price);
       starting.add(executionId);
-      const ways = waysToPay(means, budgets, mayOwnRent);
       try {
-        const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: now });
-        const row = await journal.claim(claimed, Date.now(), { ways, budgets, rivals });
-        reserved.keepTank(takenFromTank(row, means.rents));
-        return { row, reserved };
+        const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
+        const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, rivals });
+        return { row, now: accounts.now };
       } catch (error) {
         starting.delete(executionId);
-        reserved.release();
         if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(identity));
         if (!(error instanceof NotFunded)) throw error;
-        const obstacle = obstacleOf(error.sums, budgets, paidByTank(means.fees));
+        const { sums } = error;
+        if (sums.held_wallet + price > purse.wallet || sums.held_key + price > purse.key) {
+          known = await waitForMoney(principal, accounts, price, patientUntil - performance.now());
+          if (known) continue;
+          await requireNotRunning(call, executionId);
+          requirePayable(accounts, allowed, price, sums);
+        }
+        const obstacle = obstacleOf(sums, budgets, paidByTank(means.fees));
         if (obstacle instanceof ApiError) throw obstacle;
+        const holds = obstacle === null ? whatHolds(ways, means, sums, budgets) : null;
         // What stood in the way may have ended since.
-        if (obstacle === 'wait' || ways.some((way) => isBearable(way, means.rents, error.sums, budgets.lent))) {
+        if (obstacle === 'wait' || holds === 'passed') {
           await ticket.again();
           continue;
         }
-        if (!mayOwnRent && !lendsRent(means.rents, error.sums, budgets.lent)) {
-          notLentUntil = performance.now() + NOT_LENT_MS;
-          mayOwnRent = true;
-          continue;
+        if (holds === null || performance.now() >= patientUntil) {
+          throw gasShortage(principal.wallet, means, sums, budgets);
         }
-        await waitForTank(principal, agent, reserved, mayOwnRent, error, patientUntil);
+        deps.log.debug({ wallet: principal.wallet, listing: agent.listing }, 'a call waits for its tank');
+        await reservations.next(principal.wallet, patientUntil - performance.now());
       }
     }
   }
 
-  /** Returns where earlier calls hold what the tank lacks, once one of them has given it back. Throws ApiError 402. */
-  async function waitForTank(
-    principal: Principal,
-    agent: Agent,
-    { means }: ReservedFunds,
-    mayOwnRent: boolean,
-    { sums }: NotFunded,
-    patientUntil: number,
-  ): Promise<void> {
-    const alone = { ...means, tank: { ...means.tank, reserved: 0n } };
-    const isEnoughAlone = waysToPay(alone, budgets, mayOwnRent).length > waysToPay(means, budgets, mayOwnRent).length;
-    const leftMs = patientUntil - performance.now();
-    if (!isEnoughAlone || leftMs <= 0) throw gasShortage(principal.wallet, means, sums, budgets);
-    deps.log.debug({ wallet: principal.wallet, listing: agent.listing }, 'a call waits for its tank');
-    // Another may have given back between the claim and here.
-    await reservations.nextGiveBack(principal, Math.min(leftMs, 100));
+  /** The accounts once they have what is promised to nobody; null where that takes too long. */
+  function waitForMoney(principal: Principal, accounts: PayerAccounts, price: bigint, leftMs: number) {
+    return reservations.whenFree(principal, accounts, leftMs, {
+      purseOf: (read) => purseOf(read, allowedBy(read), principal, price),
+      read: () => readPayer(chain, principal, usdcMint, null),
+    });
   }
 
   /** Which of a call's ids has a row. */
@@ -156,24 +158,24 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     return executionId;
   }
 
-  /** The row of a paid call with its open signed; `live.opened` gives its reservation back. Throws ApiError. */
+  /** The row of a paid call with its open signed; `live.opened` lets those go on that wait for it. Throws ApiError. */
   async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
     requirePrice(agent, call);
-    deps.requireServing(agent.listing);
+    await deps.requireServing(agent.listing);
     const identity = identify(principal.wallet, call, nonceDay(chain.clock()));
     const { executionId } = identity;
     const ticket = await line.enter(principal.wallet, agent.listing);
     // While the node answers: the open will need these addresses, and finding them takes a while.
     findEscrow(findExecution(parseUuid(executionId)!));
-    const { row, reserved } = await claimPaid(principal, agent, call, identity, ticket).finally(ticket.leave);
+    const { row, now } = await claimPaid(principal, agent, call, identity, ticket).finally(ticket.leave);
     const opened = live.opened;
     live.opened = () => {
-      reserved.release();
+      reservations.wake(principal.wallet);
       line.wake(principal.wallet);
       opened();
     };
     try {
-      const openBefore = reserved.now + OPEN_WINDOW_SECONDS;
+      const openBefore = now + OPEN_WINDOW_SECONDS;
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return row;
     } catch (error) {
@@ -193,9 +195,20 @@ export function createBeginning(deps: EngineDeps, reservations: Reservations) {
     const need = LAMPORTS_PER_SIGNATURE + chain.quote().settle;
     const house = gas < need ? need - gas : 0n;
     // Two ends may fail, as of any call; its open was the wallet's own.
-    const way = { gas, house, recordRent: 0n, escrowRent: 0n, mayBurn: budgets.sponsorsAll ? 0n : 2n * (gas + house) };
+    const way = {
+      gas,
+      house,
+      recordRent: 0n,
+      escrowRent: 0n,
+      tank: 0n,
+      mayBurn: budgets.sponsorsAll ? 0n : 2n * (gas + house),
+    };
     try {
-      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), { ways: [way], budgets });
+      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), {
+        ways: [way],
+        budgets,
+        purse: null,
+      });
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
       if (!(error instanceof NotFunded)) throw error;

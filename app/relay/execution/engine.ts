@@ -11,7 +11,6 @@ import { countRents, proveEnds } from './finality.ts';
 import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
-import { createReservations } from './reservations.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import { createWork } from './work.ts';
 
@@ -42,9 +41,8 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const stopping = new AbortController();
   // Every execution in flight listens to it.
   setMaxListeners(0, stopping.signal);
-  const reservations = createReservations();
   const work = createWork(deps, stopping.signal);
-  const beginning = createBeginning(deps, reservations);
+  const beginning = createBeginning(deps);
 
   return {
     /** Answers as soon as the caller's mode allows; the work goes on without it. */
@@ -77,7 +75,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     outcomeOf: (executionId: string) => outcomeOf(journal, executionId, newLive({ isFresh: false })),
     inFlight: work.count,
     adoptOrphans: () => adoptOrphans(deps, log),
-    recover: () => recover(deps, work, beginning, reservations),
+    recover: () => recover(deps, work, beginning),
     proveEnds: () => proveEnds(deps, log),
     countRents: () => countRents(chain, journal),
     idle: work.idle,

@@ -56,13 +56,13 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
 
   async function openConfirmed(row: JournalRow, live: Live): Promise<Step> {
     live.snapshot = await readSnapshot(chain, row);
-    const { record } = live.snapshot;
+    const { record, slot } = live.snapshot;
     if (!record) return 'wait';
     // Where an older ledger was lost, a repeated Idempotency-Key can meet the record of another request.
     const isOurs =
       record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
     if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
-    await journal.openConfirmed(row, record);
+    await journal.openConfirmed(row, record, slot);
     live.opened();
     return 'next';
   }

@@ -50,10 +50,11 @@ export async function wayOf(
   record: ExecutionRecord,
 ): Promise<Way> {
   const gas = BigInt(record.gasLamports);
-  if (!record.rentSponsor.equals(rentReturn)) return { gas, house: 0n, recordRent: 0n, escrowRent: 0n, mayBurn: 0n };
+  if (!record.rentSponsor.equals(rentReturn))
+    return { gas, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 0n };
   const { accounts } = await chain.read([RENT_ADDRESS]);
   const rents = decodeRents(accounts[0]!.data);
-  return { gas, house: 0n, recordRent: rents.record, escrowRent: rents.escrow, mayBurn: 0n };
+  return { gas, house: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n, mayBurn: 0n };
 }
 
 /**

@@ -7,7 +7,7 @@ import { findSpender, parseAddress } from '../../sdk/program/program.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
-import { type Budgets, burnableBy, opensAllowed, type Sums, type Way } from '../ledger/funding.ts';
+import { type Budgets, burnableBy, type Held, opensAllowed, type Sums, type Way } from '../ledger/funding.ts';
 
 /** When a wallet that burnt too much may ask again: what was burnt leaves the day little by little. */
 const RETRY_BURNT_SECONDS = 900;
@@ -20,7 +20,7 @@ export interface Means {
   /** Most gas that the key's grant allows for one execution. */
   maxGas: bigint;
   rents: Rents;
-  tank: { lamports: bigint /** Promised to earlier calls whose opens are not known yet. */; reserved: bigint };
+  tank: bigint;
 }
 
 /** The two signatures that every call pays. */
@@ -42,25 +42,25 @@ export function heldFor(paid: Pick<Way, 'gas' | 'house'>, sponsorsAll: boolean) 
   return { ...paid, mayBurn: sponsorsAll ? 0n : mostBurnt(paid) };
 }
 
-/** Whether the tank can give so much and is left empty or rent-exempt, whichever of its opens land. */
-function tankHas({ tank, rents }: Means, lamports: bigint): boolean {
-  const left = tank.lamports - tank.reserved - lamports;
-  return left >= rents.empty || (left === 0n && tank.reserved === 0n);
+/** Whether the tank can give so much and is left empty or rent-exempt, whichever of the opens land that `held` is for. */
+function tankHas({ tank, rents }: Pick<Means, 'tank' | 'rents'>, lamports: bigint, held = 0n): boolean {
+  const left = tank - held - lamports;
+  return left >= rents.empty || (left === 0n && held === 0n);
 }
 
 /** What the call takes out of the tank where the operator gives nothing: gas as far as the key allows it. */
 const gasOf = ({ fees, maxGas }: Pick<Means, 'fees' | 'maxGas'>) => (fees < maxGas ? fees : maxGas);
 
 /** The most that the call takes out of the tank: its gas, and with `ownRent` its rent, lamports. */
-export function mostFromTank(means: Omit<Means, 'tank'>, ownRent: boolean): bigint {
+function mostFromTank(means: Omit<Means, 'tank'>, ownRent: boolean): bigint {
   return gasOf(means) + (ownRent ? means.rents.record + means.rents.escrow : 0n);
 }
 
 /**
- * The ways that the tank can bear, the best for the caller first; the ledger takes the first within its budgets. With
- * `mayOwnRent` those too in which the tank lends the rent.
+ * The ways that the tank can bear, the best for the caller first, the last being those in which it lends the rent itself;
+ * the ledger takes the first within its budgets for which nobody else has been promised the tank's lamports.
  */
-export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>, mayOwnRent: boolean): Way[] {
+export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>): Way[] {
   const { rents } = means;
   const gas = gasOf(means);
   const lent = { recordRent: rents.record, escrowRent: rents.escrow };
@@ -69,19 +69,14 @@ export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsors
   const byTank = heldFor({ gas, house: 0n }, sponsorsAll);
   const ways: Way[] = [];
   const ownRent = rents.record + rents.escrow;
-  const house: Way[] = [{ ...onHouse, ...lent }];
-  if (mayOwnRent && tankHas(means, ownRent)) house.push({ ...onHouse, ...own });
+  const house: Way[] = [{ ...onHouse, ...lent, tank: 0n }];
+  if (tankHas(means, ownRent)) house.push({ ...onHouse, ...own, tank: ownRent });
   if (gas >= LEAST_FEES) {
-    if (tankHas(means, gas)) ways.push({ ...byTank, ...lent });
-    if (mayOwnRent && tankHas(means, gas + ownRent)) ways.push({ ...byTank, ...own });
+    if (tankHas(means, gas)) ways.push({ ...byTank, ...lent, tank: gas });
+    if (tankHas(means, gas + ownRent)) ways.push({ ...byTank, ...own, tank: gas + ownRent });
   }
   // Who sponsors everybody still takes what is there; else the first calls of a wallet are a present.
   return sponsorsAll ? [...ways, ...house] : [...house, ...ways];
-}
-
-/** What a claimed call takes out of the tank, lamports. */
-export function takenFromTank(row: { gas_lamports: bigint; record_lent: bigint }, rents: Rents): bigint {
-  return row.gas_lamports + (row.record_lent === 0n ? rents.record + rents.escrow : 0n);
 }
 
 /**
@@ -122,19 +117,33 @@ function tooManyOpen(limit: number): ApiError {
 }
 
 /** Whether the budgets have room for one more call's rent. */
-export function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
+function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
   const rent = rents.record + rents.escrow;
   const { lent_wallet, lent_listing, lent_total } = sums;
   return lent_wallet + rent <= lent.wallet && lent_listing + rent <= lent.listing && lent_total + rent <= lent.total;
 }
 
-/** Whether nothing but calls before it can stand in the way of a call that pays so: its tank gives all that is not lent. */
-export function isBearable(way: Way, rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
-  return way.house === 0n && (way.recordRent === 0n || lendsRent(rents, sums, lent));
+/**
+ * What stands in the way of a call that the budgets for fees have room for: `passed`, calls that may have ended since,
+ * `tank`, calls that hold what it needs of the tank, or null, nothing but what is missing.
+ */
+export function whatHolds(
+  ways: readonly Way[],
+  means: Means,
+  sums: Sums & Held,
+  budgets: Budgets,
+): 'passed' | 'tank' | null {
+  const { sponsorsAll, trial } = budgets;
+  const isLent = sponsorsAll || lendsRent(means.rents, sums, budgets.lent);
+  const isGiven = (house: bigint) =>
+    house === 0n || sponsorsAll || (sums.trials < BigInt(trial.calls) && sums.given + house <= trial.lamportsPerDay);
+  const within = ways.filter((way) => (way.recordRent === 0n || isLent) && isGiven(way.house));
+  if (within.some(({ tank }) => tank === 0n || tankHas(means, tank, sums.held_tank))) return 'passed';
+  return within.length > 0 ? 'tank' : null;
 }
 
 /** 402 for a wallet whose tank does not bear what the budgets leave to it. */
-export function gasShortage(wallet: string, means: Means, sums: Sums, { lent }: Budgets): ApiError {
+export function gasShortage(wallet: string, means: Means, sums: Sums & Held, { lent }: Budgets): ApiError {
   const tank = findSpender(parseAddress(wallet)).toBase58();
   const fail = (have: bigint, need: bigint, message: string) =>
     new ApiError('insufficient_balance', message, {
@@ -147,7 +156,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums, { lent }: 
   const { rents } = means;
   const isLent = lendsRent(rents, sums, lent);
   const need = mostFromTank(means, !isLent) + rents.empty;
-  const left = means.tank.lamports - means.tank.reserved;
+  const left = means.tank - sums.held_tank;
   const have = left > 0n ? left : 0n;
   const parts = isLent ? 'gas' : 'gas and rent';
   const message = `The tank ${tank} of wallet ${wallet} has ${have} lamports left for ${parts}; this call needs ${need}`;

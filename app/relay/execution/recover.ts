@@ -5,7 +5,6 @@
 import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
 import type { Beginning } from './begin.ts';
-import type { Reservations } from './reservations.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import type { Work } from './work.ts';
 
@@ -25,25 +24,15 @@ export async function recover(
   { journal, leases, authorities }: Pick<EngineDeps, 'journal' | 'leases' | 'authorities'>,
   work: Pick<Work, 'on' | 'isOn'>,
   beginning: Pick<Beginning, 'isBeginning'>,
-  reservations: Pick<Reservations, 'reserve' | 'reserveTank'>,
 ): Promise<void> {
   const unfinished = (after?: UnfinishedRow) => journal.unfinished(Date.now(), RECOVERED_AT_ONCE, after);
   if (!authorities.isOurs()) return journal.handOver();
-  await journal.takeRowsOfOthersThan(leases.alive(Date.now()));
+  await journal.takeRowsOfOthersThan(await leases.alive(Date.now()));
   for (let page = await unfinished(); page.length > 0; page = await unfinished(page.at(-1))) {
     for (const row of page) {
       const id = row.execution_id;
       if (work.isOn(id) || beginning.isBeginning(id)) continue;
-      const payer = { wallet: row.wallet, keyId: row.key_id };
-      // Its open may still take the money that a new call would count on.
-      const isOpening = row.state === 'open_signed';
-      const held = isOpening
-        ? [reservations.reserve(payer, row.price), reservations.reserveTank(payer, row.gas_lamports)]
-        : [];
-      const opened = () => {
-        for (const release of held) release();
-      };
-      work.on(id, newLive({ isFresh: false, opened }));
+      work.on(id, newLive({ isFresh: false }));
     }
   }
 }

@@ -1,99 +1,105 @@
 /**
- * What is promised to opens whose fate is not known yet: reserved in memory until it is, so that calls racing for the
- * last USDC are refused here and not by a transaction that costs a fee.
+ * Calls that wait for money which earlier ones may still take. What is promised to whom is in the ledger, which several
+ * relays share; here is only who waits for what, so that calls of one wallet ask together, and as soon as one of them is
+ * decided.
  */
-import type { PublicKey } from '@solana/web3.js';
-import { LRUCache } from 'lru-cache';
-import type { AccountsAt } from '../chain/reader.ts';
+import type { Held, Purse } from '../ledger/funding.ts';
+import type { Journal } from '../ledger/journal.ts';
+import type { Payer, PayerAccounts } from './reserve.ts';
 
-/** Who pays: a wallet, through one of its keys, 32 hex digits. */
-export interface Payer {
-  wallet: string;
-  keyId: string;
+/** How often the ledger is asked while nothing is heard: another relay's opens may have landed. */
+const POLL_MS = 250;
+
+/** What all that wait together have learnt. `held` grows with each of them that goes on, before the ledger has it. */
+interface Learnt {
+  accounts: PayerAccounts;
+  held: Held;
 }
 
-/**
- * A payer's token account, its grant, its tank, the Rent sysvar, and where it was asked for the record of the call, with
- * the chain's clock.
- */
-export interface PayerAccounts extends AccountsAt {
-  wallet: PublicKey;
-}
-
-/** Amounts are base units, by wallet and by key; those of tanks are lamports. */
 export interface Reservations {
-  /** Take `amount` now; the returned function gives it back, once. */
-  reserve(payer: Payer, amount: bigint): () => void;
-  /** The same of lamports in the wallet's tank. */
-  reserveTank(payer: Payer, lamports: bigint): () => void;
-  ofTank(payer: Payer): bigint;
-  ofWallet(payer: Payer): bigint;
-  ofKey(payer: Payer): bigint;
-  /** Moves with every give-back of the wallet: accounts read before it may show money that has been spent since. */
-  generation(payer: Payer): number;
-  /** Resolves at the wallet's next give-back, or after so many ms. */
-  nextGiveBack(payer: Payer, ms: number): Promise<void>;
-  /** The payer's accounts as read by all together that wait for the same give-back. */
-  readTogether(payer: Payer, read: () => Promise<PayerAccounts>): Promise<PayerAccounts>;
+  /**
+   * Resolves with accounts of the payer in which a price is free that is promised to nobody, or null after so many ms.
+   * `purseOf` is what they show for it; `read` reads them anew where the chain has more than they show.
+   */
+  whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;
+  /** Resolves when something of the wallet is decided, or after a while. */
+  next(wallet: string, ms: number): Promise<void>;
+  /** An open of the wallet has been decided. */
+  wake(wallet: string): void;
 }
 
-/** Wallets whose give-backs are remembered; by the time that one is forgotten nobody reads its accounts any more. */
-const MAX_WALLETS = 10_000;
+interface Asking {
+  purseOf(accounts: PayerAccounts): Purse;
+  read(): Promise<PayerAccounts>;
+}
 
-/** All reservations of this process. */
-export function createReservations(): Reservations {
-  const amounts = new Map<string, bigint>();
-  const generations = new LRUCache<string, number>({ max: MAX_WALLETS });
-  const waiting = new Map<string, Set<() => void>>();
-  const readings = new Map<string, Promise<PayerAccounts>>();
-  let givenBack = 0;
-  const add = (name: string, amount: bigint) => {
-    const next = (amounts.get(name) ?? 0n) + amount;
-    if (next === 0n) amounts.delete(name);
-    else amounts.set(name, next);
-  };
-  const walletName = (payer: Payer) => `wallet:${payer.wallet}`;
-  const keyName = (payer: Payer) => `key:${payer.wallet}:${payer.keyId}`;
-  const tankName = (payer: Payer) => `tank:${payer.wallet}`;
-  function hold(payer: Payer, names: string[], amount: bigint): () => void {
-    for (const name of names) add(name, amount);
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      givenBack += 1;
-      generations.set(payer.wallet, givenBack);
-      for (const name of names) add(name, -amount);
-      for (const wake of waiting.get(payer.wallet) ?? []) wake();
-    };
+/** All that wait in this process. */
+export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservations {
+  const waiting = new Map<string, { calls: Set<() => void>; poll: NodeJS.Timeout }>();
+  const looks = new Map<string, Promise<Learnt>>();
+
+  /** All of a wallet together, so that they look once. */
+  function wake(wallet: string): void {
+    const present = waiting.get(wallet);
+    if (!present) return;
+    waiting.delete(wallet);
+    clearTimeout(present.poll);
+    for (const go of present.calls) go();
   }
+
+  function next(wallet: string, ms: number): Promise<void> {
+    const poll = () => setTimeout(() => wake(wallet), POLL_MS).unref();
+    const present = waiting.get(wallet) ?? { calls: new Set(), poll: poll() };
+    waiting.set(wallet, present);
+    return new Promise((resolve) => {
+      const go = () => {
+        clearTimeout(timer);
+        present.calls.delete(go);
+        resolve();
+      };
+      // A timer may be early by the part of a millisecond.
+      const timer = setTimeout(go, ms + 1).unref();
+      present.calls.add(go);
+    });
+  }
+
+  async function look({ wallet, keyId }: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
+    const heldAt = (accounts: PayerAccounts) => journal.heldOf(wallet, keyId, BigInt(accounts.slot));
+    const held = await heldAt(known);
+    if (held.newest_slot <= BigInt(known.slot)) return { accounts: known, held };
+    const accounts = await read();
+    return { accounts, held: await heldAt(accounts) };
+  }
+
+  /** By all together that wait for the same. */
+  function lookTogether(payer: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
+    const name = `${payer.wallet} ${payer.keyId}`;
+    const underWay = looks.get(name) ?? look(payer, known, read).finally(() => looks.delete(name));
+    looks.set(name, underWay);
+    return underWay;
+  }
+
   return {
-    reserve: (payer, amount) => hold(payer, [walletName(payer), keyName(payer)], amount),
-    reserveTank: (payer, lamports) => hold(payer, [tankName(payer)], lamports),
-    ofTank: (payer) => amounts.get(tankName(payer)) ?? 0n,
-    ofWallet: (payer) => amounts.get(walletName(payer)) ?? 0n,
-    ofKey: (payer) => amounts.get(keyName(payer)) ?? 0n,
-    generation: (payer) => generations.get(payer.wallet) ?? 0,
-    nextGiveBack({ wallet }, ms) {
-      const present = waiting.get(wallet) ?? new Set();
-      waiting.set(wallet, present);
-      return new Promise((resolve) => {
-        const wake = () => {
-          clearTimeout(timer);
-          present.delete(wake);
-          if (present.size === 0) waiting.delete(wallet);
-          resolve();
-        };
-        const timer = setTimeout(wake, ms);
-        timer.unref();
-        present.add(wake);
-      });
+    async whenFree(payer, accounts, ms, { purseOf, read }) {
+      const until = performance.now() + ms;
+      let known = accounts;
+      for (let leftMs = ms; leftMs > 0; leftMs = until - performance.now()) {
+        await next(payer.wallet, leftMs);
+        if (performance.now() >= until) return null;
+        const learnt = await lookTogether(payer, known, read);
+        if (learnt.accounts.slot > known.slot) known = learnt.accounts;
+        const { price, wallet, key } = purseOf(learnt.accounts);
+        const { held } = learnt;
+        // What is not there at all is not worth waiting for.
+        if (price > wallet || price > key) return learnt.accounts;
+        if (held.held_wallet + price > wallet || held.held_key + price > key) continue;
+        held.held_wallet += price;
+        held.held_key += price;
+        return learnt.accounts;
+      }
+      return null;
     },
-    readTogether(payer, read) {
-      const name = keyName(payer);
-      const underWay = readings.get(name) ?? read().finally(() => readings.delete(name));
-      readings.set(name, underWay);
-      return underWay;
-    },
+    next,
+    wake,
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Before money moves: can this key pay? By balance, allowance and caps as the accounts have them now, less what is
- * reserved for earlier calls. What its tank could give is found out at the same moment.
+ * Before money moves: can this key pay? By balance, allowance and caps as the accounts have them now; what of it is
+ * promised to earlier calls is known to the ledger, which has the last word as it takes the call's row. What its tank
+ * could give is found out at the same moment.
  */
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
@@ -15,16 +16,23 @@ import {
 import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
+import type { AccountsAt } from '../chain/reader.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import { type Means, mostFromTank } from './protection.ts';
-import type { Payer, PayerAccounts, Reservations } from './reservations.ts';
+import type { Held, Purse } from '../ledger/funding.ts';
+import type { Means } from './protection.ts';
 
-/** How long a call waits for earlier ones whose opens decide whether its money is there. */
-const MAX_WAIT_MS = 5_000;
-/** How often the payer's accounts are read again because a reservation was given back meanwhile. */
-const MAX_READINGS = 3;
+/** Who pays: a wallet, through one of its keys, 32 hex digits. */
+export interface Payer {
+  wallet: string;
+  keyId: string;
+}
+
+/** A payer's token account, its grant, its tank, the Rent sysvar, and where it was asked for the record of the call. */
+export interface PayerAccounts extends AccountsAt {
+  wallet: PublicKey;
+}
 
 type PriceLimit = Exclude<SpendingLimit, 'gas'>;
 
@@ -64,10 +72,9 @@ function periodEnd(grant: KeyGrant, now: bigint): bigint {
   return grant.periodStart + ((now - grant.periodStart) / seconds + 1n) * seconds;
 }
 
-/** Accounts that no give-back has overtaken; under a storm of calls the last reading has to do, and the chain decides. */
-async function readPayer(
+/** The payer's accounts as they are now. Throws ApiError 503 where the node does not answer. */
+export async function readPayer(
   chain: Pick<RelayChain, 'read'>,
-  reservations: Reservations,
   payer: Payer,
   usdcMint: PublicKey,
   record: PublicKey | null,
@@ -76,107 +83,84 @@ async function readPayer(
   const grant = findGrant(wallet, Buffer.from(payer.keyId, 'hex'));
   const keys = [findTokenAccount(wallet, usdcMint), grant, findSpender(wallet), RENT_ADDRESS];
   if (record) keys.push(record);
-  for (let reading = 1; ; reading += 1) {
-    const generation = reservations.generation(payer);
-    const read = await chain.read(keys).catch(chainUnreadable);
-    if (reservations.generation(payer) === generation || reading === MAX_READINGS) return { wallet, ...read };
-  }
+  return { wallet, ...(await chain.read(keys).catch(chainUnreadable)) };
 }
 
-/** The first limit that the price exceeds; `reserved` is what earlier calls may still take. */
-function findShortage(
-  payer: PayerAccounts,
-  reserved: { ofWallet: bigint; ofKey: bigint },
-  price: bigint,
-): Shortage | null {
-  const { wallet, now } = payer;
-  const [tokenAccount, grantAccount] = payer.accounts;
+/** Whether the record exists that was asked for. */
+export const isTaken = ({ accounts }: PayerAccounts): boolean => (accounts[4] ?? null) !== null;
+
+/** What the payer can spend as the accounts have it, each limit before what is promised to earlier calls. */
+export interface Allowed {
+  grant: KeyGrant;
+  balance: bigint;
+  delegated: bigint;
+  periodLeft: bigint;
+  totalLeft: bigint;
+}
+
+/** Throws ApiError 401 where the grant is no longer live. */
+export function allowedBy({ wallet, now, accounts }: PayerAccounts): Allowed {
+  const [tokenAccount, grantAccount] = accounts;
   const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
   if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', 'The API key is not valid');
   const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
-  const delegated = token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n;
+  return {
+    grant,
+    balance: token?.amount ?? 0n,
+    delegated: token?.delegateOption && token.delegate.equals(findSpender(wallet)) ? token.delegatedAmount : 0n,
+    periodLeft: periodLeft(grant, now),
+    totalLeft: grant.totalMax - grant.totalSpent,
+  };
+}
+
+const NOTHING_HELD = { held_wallet: 0n, held_key: 0n };
+
+/** Throws ApiError 402 naming the first limit that the price exceeds, less what is promised to earlier calls. */
+export function requirePayable(
+  { wallet, now }: PayerAccounts,
+  { grant, balance, delegated, periodLeft, totalLeft }: Allowed,
+  price: bigint,
+  { held_wallet, held_key }: Pick<Held, 'held_wallet' | 'held_key'> = NOTHING_HELD,
+): void {
   const available: [PriceLimit, bigint][] = [
-    ['balance', (token?.amount ?? 0n) - reserved.ofWallet],
-    ['allowance', delegated - reserved.ofWallet],
+    ['balance', balance - held_wallet],
+    ['allowance', delegated - held_wallet],
     ['per_execution', grant.perExecutionMax],
-    ['period', periodLeft(grant, now) - reserved.ofKey],
-    ['total', grant.totalMax - grant.totalSpent - reserved.ofKey],
+    ['period', periodLeft - held_key],
+    ['total', totalLeft - held_key],
   ];
   for (const [limit, have] of available) {
-    if (have < price) return { limit, have, renewsAt: limit === 'period' ? periodEnd(grant, now) : null };
-  }
-  return null;
-}
-
-/** What is promised to a call, and what it may count on beside. */
-export interface ReservedFunds {
-  /** The chain's clock, unix seconds. */
-  now: bigint;
-  /** The record named exists already. */
-  isTaken: boolean;
-  /** As it was before this call. */
-  means: Means;
-  /** Keep only so much of the tank, lamports: it had all that the call may take. */
-  keepTank(lamports: bigint): void;
-  /** Give everything back, once. */
-  release(): void;
-}
-
-/**
- * Check that the key can pay `price` now, from the accounts themselves and less what is reserved for earlier calls,
- * and reserve it, with all that the call may take out of the tank (its rent with `mayOwnRent`). Where only earlier calls stand in the way, it waits
- * for them: an open that has landed and whose reservation is still held would otherwise count twice. `fees` are those of
- * the call's transactions, lamports. Throws ApiError 402 naming the limit, or 401 where the grant is no longer live.
- */
-export async function reserveFunds(
-  chain: Pick<RelayChain, 'read'>,
-  reservations: Reservations,
-  payer: Payer,
-  usdcMint: PublicKey,
-  { price, fees, mayOwnRent }: { price: bigint; fees: bigint; mayOwnRent: boolean },
-  record: PublicKey | null,
-): Promise<ReservedFunds> {
-  const patientUntil = performance.now() + MAX_WAIT_MS;
-  let read = await readPayer(chain, reservations, payer, usdcMint, record);
-  const isTaken = (read.accounts[4] ?? null) !== null;
-  for (;;) {
-    const reserved = { ofWallet: reservations.ofWallet(payer), ofKey: reservations.ofKey(payer) };
-    const shortage = findShortage(read, reserved, price);
-    // Between the check and here nothing else ran.
-    if (!shortage) {
-      const means = meansOf(read, reservations, payer, fees);
-      return { now: read.now, isTaken, means, ...hold(reservations, payer, price, mostFromTank(means, mayOwnRent)) };
-    }
-    const isShortAnyway = findShortage(read, { ofWallet: 0n, ofKey: 0n }, price);
-    const leftMs = patientUntil - performance.now();
-    if (isShortAnyway || leftMs <= 0) {
-      throw insufficient(isShortAnyway ?? shortage, payer.wallet, price);
-    }
-    await reservations.nextGiveBack(payer, leftMs);
-    read = await reservations.readTogether(payer, () => readPayer(chain, reservations, payer, usdcMint, null));
+    const renewsAt = limit === 'period' ? periodEnd(grant, now) : null;
+    if (have < price) throw insufficient({ limit, have, renewsAt }, wallet.toBase58(), price);
   }
 }
 
-function meansOf({ accounts }: PayerAccounts, reservations: Reservations, payer: Payer, fees: bigint): Means {
-  const [, grant, tank, rent] = accounts;
-  if (!grant || !rent) throw new Error('the node gave no grant or no Rent sysvar');
-  const maxGas = BigInt(decodeAccount('KeyGrant', grant.data).maxGasLamports);
-  const lamports = BigInt(tank?.lamports ?? 0);
-  return { fees, maxGas, rents: decodeRents(rent.data), tank: { lamports, reserved: reservations.ofTank(payer) } };
-}
-
-function hold(reservations: Reservations, payer: Payer, price: bigint, lamports: bigint) {
-  const releasePrice = reservations.reserve(payer, price);
-  let releaseTank = reservations.reserveTank(payer, lamports);
+/** The accounts as the ledger takes them, for one call. */
+export function purseOf(
+  { slot, accounts }: PayerAccounts,
+  { balance, delegated, periodLeft, totalLeft }: Allowed,
+  { keyId }: Payer,
+  price: bigint,
+): Purse {
+  const [, , tank, rent] = accounts;
   return {
-    keepTank(lamports: bigint) {
-      const releaseMost = releaseTank;
-      releaseTank = reservations.reserveTank(payer, lamports);
-      releaseMost();
-    },
-    release() {
-      releasePrice();
-      releaseTank();
-    },
+    slot: BigInt(slot),
+    keyId,
+    price,
+    wallet: balance < delegated ? balance : delegated,
+    key: periodLeft < totalLeft ? periodLeft : totalLeft,
+    tank: BigInt(tank?.lamports ?? 0),
+    tankRest: rentsOf(rent).empty,
   };
+}
+
+/** What there is to pay the call's transactions with; `fees` are theirs, lamports. */
+export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
+  const [, , tank, rent] = accounts;
+  return { fees, maxGas: BigInt(grant.maxGasLamports), rents: rentsOf(rent), tank: BigInt(tank?.lamports ?? 0) };
+}
+
+function rentsOf(rent: PayerAccounts['accounts'][number] | undefined) {
+  if (!rent) throw new Error('the node gave no Rent sysvar');
+  return decodeRents(rent.data);
 }

@@ -18,6 +18,7 @@ export interface Snapshot {
   listing: AgentListing | null;
   /** Unix seconds of the chain's clock. */
   now: bigint;
+  slot: number;
 }
 
 type Located = Pick<JournalRow, 'execution_id' | 'listing'>;
@@ -57,7 +58,7 @@ export async function refundObstacle(
   return account && account.data.length > 0 ? 'blocked' : 'claimable';
 }
 
-function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
+function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
   return {
     record: record ? decodeAccount('ExecutionRecord', record.data) : null,
     // Only a settle needs it.
@@ -65,6 +66,7 @@ function toSnapshot({ accounts: [record, listing], now }: Awaited<ReturnType<Rel
       return listing ? decodeAccount('AgentListing', listing.data) : null;
     },
     now,
+    slot,
   };
 }
 

@@ -32,7 +32,7 @@ export interface EngineDeps {
   /** Keeps a result that came too late. */
   keepLate: KeepLate;
   /** Throws where new executions of a listing are turned away. */
-  requireServing(listing: string): void;
+  requireServing(listing: string): Promise<void>;
   /** Is told why the chain has refused an open of a listing, by the program's own name where it has one. */
   openFailed(error: string | null, listing: string): void;
   log: Logger;

@@ -2,8 +2,9 @@
  * The table of API keys, and what the index knows of their grants: one statement reads both, because they decide together
  * whether a key is good.
  */
-import type { Database } from 'better-sqlite3';
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { OpenDatabase } from '../../database/open.ts';
+import { preparedOf } from '../../database/prepared.ts';
 import type { ApiKeysTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -23,13 +24,17 @@ export interface KeyRow {
 }
 
 /** The row of a key's SHA-256, by its primary key; `views` has the index attached as `chain`. */
-export function createKeyReader(views: Database): (keyHash: string) => KeyRow | undefined {
-  const statement = views.prepare<[string], KeyRow>(`
+export function createKeyReader(views: OpenDatabase<LedgerDatabase>): (keyHash: string) => Promise<KeyRow | undefined> {
+  const { compile } = preparedOf(views.db);
+  const query = (keyHash: string) => sql<KeyRow>`
     SELECT k.key_hash, k.key_id, k.wallet, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
       g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
     FROM api_keys AS k LEFT JOIN chain.grants AS g ON g.wallet = k.wallet AND g.key_id = k.key_id
-    WHERE k.key_hash = ?`);
-  return (keyHash) => statement.get(keyHash);
+    WHERE k.key_hash = ${keyHash}`;
+  return async (keyHash) => {
+    const statement = compile('key', [keyHash], () => ({ compile: () => query(keyHash).compile(views.db) }));
+    return (await views.run(statement)).rows[0] as KeyRow | undefined;
+  };
 }
 
 /** The wallet's keys with what the index knows of their grants, newest first. */
@@ -116,10 +121,18 @@ export async function dropKeys(ledger: Ledger, hashes: string[]): Promise<void> 
   await ledger.deleteFrom('api_keys').where('key_hash', 'in', hashes).execute();
 }
 
+/** Keys of one statement. */
+const USED_AT_ONCE = 500;
+
 /** Writes down when keys were last used: pairs of hash and unix ms. */
 export async function writeKeyUse(ledger: Ledger, used: Iterable<[string, number]>): Promise<void> {
-  // One statement: a transaction over several turns of the event loop would hold up every other write meanwhile.
-  await sql`UPDATE api_keys SET last_used_ms = used.value ->> 1
-    FROM json_each(${JSON.stringify([...used])}) AS used
-    WHERE api_keys.key_hash = used.value ->> 0`.execute(ledger);
+  const rows = [...used];
+  // No transaction around them: over several turns of the event loop it would hold up every other write meanwhile.
+  for (let start = 0; start < rows.length; start += USED_AT_ONCE) {
+    const values = rows
+      .slice(start, start + USED_AT_ONCE)
+      .map(([keyHash, ms]) => sql`(CAST(${keyHash} AS TEXT), CAST(${BigInt(ms)} AS BIGINT))`);
+    await sql`UPDATE api_keys SET last_used_ms = used.column2 FROM (VALUES ${sql.join(values)}) AS used
+      WHERE api_keys.key_hash = used.column1`.execute(ledger);
+  }
 }

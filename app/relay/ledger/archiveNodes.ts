@@ -2,11 +2,12 @@
  * The nodes of the archives' trees. Leaves come in order and each once; about two nodes are written for each, those of
  * its way to the root. Subtrees without a leaf are constants and are not kept.
  */
-import type Sqlite from 'better-sqlite3';
-import { type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { GroupCommit } from '../../database/groupCommit.ts';
+import { bytesOf } from '../../database/portable.ts';
 import { archiveNode, emptyArchiveNode } from '../../sdk/program/archive.ts';
 import { constants } from '../../sdk/program/program.ts';
-import type { LedgerDatabase } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 const DEPTH = constants.archiveDepth;
 const EMPTY = Array.from({ length: DEPTH }, (_, level) => emptyArchiveNode(level));
@@ -26,67 +27,79 @@ export interface Growth {
 
 export interface ArchiveNodes {
   /** Null where nothing of the tree is here, or what is here is of another tree. */
-  read(archiveIndex: number, tree: string): BuiltTree | null;
+  read(archiveIndex: number, tree: string): Promise<BuiltTree | null>;
   /** What the next leaves would make of the tree; nothing is written. At least one leaf. */
-  grow(archiveIndex: number, first: number, leaves: readonly Uint8Array[]): Growth;
+  grow(archiveIndex: number, first: number, leaves: readonly Uint8Array[]): Promise<Growth>;
   /** Writes it, all or nothing. Throws where the tree has not exactly the leaves that come before. */
-  write(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): void;
+  write(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): Promise<void>;
   /** Forgets a tree, which is then built again. */
-  drop(archiveIndex: number): void;
+  drop(archiveIndex: number): Promise<void>;
 }
 
-/** Over the connection that writes the ledger. */
-export function createArchiveNodes(ledger: Sqlite.Database): ArchiveNodes {
-  type TreeRow = { tree: string; leaf_count: bigint; is_proven: bigint };
-  const selectTree = ledger.prepare<[number], TreeRow>(
-    'SELECT tree, leaf_count, is_proven FROM archive_trees WHERE archive_index = ?',
-  );
-  const selectNode = ledger
-    .prepare<[number, number, number], Buffer>(
-      'SELECT hash FROM archive_nodes WHERE archive_index = ? AND level = ? AND position = ?',
-    )
-    .pluck();
-  const putTree = ledger.prepare(`INSERT INTO archive_trees (archive_index, tree, leaf_count, is_proven)
-    VALUES (?, ?, ?, ?) ON CONFLICT (archive_index)
-    DO UPDATE SET leaf_count = excluded.leaf_count, is_proven = excluded.is_proven`);
-  const putNode = ledger.prepare('INSERT OR REPLACE INTO archive_nodes VALUES (?, ?, ?, ?)');
-  const deleteNodes = ledger.prepare('DELETE FROM archive_nodes WHERE archive_index = ?');
-  const deleteTree = ledger.prepare('DELETE FROM archive_trees WHERE archive_index = ?');
+/** Nodes of one statement. */
+const NODES_AT_ONCE = 256;
+
+/** `writes` and `ledger` are of one database. */
+export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTables>): ArchiveNodes {
+  const readTree = (archiveIndex: number) =>
+    ledger
+      .selectFrom('archive_trees')
+      .select(['tree', 'leaf_count', 'is_proven'])
+      .where('archive_index', '=', BigInt(archiveIndex))
+      .executeTakeFirst();
 
   /** The node beside the first of a run, which is the only one that a run needs and does not hold. */
-  function leftOf(archiveIndex: number, level: number, start: number): Uint8Array {
-    const node = selectNode.get(archiveIndex, level, start - 1);
+  async function leftOf(archiveIndex: number, level: number, start: number): Promise<Uint8Array> {
+    const node = await ledger
+      .selectFrom('archive_nodes')
+      .select('hash')
+      .where('archive_index', '=', BigInt(archiveIndex))
+      .where('level', '=', BigInt(level))
+      .where('position', '=', BigInt(start - 1))
+      .executeTakeFirst();
     if (!node) throw new Error(`archive ${archiveIndex} has no node ${start - 1} at level ${level}`);
-    return node;
+    return node.hash;
   }
 
-  const write = ledger.transaction((archiveIndex: number, tree: string, growth: Growth, isProven: boolean) => {
-    const known = selectTree.get(archiveIndex);
-    if (Number(known?.leaf_count ?? 0n) !== growth.first || (known && known.tree !== tree)) {
-      throw new Error(`archive ${archiveIndex} has ${known?.leaf_count ?? 0} leaves of ${known?.tree ?? tree}`);
-    }
-    for (const [level, { start, hashes }] of growth.levels.entries()) {
-      for (const [at, hash] of hashes.entries()) putNode.run(archiveIndex, level, start + at, hash);
+  function writing(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): CompiledQuery[] {
+    const same = sql`archive_index = ${archiveIndex} AND tree = ${tree} AND leaf_count = ${growth.first}`;
+    // Every statement asks again whether the tree is where the growth begins, so that none does a part of it.
+    const isNext =
+      growth.first > 0
+        ? sql`EXISTS (SELECT 1 FROM archive_trees WHERE ${same})`
+        : sql`NOT EXISTS (SELECT 1 FROM archive_trees WHERE archive_index = ${archiveIndex} AND NOT (${same}))`;
+    const nodes = growth.levels.flatMap(({ start, hashes }, level) =>
+      hashes.map(
+        (hash, at) =>
+          sql`(CAST(${archiveIndex} AS BIGINT), CAST(${level} AS BIGINT), CAST(${start + at} AS BIGINT), ${bytesOf(ledger, hash)})`,
+      ),
+    );
+    const statements: RawBuilder<unknown>[] = [];
+    for (let from = 0; from < nodes.length; from += NODES_AT_ONCE) {
+      statements.push(sql`INSERT INTO archive_nodes (archive_index, level, position, hash)
+        SELECT column1, column2, column3, column4 FROM (VALUES ${sql.join(nodes.slice(from, from + NODES_AT_ONCE))}) AS n
+        WHERE ${isNext}
+        ON CONFLICT (archive_index, level, position) DO UPDATE SET hash = excluded.hash`);
     }
     const leafCount = growth.first + growth.levels[0]!.hashes.length;
-    putTree.run(archiveIndex, tree, leafCount, isProven ? 1 : 0);
-  });
-  const drop = ledger.transaction((archiveIndex: number) => {
-    deleteNodes.run(archiveIndex);
-    deleteTree.run(archiveIndex);
-  });
+    statements.push(sql`INSERT INTO archive_trees (archive_index, tree, leaf_count, is_proven)
+      SELECT CAST(${archiveIndex} AS BIGINT), CAST(${tree} AS TEXT), CAST(${leafCount} AS BIGINT),
+        CAST(${isProven ? 1 : 0} AS BIGINT) WHERE ${isNext}
+      ON CONFLICT (archive_index) DO UPDATE SET leaf_count = excluded.leaf_count, is_proven = excluded.is_proven`);
+    return statements.map((statement) => statement.compile(ledger));
+  }
 
   return {
-    read(archiveIndex, tree) {
-      const row = selectTree.get(archiveIndex);
+    async read(archiveIndex, tree) {
+      const row = await readTree(archiveIndex);
       if (!row || row.tree !== tree) return null;
       return { leafCount: Number(row.leaf_count), isProven: row.is_proven === 1n };
     },
-    grow(archiveIndex, first, leaves) {
+    async grow(archiveIndex, first, leaves) {
       const levels = [{ start: first, hashes: [...leaves] }];
       for (let level = 0; level < DEPTH; level += 1) {
         const { start, hashes } = levels[level]!;
-        const left = start % 2 === 1 ? [leftOf(archiveIndex, level, start)] : [];
+        const left = start % 2 === 1 ? [await leftOf(archiveIndex, level, start)] : [];
         const row = [...left, ...hashes];
         const parents = Array.from({ length: Math.ceil(row.length / 2) }, (_, at) =>
           archiveNode(row[2 * at]!, row[2 * at + 1] ?? EMPTY[level]!),
@@ -95,8 +108,22 @@ export function createArchiveNodes(ledger: Sqlite.Database): ArchiveNodes {
       }
       return { first, levels, root: levels[DEPTH]!.hashes[0]! };
     },
-    write: (...growth) => write.immediate(...growth),
-    drop: (archiveIndex) => drop.immediate(archiveIndex),
+    async write(archiveIndex, tree, growth, isProven) {
+      const written = await writes.alone(['archives'], writing(archiveIndex, tree, growth, isProven));
+      if (written.at(-1)?.changes === 1) return;
+      const known = await readTree(archiveIndex);
+      throw new Error(`archive ${archiveIndex} has ${known?.leaf_count ?? 0} leaves of ${known?.tree ?? tree}`);
+    },
+    async drop(archiveIndex) {
+      const index = BigInt(archiveIndex);
+      await writes.alone(
+        ['archives'],
+        [
+          ledger.deleteFrom('archive_nodes').where('archive_index', '=', index).compile(),
+          ledger.deleteFrom('archive_trees').where('archive_index', '=', index).compile(),
+        ],
+      );
+    },
   };
 }
 
@@ -115,7 +142,8 @@ export async function readProof(
 ): Promise<StoredProof | null> {
   const siblings = Array.from({ length: DEPTH }, (_, level) => [level, (leafIndex >> level) ^ 1]);
   const wanted = [[0, leafIndex], [DEPTH, 0], ...siblings].map(
-    ([level, position], place) => sql`(${BigInt(place)}, ${BigInt(level!)}, ${BigInt(position!)})`,
+    ([level, position], place) =>
+      sql`(CAST(${place} AS BIGINT), CAST(${level} AS BIGINT), CAST(${position} AS BIGINT))`,
   );
   const { rows } = await sql<{ hash: Buffer | null }>`
     WITH wanted (place, level, position) AS (VALUES ${sql.join(wanted)})

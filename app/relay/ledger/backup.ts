@@ -6,17 +6,19 @@ import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, r
 import { basename, dirname, join, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
+import { type DatabasePlace, indexPath, ledgerPath } from './open.ts';
 
 /** Copied between two reports of progress: 4 MiB. */
 const PAGES_PER_STEP = 1_024;
+const POSTGRES_HAS_ITS_OWN =
+  'The ledger is in PostgreSQL (DATABASE_URL): pg_dump --schema=ledger copies it while relays run; docs/operating.md says how';
 /** Callers' tasks and results are in it: for its owner only. */
 const PRIVATE = 0o600;
 
-/** Where the relay's own files are, and where relative paths begin. All absolute. */
-export interface BackupPlaces {
+/** Where the relay's own files are, all absolute. */
+export interface OwnFiles {
   ledger: string;
   index: string;
-  workingFolder: string;
 }
 
 export interface BackupResult {
@@ -90,7 +92,7 @@ function sync(path: string): void {
 }
 
 /** Throws where a backup cannot be written to `file`, or would replace one of the relay's own files. */
-export function checkTarget(file: string, own: Pick<BackupPlaces, 'ledger' | 'index'>): void {
+export function checkTarget(file: string, own: OwnFiles): void {
   if (!existsSync(dirname(file))) throw new Error(`There is no folder ${dirname(file)}`);
   if (existsSync(file) && statSync(file).isDirectory()) throw new Error(`${file} is a folder; name a file in it`);
   const target = join(realpathSync(dirname(file)), basename(file));
@@ -101,19 +103,20 @@ export function checkTarget(file: string, own: Pick<BackupPlaces, 'ledger' | 'in
   }
 }
 
-/** `readPlaces` says where the files are; it is called when the command runs. */
-export function addBackupCommand(program: Command, readPlaces: () => BackupPlaces): void {
+/** `readPlaces` says where the files are, and where relative paths begin; it is called when the command runs. */
+export function addBackupCommand(program: Command, readPlaces: () => DatabasePlace & { workingFolder: string }): void {
   program
     .command('backup')
     .description("Copies the ledger to a file, also while the relay runs. DATA_DIR is the ledger's folder.")
     .argument('<file>', 'the copy; one that exists is replaced once the new one is whole and checked')
     .option('--json', 'print one JSON object and no progress')
     .action(async (name: string, { json }: { json?: true }) => {
-      const places = readPlaces();
-      const { ledger } = places;
+      const { dataDir, databaseUrl, workingFolder } = readPlaces();
+      if (databaseUrl !== null) throw new Error(POSTGRES_HAS_ITS_OWN);
+      const [ledger, index] = [ledgerPath(dataDir), indexPath(dataDir)];
       if (!existsSync(ledger)) throw new Error(`There is no ledger at ${ledger}; DATA_DIR names its folder`);
-      const file = resolve(places.workingFolder, name);
-      checkTarget(file, places);
+      const file = resolve(workingFolder, name);
+      checkTarget(file, { ledger, index });
       const shows = !json && process.stderr.isTTY;
       const made = await backUp(ledger, file, (done, total) => {
         if (shows) process.stderr.write(`\r${done} of ${total} pages`);

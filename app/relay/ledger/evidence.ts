@@ -5,6 +5,9 @@ import type { EvidenceTable, LedgerDatabase, LedgerTables } from './tables.ts';
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
 
+/** SQLite knows no OFFSET without a LIMIT. */
+const ANY = 2n ** 62n;
+
 /** How much may be kept that no dispute names. Of each, the oldest make room. */
 export interface EvidenceLimits {
   /** Files of the wallet that has just posted, and of all. */
@@ -43,10 +46,12 @@ export async function readUnwanted(views: Views, wallet: string, limits: Evidenc
     SELECT execution_id, evidence_hash FROM evidence AS e WHERE received_ms < ${BigInt(limits.oldestMs)} AND ${unnamed}
     UNION SELECT execution_id, evidence_hash FROM (
       SELECT execution_id, evidence_hash FROM evidence AS e WHERE wallet = ${wallet} AND ${unnamed}
-      ORDER BY received_ms DESC, rowid DESC LIMIT -1 OFFSET ${limits.ofWallet})
+      ORDER BY received_ms DESC, execution_id DESC, evidence_hash DESC LIMIT ${ANY} OFFSET ${limits.ofWallet}) AS own
     UNION SELECT execution_id, evidence_hash FROM (
       SELECT execution_id, evidence_hash FROM evidence AS e WHERE ${unnamed}
-      ORDER BY received_ms DESC, rowid DESC LIMIT -1 OFFSET ${limits.ofAll})`.execute(views);
+      ORDER BY received_ms DESC, execution_id DESC, evidence_hash DESC LIMIT ${ANY} OFFSET ${limits.ofAll}) AS everybody`.execute(
+    views,
+  );
   return rows;
 }
 

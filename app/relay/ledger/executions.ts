@@ -1,6 +1,7 @@
 /** The table of executions as it is read: one row, and what the rows of a wallet or a listing add up to. */
-import type { Database } from 'better-sqlite3';
 import { type Kysely, sql } from 'kysely';
+import type { OpenDatabase } from '../../database/open.ts';
+import { preparedOf } from '../../database/prepared.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -38,7 +39,7 @@ export interface CreatorReasons {
 
 function isCreatorsFault({ firstOther, timeout }: CreatorReasons): string {
   return `(refund_reason < ${firstOther}
-    AND NOT (refund_reason = ${timeout} AND timeout_seconds < ifnull(listing_timeout_seconds, 0)))`;
+    AND NOT (refund_reason = ${timeout} AND timeout_seconds < coalesce(listing_timeout_seconds, 0)))`;
 }
 
 /**
@@ -46,15 +47,19 @@ function isCreatorsFault({ firstOther, timeout }: CreatorReasons): string {
  * reason below `firstOther`; those with the reason `timeout` only where the caller gave all of the listing's time.
  */
 export function createOutcomeReader(
-  ledger: Database,
+  ledger: OpenDatabase<LedgerTables>,
   reasons: CreatorReasons,
-): (listing: string, limit: number) => ListingOutcome[] {
-  const statement = ledger.prepare<[string, number], ListingOutcome>(`
+): (listing: string, limit: number) => Promise<ListingOutcome[]> {
+  const { compile } = preparedOf(ledger.db);
+  const query = (listing: string, limit: number) => sql<ListingOutcome>`
     SELECT wallet, state, created_ms, execution_time_ms FROM executions
-    WHERE listing = ? AND state IN ('settled', 'refunding', 'refunded')
-      AND (state = 'settled' OR ${isCreatorsFault(reasons)})
-    ORDER BY created_ms DESC LIMIT ?`);
-  return (listing, limit) => statement.all(listing, limit);
+    WHERE listing = ${listing} AND state IN ('settled', 'refunding', 'refunded')
+      AND (state = 'settled' OR ${sql.raw(isCreatorsFault(reasons))})
+    ORDER BY created_ms DESC LIMIT ${limit}`;
+  return async (listing, limit) => {
+    const build = () => ({ compile: () => query(listing, limit).compile(ledger.db) });
+    return (await ledger.run(compile('outcomes', [listing, limit], build))).rows as ListingOutcome[];
+  };
 }
 
 /** Most kinds of failure that one answer names. */

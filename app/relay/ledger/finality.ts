@@ -1,5 +1,6 @@
 /** Rows that have ended, until the chain can no longer take their ends back. */
 import { sql } from 'kysely';
+import { textsOf } from '../../database/portable.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -18,10 +19,12 @@ export function createFinality({ writes, db, owner }: Writing) {
           .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
           // An open that counts as never landed could still have done so until open_before.
           .where(
-            sql<boolean>`CASE state WHEN 'void' THEN max(settled_at, ifnull(open_before, 0)) ELSE settled_at END < ${finalizedNow}`,
+            sql<boolean>`settled_at < ${finalizedNow} AND (state <> 'void' OR coalesce(open_before, 0) < ${finalizedNow})`,
           )
           .where(
-            sql<boolean>`max(ifnull(open_last_valid_height, 0), ifnull(settle_last_valid_height, 0), ifnull(refund_last_valid_height, 0)) < ${finalizedHeight}`,
+            sql<boolean>`coalesce(open_last_valid_height, 0) < ${finalizedHeight}
+              AND coalesce(settle_last_valid_height, 0) < ${finalizedHeight}
+              AND coalesce(refund_last_valid_height, 0) < ${finalizedHeight}`,
           )
           .orderBy('created_ms')
           .limit(limit)
@@ -45,16 +48,12 @@ export function createFinality({ writes, db, owner }: Writing) {
       await db
         .updateTable('executions')
         .set({ record_lent: 0n })
-        .where('execution_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+        .where('execution_id', 'in', textsOf(db, ids))
         .execute();
     },
     /** The chain shows these ends for good. */
     async proven(ids: string[]): Promise<void> {
-      await db
-        .updateTable('executions')
-        .set({ is_final: 1n })
-        .where('execution_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
-        .execute();
+      await db.updateTable('executions').set({ is_final: 1n }).where('execution_id', 'in', textsOf(db, ids)).execute();
     },
     /** Intent: let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
     async takeBack(row: Pick<JournalRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {

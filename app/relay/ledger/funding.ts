@@ -1,7 +1,8 @@
 /**
- * What the operator has out and has lost, added up over the rows themselves by the statement that claims the next: rent
- * lent, fees burnt, calls on the house, opens in flight. Nothing of it is kept in memory, so that several relays on one
- * ledger share it and a crash forgets none.
+ * What a call is held against, added up by the statement that claims its row: what the operator has out and has lost
+ * (rent lent, fees burnt, calls on the house, opens in flight), and what is promised already of the money that the
+ * wallet's accounts show. Nothing of it is kept in memory, so that several relays on one ledger share it and a crash
+ * forgets none.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerDatabase } from './tables.ts';
@@ -37,8 +38,24 @@ export interface Way {
   /** Rent that the operator lends; both 0 where the tank does, or where nothing is lent. */
   recordRent: bigint;
   escrowRent: bigint;
+  /** What its open takes out of the wallet's tank. */
+  tank: bigint;
   /** The most that the call may burn before its refund is signed; 0 where that is not held against anybody. */
   mayBurn: bigint;
+}
+
+/** What the wallet's accounts show at one moment for a call: USDC in base units, the tank in lamports. */
+export interface Purse {
+  /** Of that moment: what landed later is not in it, and is held against it. */
+  slot: bigint;
+  keyId: string;
+  price: bigint;
+  /** What the wallet can pay, and what its key may spend. */
+  wallet: bigint;
+  key: bigint;
+  tank: bigint;
+  /** What a tank keeps, unless it is left empty. */
+  tankRest: bigint;
 }
 
 /** Opens in flight that a wallet begins with, and the most that it gets to. */
@@ -62,31 +79,68 @@ const AT_RISK = `state NOT IN ('settled', 'refunded', 'void')
   AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))`;
 /** What such a row may burn. Once it is to be refunded: that refund, and its open where a stranger gives the gas away. */
 const RISK = `sum(CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
-  ELSE max(gas_lamports + house_lamports, may_burn_lamports) END)`;
-const RENT_OUT = `sum(record_lent + CASE WHEN state IN ('settled', 'refunded') THEN 0 ELSE escrow_lent END)`;
+  WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
+  ELSE gas_lamports + house_lamports END)`;
 const LAST_LOSS = `(SELECT coalesce(max(created_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
 const IS_PAID = `gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> ''`;
 
-/** Who asks: for `claim` (or alone, for `readStandingOf`), one row `me` with id, wallet, listing and since_ms. */
-export const meRow = (id: string, wallet: string, listing: string, nowMs: bigint) =>
-  sql`me AS MATERIALIZED (SELECT ${id} AS id, ${wallet} AS wallet, ${listing} AS listing, ${nowMs - DAY_MS} AS since_ms)`;
+/** Whom sums are about. `slot`: of the accounts that they will be held against. */
+export interface Asking {
+  id: string;
+  wallet: string;
+  listing: string;
+  keyId: string;
+  slot: bigint;
+  nowMs: bigint;
+}
+
+/** One row `me` of who asks. */
+export const meRow = (me: Asking) => sql`me AS MATERIALIZED (SELECT CAST(${me.id} AS TEXT) AS id,
+  CAST(${me.wallet} AS TEXT) AS wallet, CAST(${me.listing} AS TEXT) AS listing, CAST(${me.keyId} AS TEXT) AS key_id,
+  CAST(${me.slot} AS BIGINT) AS slot, CAST(${me.nowMs - DAY_MS} AS BIGINT) AS since_ms)`;
 /** Its values, in the order of that text. */
-export const meValues = (id: string, wallet: string, listing: string, nowMs: bigint) => [
+export const meValues = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) => [
   id,
   wallet,
   listing,
+  keyId,
+  slot,
   nowMs - DAY_MS,
 ];
 
 const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM executions AS e WHERE ${where})`;
 
+const lentOf = (scope: string, name: string) =>
+  `(SELECT coalesce(sum(lamports), 0) FROM lent_sums AS l WHERE l.scope = '${scope}' AND l.name = ${name})`;
+/** What rows of the wallet have taken, or will have: its USDC, that of the key that asks, and lamports of its tank. */
+const TAKEN = `coalesce(sum(e.price), 0) AS by_wallet,
+  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price ELSE 0 END), 0) AS by_key,
+  coalesce(sum(e.tank_lamports), 0) AS by_tank`;
+
+/**
+ * Accounts as of a slot may still show what
+ * opens without a known fate take, and do show what those have taken that landed later; a row is proven final long after
+ * anybody counts on such accounts.
+ */
+const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${TAKEN}, count(e.wallet) AS in_flight
+  FROM me, executions AS e WHERE e.wallet = me.wallet AND e.state IN ('accepted', 'open_signed')),
+landed AS MATERIALIZED (SELECT ${TAKEN}, coalesce(max(e.opened_slot), 0) AS newest_slot
+  FROM me, executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot AND e.is_final = 0
+    AND e.state NOT IN ('accepted', 'open_signed', 'void'))`;
+const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
+  opening.by_key + landed.by_key AS held_key,
+  opening.by_tank + landed.by_tank AS held_tank,
+  landed.newest_slot AS newest_slot`;
+
 /** One row `sums` about `me`. Each sum reads an index that holds nothing else. */
-export const SUMS = sql.raw(`sums AS MATERIALIZED (SELECT
-  ${one('count(*)', `e.wallet = me.wallet AND ${AT_RISK} AND state IN ('accepted', 'open_signed')`)} AS in_flight,
+export const SUMS = sql.raw(`${TAKEN_BY_OTHERS},
+sums AS MATERIALIZED (SELECT
+  opening.in_flight AS in_flight,
   (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
-    AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID})) AS paid,
-  (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
-    AND state IN ('settled', 'refunded') AND created_ms > ${LAST_LOSS} LIMIT ${PROVEN_BY})) = ${PROVEN_BY} AS is_proven,
+    AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID}) AS paying) AS paid,
+  CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
+    AND state IN ('settled', 'refunded') AND created_ms > ${LAST_LOSS} LIMIT ${PROVEN_BY}) AS ended) = ${PROVEN_BY}
+    THEN 1 ELSE 0 END AS is_proven,
   ${one('count(*)', `e.wallet = me.wallet AND state NOT IN ('settled', 'refunded', 'void')`)} AS open_now,
   ${one('sum(lost_fees)', 'e.wallet = me.wallet AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_wallet,
   ${one('sum(lost_fees)', 'e.listing = me.listing AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_listing,
@@ -94,12 +148,13 @@ export const SUMS = sql.raw(`sums AS MATERIALIZED (SELECT
   ${one(RISK, `e.wallet = me.wallet AND ${AT_RISK}`)} AS risk_wallet,
   ${one(RISK, `e.listing = me.listing AND ${AT_RISK}`)} AS risk_listing,
   ${one(RISK, AT_RISK)} AS risk_total,
-  ${one(RENT_OUT, `e.wallet = me.wallet AND record_lent > 0 AND state <> 'void'`)} AS lent_wallet,
-  ${one(RENT_OUT, `e.listing = me.listing AND record_lent > 0 AND state <> 'void'`)} AS lent_listing,
-  ${one(RENT_OUT, `record_lent > 0 AND state <> 'void'`)} AS lent_total,
+  ${lentOf('wallet', 'me.wallet')} AS lent_wallet,
+  ${lentOf('listing', 'me.listing')} AS lent_listing,
+  ${lentOf('total', "''")} AS lent_total,
   ${one('sum(trials)', 'e.wallet = me.wallet AND trials > 0')} AS trials,
-  ${one('sum(given_lamports)', 'given_lamports > 0 AND created_ms > since_ms')} AS given
-  FROM me)`);
+  ${one('sum(given_lamports)', 'given_lamports > 0 AND created_ms > since_ms')} AS given,
+  ${HELD}
+  FROM me, opening, landed)`);
 
 /** What those sums say of a wallet and a listing, lamports but for the counts. */
 export interface Sums {
@@ -117,6 +172,18 @@ export interface Sums {
   lent_wallet: bigint;
   lent_listing: bigint;
   lent_total: bigint;
+  /** Calls of the wallet on the house, ever, and what all of them have cost within a day. */
+  trials: bigint;
+  given: bigint;
+}
+
+/** What is promised of the money that accounts of a slot show: base units, and lamports of the tank. */
+export interface Held {
+  held_wallet: bigint;
+  held_key: bigint;
+  held_tank: bigint;
+  /** The latest slot in which one landed that these accounts do not show; 0 where there is none. */
+  newest_slot: bigint;
 }
 
 /** How many opens of a wallet may be in flight that has paid for so many since the last that failed. */
@@ -154,52 +221,88 @@ export function limitsOf(budgets: Budgets, isOpen: boolean) {
 export type Limits = ReturnType<typeof limitsOf>;
 
 /** As `burnableBy` has it. */
-const SHARE = sql.raw('(CASE WHEN is_proven THEN 1 ELSE 2 END)');
+const SHARE = sql.raw('(CASE WHEN is_proven = 1 THEN 1 ELSE 2 END)');
 /** What the call adds to what is at risk. */
-const ADDED = sql.raw('(CASE WHEN is_proven THEN gas + house ELSE max(gas + house, may_burn) END)');
+const ADDED = sql.raw('(CASE WHEN is_proven = 0 AND may_burn > gas + house THEN may_burn ELSE gas + house END)');
+
+const at = (value: bigint) => sql`CAST(${value} AS BIGINT)`;
 
 /** Whether `way` of `ways` fits `sums`: the values of `limits` in the order of its fields. */
 export function fits(limits: Limits): RawBuilder<boolean> {
   const l = limits;
   return sql<boolean>`
-    (${l.isOpen} = 0 OR in_flight < ${sql.raw(String(FIRST_OPENS))} + paid / ${sql.raw(String(PAID_FOR_ONE))})
-    AND open_now < ${l.openLimit}
-    AND burnt_wallet + risk_wallet + ${ADDED} <= ${l.burntWallet}
-    AND burnt_listing + risk_listing + ${ADDED} <= ${l.burntListing} / ${SHARE}
-    AND burnt_total + risk_total + ${ADDED} <= ${l.burntTotal} / ${SHARE}
-    AND (record_rent = 0 OR (lent_wallet + record_rent + escrow_rent <= ${l.lentWallet}
-      AND lent_listing + record_rent + escrow_rent <= ${l.lentListing}
-      AND lent_total + record_rent + escrow_rent <= ${l.lentTotal}))
-    AND (house = 0 OR (trials < ${l.trialCalls} AND given + house <= ${l.trialLamports}))`;
+    (${at(l.isOpen)} = 0 OR in_flight < ${sql.raw(String(FIRST_OPENS))} + paid / ${sql.raw(String(PAID_FOR_ONE))})
+    AND open_now < ${at(l.openLimit)}
+    AND burnt_wallet + risk_wallet + ${ADDED} <= ${at(l.burntWallet)}
+    AND burnt_listing + risk_listing + ${ADDED} <= ${at(l.burntListing)} / ${SHARE}
+    AND burnt_total + risk_total + ${ADDED} <= ${at(l.burntTotal)} / ${SHARE}
+    AND (record_rent = 0 OR (lent_wallet + record_rent + escrow_rent <= ${at(l.lentWallet)}
+      AND lent_listing + record_rent + escrow_rent <= ${at(l.lentListing)}
+      AND lent_total + record_rent + escrow_rent <= ${at(l.lentTotal)}))
+    AND (house = 0 OR (trials < ${at(l.trialCalls)} AND given + house <= ${at(l.trialLamports)}))`;
 }
 
-/** The ways as rows, the best first. */
-export const WAYS_SOURCE = `(SELECT key AS rank, value ->> 'gas' AS gas, value ->> 'house' AS house,
-  value ->> 'recordRent' AS record_rent, value ->> 'escrowRent' AS escrow_rent,
-  value ->> 'mayBurn' AS may_burn FROM json_each(`;
-
-/** As that source reads them. */
-export function waysJson(ways: readonly Way[]): string {
-  return JSON.stringify(ways, (_key, value) => (typeof value === 'bigint' ? Number(value) : value));
+/** Whether the purse has what the price and `way` take, beside all that is promised: `purseValues` in this order. */
+export function purseHas({ price, wallet, key, tank, tankRest }: Purse): RawBuilder<boolean> {
+  return sql<boolean>`
+    held_wallet + ${at(price)} <= ${at(wallet)} AND held_key + ${at(price)} <= ${at(key)}
+    AND (tank = 0 OR ${at(tank)} - held_tank - tank >= ${at(tankRest)}
+      OR (held_tank = 0 AND ${at(tank)} = tank))`;
 }
 
-/** The sums about a wallet and a listing, as of now. */
-export async function readSums(
-  writing: Pick<Writing, 'db' | 'compile'>,
-  wallet: string,
-  listing: string,
-  nowMs: bigint,
-) {
+export const purseValues = ({ price, wallet, key, tank, tankRest }: Purse) => [
+  price,
+  wallet,
+  price,
+  key,
+  tank,
+  tankRest,
+  tank,
+];
+
+const WAY_FIELDS = ['gas', 'house', 'recordRent', 'escrowRent', 'tank', 'mayBurn'] as const;
+
+/** The ways as rows, the best first; there is at least one. `waysValues` in this order. */
+export function waysRows(ways: readonly Way[]) {
+  const rows = ways.map(
+    (way, rank) => sql`SELECT ${sql.raw(String(rank))} AS rank, ${at(way.gas)} AS gas, ${at(way.house)} AS house,
+      ${at(way.recordRent)} AS record_rent, ${at(way.escrowRent)} AS escrow_rent, ${at(way.tank)} AS tank,
+      ${at(way.mayBurn)} AS may_burn`,
+  );
+  return sql`(${sql.join(rows, sql.raw(' UNION ALL '))}) AS way`;
+}
+
+export const waysValues = (ways: readonly Way[]) => ways.flatMap((way) => WAY_FIELDS.map((field) => way[field]));
+
+/** The sums about a wallet and a listing as of now, and what is held against accounts of this slot. */
+export async function readSums(writing: Pick<Writing, 'db' | 'compile'>, me: Asking): Promise<Sums & Held> {
   const { db, compile } = writing;
-  const query = compile<Sums>('sums', meValues('', wallet, listing, nowMs), () => ({
-    compile: () => sql<Sums>`WITH ${meRow('', wallet, listing, nowMs)}, ${SUMS} SELECT * FROM sums`.compile(db),
+  const query = compile<Sums & Held>('sums', meValues(me), () => ({
+    compile: () => sql<Sums & Held>`WITH ${meRow(me)}, ${SUMS} SELECT * FROM sums`.compile(db),
+  }));
+  return (await db.executeQuery(query)).rows[0]!;
+}
+
+/** What is promised of the money that accounts of this slot show. */
+export async function readHeld(
+  { db, compile }: Pick<Writing, 'db' | 'compile'>,
+  wallet: string,
+  keyId: string,
+  slot: bigint,
+): Promise<Held> {
+  const me = { id: '', wallet, listing: '', keyId, slot, nowMs: DAY_MS };
+  const query = compile<Held>('held', meValues(me), () => ({
+    compile: () =>
+      sql<Held>`WITH ${meRow(me)}, ${sql.raw(TAKEN_BY_OTHERS)} SELECT ${sql.raw(HELD)} FROM opening, landed`.compile(
+        db,
+      ),
   }));
   return (await db.executeQuery(query)).rows[0]!;
 }
 
 /** Rent that is out in all, lamports. */
 export async function readLent(views: Kysely<LedgerDatabase>): Promise<bigint> {
-  const text = `SELECT coalesce(${RENT_OUT}, 0) AS lent FROM executions WHERE record_lent > 0 AND state <> 'void'`;
-  const { rows } = await sql<{ lent: bigint }>`${sql.raw(text)}`.execute(views);
+  const lent = sql.raw(`SELECT ${lentOf('total', "''")} AS lent`);
+  const { rows } = await sql<{ lent: bigint }>`${lent}`.execute(views);
   return rows[0]!.lent;
 }

@@ -22,9 +22,9 @@ const RESTART_MS = 1_000;
 
 export interface Leases {
   /** Says from now on that this process is alive; the returned function takes it back and leaves its rows to others. */
-  keep(log: Logger): () => Promise<void>;
+  keep(log: Logger): Promise<() => Promise<void>>;
   /** Other processes that are alive; what is left of those that are not is cleared away. */
-  alive(nowMs: number): string[];
+  alive(nowMs: number): string[] | Promise<string[]>;
 }
 
 /** The leases of the ledger at `path`, seen from the process that calls itself `owner`. */
@@ -37,7 +37,7 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
   const forget = ledger.prepare('DELETE FROM relays WHERE owner = ?');
 
   return {
-    keep(log) {
+    async keep(log) {
       const lock = takeLock(join(folder, owner));
       renew.run(owner, BigInt(Date.now() + leaseMs));
       const beat = new BigInt64Array(new SharedArrayBuffer(8));

@@ -14,12 +14,14 @@ export interface OpenedRecord {
 /** The notes of one journal. The moves among them throw JournalConflict where the row may not move there. */
 export function createNotes({ note }: Mover, { db }: Writing) {
   return {
-    openConfirmed(row: Moving, record: OpenedRecord): Promise<void> {
+    /** `slot`: one in which the chain showed the record. */
+    openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
       return note(row, 'open_confirmed', {
         opened_at: record.openedAt,
         deadline: record.deadline,
         refund_at: record.refundAt,
         fee_bps: BigInt(record.feeBps),
+        opened_slot: BigInt(slot),
       });
     },
     /** The creator is about to be called; the first time stays. */

@@ -1,14 +1,11 @@
 /** The table of probes: the last one of each listing that was refused. */
-import type { Database } from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { LedgerTables } from './tables.ts';
 
 /** When the last probe of a listing that passed was begun, unix ms; 0 where none has. */
-export function createPassedReader(ledger: Database): (listing: string) => number {
-  const statement = ledger.prepare<[string], { passed_ms: bigint | null }>(
-    'SELECT passed_ms FROM probes WHERE listing = ?',
-  );
-  return (listing) => Number(statement.get(listing)?.passed_ms ?? 0n);
+export async function readPassedMs(ledger: Kysely<LedgerTables>, listing: string): Promise<number> {
+  const row = await ledger.selectFrom('probes').select('passed_ms').where('listing', '=', listing).executeTakeFirst();
+  return Number(row?.passed_ms ?? 0n);
 }
 
 /** Writes down a probe that was begun then, unix ms. One that has not passed leaves the last that has. */

@@ -102,7 +102,74 @@ export interface ExecutionsTable {
   open_fee: Generated<bigint>;
   /** The most that a call of an unproven wallet may burn before its refund is signed, lamports; 0 for any other. */
   may_burn_lamports: Generated<bigint>;
+  /** What the open takes out of the wallet's tank, lamports. */
+  tank_lamports: Generated<bigint>;
+  /** A slot in which the chain showed the record; null before. */
+  opened_slot: Generated<bigint | null>;
 }
+
+/** Every column of it. */
+const COLUMNS: Record<keyof ExecutionsTable, true> = {
+  execution_id: true,
+  wallet: true,
+  key_id: true,
+  listing: true,
+  listing_version: true,
+  metadata_hash: true,
+  nonce: true,
+  price: true,
+  max_cost: true,
+  timeout_seconds: true,
+  listing_timeout_seconds: true,
+  task: true,
+  parameters: true,
+  request_hash: true,
+  state: true,
+  created_ms: true,
+  accepted_at: true,
+  open_transaction: true,
+  open_signature: true,
+  open_last_valid_height: true,
+  open_before: true,
+  opened_at: true,
+  deadline: true,
+  refund_at: true,
+  fee_bps: true,
+  dispatched_ms: true,
+  execution_time_ms: true,
+  settle_transaction: true,
+  settle_signature: true,
+  settle_last_valid_height: true,
+  refund_transaction: true,
+  refund_signature: true,
+  refund_last_valid_height: true,
+  refund_reason: true,
+  refund_state: true,
+  settled_at: true,
+  creator_amount: true,
+  platform_amount: true,
+  error_code: true,
+  error_message: true,
+  rebuilds: true,
+  lease_owner: true,
+  fingerprint: true,
+  fees: true,
+  reopens: true,
+  is_final: true,
+  lost_fees: true,
+  rest_until_ms: true,
+  gas_lamports: true,
+  house_lamports: true,
+  given_lamports: true,
+  trials: true,
+  record_lent: true,
+  escrow_lent: true,
+  open_fee: true,
+  may_burn_lamports: true,
+  tank_lamports: true,
+  opened_slot: true,
+};
+export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
 
 export interface ResultsTable {
   execution_id: string;
@@ -214,7 +281,46 @@ export interface DisputeReasonsTable {
   received_ms: bigint;
 }
 
+/** One row. */
+export interface SweeperTable {
+  id: bigint;
+  owner: string | null;
+  signed: Buffer | null;
+  signature: string | null;
+  last_valid_height: bigint | null;
+}
+
+/** Sessions and who leads; what the columns mean is said in their migration. */
+export interface SessionsTable {
+  digest: string;
+  kind: 'token' | 'cookie';
+  wallet: string;
+  expires_ms: bigint;
+  ends_ms: bigint;
+}
+
+export interface UsedChallengesTable {
+  digest: string;
+  expires_ms: bigint;
+}
+
+export interface SecretsTable {
+  name: string;
+  bytes: Buffer;
+}
+
+export interface LeadershipsTable {
+  name: string;
+  owner: string;
+  until_ms: bigint;
+}
+
 export interface LedgerTables {
+  sessions: SessionsTable;
+  used_challenges: UsedChallengesTable;
+  secrets: SecretsTable;
+  leaderships: LeadershipsTable;
+  sweeper: SweeperTable;
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;

@@ -1,5 +1,6 @@
 /** Rows that have not ended: whose they are, and when somebody should look at them again. */
 import { sql } from 'kysely';
+import { textsOf } from '../../database/portable.ts';
 import { IS_UNFINISHED, type JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -26,12 +27,12 @@ export function createUnfinished({ db, owner }: Writing) {
     },
     /** Take every unfinished row whose owner is none of these. */
     async takeRowsOfOthersThan(alive: string[]): Promise<void> {
-      const owners = sql`SELECT value FROM json_each(${JSON.stringify([owner, ...alive])})`;
+      const owners = textsOf(db, [owner, ...alive]);
       await db
         .updateTable('executions')
         .set({ lease_owner: owner, rest_until_ms: 0n })
         .where(IS_UNFINISHED)
-        .where(sql<boolean>`(lease_owner IS NULL OR lease_owner NOT IN (${owners}))`)
+        .where(sql<boolean>`(lease_owner IS NULL OR lease_owner NOT IN ${owners})`)
         .execute();
     },
     /**
@@ -41,7 +42,7 @@ export function createUnfinished({ db, owner }: Writing) {
     unfinished(nowMs: number, limit: number, after?: Pick<JournalRow, 'created_ms' | 'execution_id'>) {
       let query = db
         .selectFrom('executions')
-        .select(['execution_id', 'state', 'wallet', 'key_id', 'price', 'created_ms', 'gas_lamports'])
+        .select(['execution_id', 'created_ms'])
         .where(IS_UNFINISHED)
         .where('lease_owner', '=', owner)
         .where('rest_until_ms', '<=', BigInt(nowMs));

@@ -1,10 +1,8 @@
 /** `npm run relay -- reconcile`: proves that escrows, journal and index agree, and prints what does not. */
-import { existsSync } from 'node:fs';
 import { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
-import { openDatabase } from '../../database/open.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import { type DatabasePlace, openViews } from '../ledger/open.ts';
 import { DIFFERENCES, type DifferenceKind } from './compare.ts';
 import { type Reconciliation, reconcile } from './sweep.ts';
 
@@ -12,12 +10,8 @@ const EXIT_AGREES = 0;
 const EXIT_DIFFERS = 1;
 const EXIT_UNKNOWN = 2;
 
-/** The two files by their paths, and the node by its URL. */
-export interface ReconcilePlaces {
-  ledger: string;
-  index: string;
-  rpcUrl: string;
-}
+/** The tables, and the node by its URL. */
+export type ReconcilePlaces = DatabasePlace & { rpcUrl: string };
 
 /** `readPlaces` says where files and node are; it is called when the command runs. */
 export function addReconcileCommand(program: Command, readPlaces: () => ReconcilePlaces): void {
@@ -27,7 +21,7 @@ export function addReconcileCommand(program: Command, readPlaces: () => Reconcil
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
-      `\nSOLANA_RPC_URL and DATA_DIR say where. Exit code 0: all agree; 1: something differs; 2: it could not be found out.
+      `\nSOLANA_RPC_URL and DATA_DIR (or DATABASE_URL) say where. Exit code 0: all agree; 1: something differs; 2: it could not be found out.
 What differs is looked at again for some seconds, because running processes are a moment apart. Kinds of differences:\n
 ${Object.entries(DIFFERENCES)
   .map(([kind, meaning]) => `  ${kind.padEnd(16)} ${meaning}`)
@@ -45,15 +39,12 @@ ${Object.entries(DIFFERENCES)
     });
 }
 
-async function run({ ledger, index, rpcUrl }: ReconcilePlaces): Promise<Reconciliation> {
-  for (const file of [ledger, index]) {
-    if (!existsSync(file)) throw new Error(`There is no ${file}; DATA_DIR names its folder`);
-  }
-  const opened = openDatabase<LedgerDatabase>(ledger, { readonly: true, attach: { chain: index } });
+async function run({ rpcUrl, ...place }: ReconcilePlaces): Promise<Reconciliation> {
+  const opened = await openViews(place);
   try {
     return await reconcile({ connection: new Connection(rpcUrl, 'confirmed'), views: opened.db });
   } finally {
-    opened.close();
+    await opened.close();
   }
 }
 

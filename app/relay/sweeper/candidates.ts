@@ -27,14 +27,17 @@ export type After = Pick<Candidate, 'ended_at' | 'execution_id'> | null;
 /** Whether anything has ended whose account is still there: while there is nothing, the chain need not be asked. */
 export async function hasKept(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
-    SELECT EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
-      OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') AS kept`.execute(views);
+    SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
+      OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') THEN 1 ELSE 0 END AS kept`.execute(
+    views,
+  );
   return rows[0]?.kept === 1n;
 }
 
 /** Since when a settled record can become a leaf. */
-const RIPE_AT = sql`settled_at + CASE status WHEN 'completed' THEN max(dispute_window_seconds, ${constants.endedRecordSeconds})
-  ELSE ${constants.endedRecordSeconds} END`;
+const ENDED_FOR = sql.lit(constants.endedRecordSeconds);
+const RIPE_AT = sql`settled_at + CASE WHEN status = 'completed' AND dispute_window_seconds > ${ENDED_FOR}
+  THEN dispute_window_seconds ELSE ${ENDED_FOR} END`;
 
 /** Settled records that can become leaves, the oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
@@ -55,7 +58,7 @@ export async function ripeRecords(views: Views, now: bigint, after: After): Prom
 export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedRecordSeconds);
   const { rows } = await sql<Candidate>`
-    SELECT execution_id, record AS address, settled_at AS ended_at, settled_at + ${kept} AS ripe_at
+    SELECT execution_id, record AS address, settled_at AS ended_at, settled_at + CAST(${kept} AS BIGINT) AS ripe_at
     FROM chain.executions
     WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND key_id IS NOT NULL AND settled_at <= ${now - kept}
       AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
@@ -67,7 +70,7 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
 export async function endedDisputes(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedDisputeSeconds);
   const { rows } = await sql<Candidate>`
-    SELECT execution_id, dispute AS address, resolved_at AS ended_at, resolved_at + ${kept} AS ripe_at
+    SELECT execution_id, dispute AS address, resolved_at AS ended_at, resolved_at + CAST(${kept} AS BIGINT) AS ripe_at
     FROM chain.disputes
     WHERE closed = 0 AND outcome <> 'open' AND owed = 0 AND resolved_at <= ${now - kept}
       AND (resolved_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})

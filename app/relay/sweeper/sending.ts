@@ -38,7 +38,7 @@ export function createSending(deps: {
     // What it is for can also be done by anybody else, so only its own status says what became of it.
     const fate = await chain.submit(signed, async () => false, stop);
     if (fate.kind === 'unknown') throw new Interrupted('the relay stops');
-    place.clear(signed.signature);
+    await place.clear(signed.signature);
     return fate;
   }
 
@@ -48,11 +48,11 @@ export function createSending(deps: {
       const signed = await chain.sign(instructions, 0n);
       const failure = await chain.simulate(signed.bytes);
       if (failure) return { kind: 'refused', ...failure };
-      if (!place.store(signed)) throw new Interrupted('another relay sweeps now');
+      if (!(await place.store(signed))) throw new Interrupted('another relay sweeps now');
       return follow(signed);
     },
     async finish() {
-      const pending = place.pending();
+      const pending = await place.pending();
       if (pending) await follow(pending);
     },
   };

@@ -83,7 +83,7 @@ export function startSweeper(deps: SweeperDeps, pauseMs = PAUSE_MS): Sweeper {
   };
 
   async function round(): Promise<void> {
-    if (!place.take(deps.leases.alive(Date.now()))) return;
+    if (!(await place.take(await deps.leases.alive(Date.now())))) return;
     await sending.finish();
     await followTrees(sweep, mismatched);
     if (settings.mode === 'off' || !(await hasKept(views))) return;
@@ -102,7 +102,7 @@ export function startSweeper(deps: SweeperDeps, pauseMs = PAUSE_MS): Sweeper {
       });
       await sleep(pauseMs, null, { signal: stop }).catch(() => undefined);
     }
-    place.leave();
+    await place.leave().catch((error) => log.warn({ error: String(error) }, 'the place of the sweeper was not left'));
   }
   const running = run();
 

@@ -36,22 +36,22 @@ export async function followTrees(deps: TreesDeps, mismatched: Mismatched): Prom
 async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mismatched): Promise<void> {
   const index = Number(archive.archive_index);
   while (!deps.stop.aborted) {
-    const built = deps.nodes.read(index, archive.tree);
+    const built = await deps.nodes.read(index, archive.tree);
     // What is here of another tree is of a chain that is gone.
-    if (!built) deps.nodes.drop(index);
+    if (!built) await deps.nodes.drop(index);
     const leaves = await nextLeaves(deps, archive.tree, built?.leafCount ?? 0);
     if (leaves.length === 0) return;
-    const growth = deps.nodes.grow(index, built?.leafCount ?? 0, leaves.slice(0, LEAVES_AT_ONCE));
+    const growth = await deps.nodes.grow(index, built?.leafCount ?? 0, leaves.slice(0, LEAVES_AT_ONCE));
     if (leaves.length > LEAVES_AT_ONCE) {
       // More are to come, and the account remembers only the latest roots.
-      deps.nodes.write(index, archive.tree, growth, false);
+      await deps.nodes.write(index, archive.tree, growth, false);
       await turn();
       continue;
     }
     const verdict = await judge(deps, archive.tree, growth, leaves.length);
     if (verdict === 'unknown') return;
     if (verdict === 'proven') {
-      deps.nodes.write(index, archive.tree, growth, true);
+      await deps.nodes.write(index, archive.tree, growth, true);
       mismatched.delete(index);
       return;
     }
@@ -64,7 +64,7 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
     // Leaves that were rolled back and came again in another order are right when they are read again; once, because
     // what is wrong then is for a person to mend.
     if (!isFirst) return;
-    deps.nodes.drop(index);
+    await deps.nodes.drop(index);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The relay's edge for tests: its real HTTP server over real SQLite files, whose rows the test writes as the indexer and
+ * The relay's edge for tests: its real HTTP server over real tables, whose rows the test writes as the indexer and
  * the engine would. Only what needs a chain is the test's own: the engine's outcome and the accounts that are read.
  */
 import { once } from 'node:events';
@@ -10,8 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pino from 'pino';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
-import { openDatabase } from '../../../app/database/open.ts';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
@@ -20,14 +18,13 @@ import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
-import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { openIndex } from '../../../indexer/open.ts';
+import { openTables } from '../tables.ts';
 import { CONFIG } from './accounts.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
@@ -62,13 +59,8 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
 /** Starts the server on a free port. `settings` replaces parts of what it depends on. */
 export async function startWorld(settings: Partial<RelayDeps> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'relay-api-'));
-  const index = openIndex(join(folder, 'index.db'));
-  const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'), { synchronous: 'normal' });
-  migrate(ledger.sqlite, MIGRATIONS.ledger);
-  const views = openDatabase<LedgerDatabase>(join(folder, 'ledger.db'), {
-    readonly: true,
-    attach: { chain: join(folder, 'index.db') },
-  });
+  const tables = await openTables(folder);
+  const { index, ledger, views } = tables;
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
   const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });
   const log = pino({ level: 'silent' });
@@ -98,7 +90,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
-    findKey: createKeyReader(views.sqlite),
+    findKey: createKeyReader(views),
     keyUse,
     genesisHash: GENESIS,
     sessions: createSessions({ genesisHash: GENESIS, now: () => state.nowMs }),
@@ -133,7 +125,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
       inFlight: () => 3,
     },
     keyDirectory: callKeys.directory,
-    agentHealth: createAgentHealth(views.sqlite, 10, 30),
+    agentHealth: createAgentHealth(ledger, 10, 30),
     gate: { obstacles: () => state.obstacles },
     operator: {
       authority: CONFIG.admin.toBase58(),
@@ -187,16 +179,14 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
       });
     },
     ...rows,
-    /** ledger.db for writing, as a journal is made on it. */
-    ledgerDatabase: ledger.sqlite,
-    /** ledger.db for reading, as statements are prepared on it. */
-    viewsDatabase: views.sqlite,
+    /** The tables as they are open; a journal is made on them. */
+    tables,
     async stop(): Promise<void> {
       server.closeAllConnections();
       server.close();
       await keyUse.close();
       await creators.destroy();
-      for (const database of [views, ledger, index]) database.close();
+      await tables.close();
       rmSync(folder, { recursive: true });
     },
   };

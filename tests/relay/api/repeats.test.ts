@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createGroupCommit } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
@@ -62,7 +61,7 @@ describe('a repeated call', () => {
     world = await startWorld();
     ({ apiKey } = await world.addKey({ wallet: address }));
     listing = await world.addListing();
-    const journal = createJournal(createGroupCommit(world.ledgerDatabase), world.ledger, 'relay');
+    const journal = createJournal(world.tables.writes, world.ledger, 'relay');
     const { outcomeOf } = createEngine({ journal, log: world.deps.log } as unknown as EngineDeps);
     const run = async (): Promise<ExecuteOutcome> => {
       runs += 1;

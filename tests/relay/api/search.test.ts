@@ -104,12 +104,12 @@ describe('GET /v1/agents by words', () => {
     // The same document once more is one document.
     await world.addDocument(bytes);
     expect(await found({ q: 'zebra' })).to.deep.equal(['zebra']);
-    const words = () => world.ledgerDatabase.prepare('SELECT count(*) AS rows FROM metadata_words').get();
+    const words = () => world.tables.sqlite().prepare('SELECT count(*) AS rows FROM metadata_words').get();
     const before = words() as { rows: bigint };
     await world.ledger.deleteFrom('metadata').where('document', 'like', '%zebra%').execute();
     expect(words()).to.deep.equal({ rows: before.rows - 1n });
     expect(await found({ q: 'zebra' })).to.deep.equal([]);
-    migrate(world.ledgerDatabase, MIGRATIONS.ledger);
-    world.ledgerDatabase.prepare("INSERT INTO metadata_words (metadata_words) VALUES ('integrity-check')").run();
+    migrate(world.tables.sqlite(), MIGRATIONS.ledger);
+    world.tables.sqlite().prepare("INSERT INTO metadata_words (metadata_words) VALUES ('integrity-check')").run();
   });
 });

@@ -1,81 +1,235 @@
-/** Calls that wait for money which earlier ones may still take, against a real node. */
-
+/** Money that earlier calls may still take: whoever asks waits for it, and several relays on one ledger never overdraw. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import pino from 'pino';
-import { createRelayChain } from '../../../app/relay/chain/relayChain.ts';
+import { createGroupCommit } from '../../../app/database/groupCommit.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
+import { ledgerPath } from '../../../app/relay/config.ts';
 import { createReservations } from '../../../app/relay/execution/reservations.ts';
-import { reserveFunds } from '../../../app/relay/execution/reserve.ts';
-import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
-import { until } from '../../harness/edge/until.ts';
-import { PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
+import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
+import type { Purse } from '../../../app/relay/ledger/funding.ts';
+import { createJournal } from '../../../app/relay/ledger/journal.ts';
+import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import { findTokenAccount } from '../../../app/sdk/program/program.ts';
+import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import {
+  FEE,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { readRents } from '../../harness/node/purses.ts';
 
 const CALLS = 300;
+const WALLET = 'wallet';
+const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
+const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 
-describe('reservations', function () {
-  this.timeout(60_000);
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace();
+describe('reservations', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reservations-'));
+  const open = () => openDatabase<LedgerTables>(ledgerPath(folder));
+  const ledger = open();
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
+  const elsewhere = open();
+  after(() => {
+    elsewhere.close();
+    ledger.close();
+    rmSync(folder, { recursive: true, force: true });
   });
-  after(() => market.stop());
+  beforeEach(() => void ledger.sqlite.exec('DELETE FROM executions'));
+  const mine = createJournal(createGroupCommit(ledger.sqlite), ledger.db, 'mine');
+  const others = createJournal(createGroupCommit(elsewhere.sqlite), elsewhere.db, 'others');
 
-  it('what is given back wakes the calls of its own wallet, and they read its accounts once', async () => {
-    const { node, authority, usdcMint, callers } = market;
-    const chain = createRelayChain({
-      rpcUrl: node.rpcUrl,
-      wsUrl: node.wsUrl,
-      authority,
-      log: pino({ level: 'silent' }),
+  const execution = (id: string, price: bigint, keyId = 'key'): ClaimedExecution => ({
+    execution_id: id,
+    wallet: WALLET,
+    key_id: keyId,
+    listing: 'listing',
+    listing_version: 1n,
+    metadata_hash: 'hash',
+    nonce: id,
+    fingerprint: null,
+    price,
+    max_cost: price,
+    timeout_seconds: 30n,
+    task: id,
+    parameters: '{}',
+    accepted_at: 1n,
+    request_hash: 'request',
+    listing_timeout_seconds: 30n,
+  });
+  const purse = (changes: Partial<Purse> = {}): Purse => ({
+    slot: 100n,
+    keyId: 'key',
+    price: 10n,
+    wallet: 100n,
+    key: 100n,
+    tank: 0n,
+    tankRest: 890_880n,
+    ...changes,
+  });
+  const claim = (journal: typeof mine, id: string, has: Purse, ways = [ON_HOUSE]) =>
+    journal.claim(execution(id, has.price, has.keyId), 1, { ...free(), ways, purse: has });
+  const refusal = (promise: Promise<unknown>): Promise<NotFunded> =>
+    promise.then(
+      () => expect.fail('it was taken'),
+      (error) => {
+        expect(error).to.be.instanceOf(NotFunded);
+        return error;
+      },
+    );
+
+  it('a claim takes what accounts show less what is promised, and an open counts until they show that it has landed', async () => {
+    const row = await claim(mine, 'one', purse({ price: 60n }));
+    expect((await refusal(claim(others, 'two', purse({ price: 41n })))).sums).to.include({
+      held_wallet: 60n,
+      held_key: 60n,
+      newest_slot: 0n,
+    });
+    await mine.openSigned(row, SIGNED, 60n);
+    await refusal(claim(others, 'two', purse({ price: 41n })));
+    await mine.openConfirmed(row, TIMES, 105);
+    // Accounts as of an earlier slot still show the sixty; those of that slot do not.
+    const early = await refusal(claim(others, 'two', purse({ price: 41n, slot: 104n })));
+    expect(early.sums).to.include({ held_wallet: 60n, newest_slot: 105n });
+    expect((await refusal(claim(others, 'two', purse({ price: 41n, slot: 105n, wallet: 40n })))).sums).to.include({
+      held_wallet: 0n,
+      newest_slot: 0n,
+    });
+    expect((await claim(others, 'two', purse({ price: 40n, slot: 105n, wallet: 40n }))).state).to.equal('accepted');
+  });
+
+  it('a key is held to what its own calls take, the wallet to those of all its keys; what was refused holds nothing', async () => {
+    const row = await claim(mine, 'one', purse({ price: 60n }));
+    expect((await refusal(claim(others, 'two', purse({ key: 60n })))).sums.held_key).to.equal(60n);
+    const other = await claim(others, 'two', purse({ keyId: 'another', key: 10n }));
+    expect(other.key_id).to.equal('another');
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.void(row, 'insufficient_balance', 'refused');
+    expect(await mine.heldOf(WALLET, 'key', 100n)).to.include({ held_wallet: 10n, held_key: 0n });
+  });
+
+  it('a tank gives what it has less what is promised, and is left rent-exempt or empty', async () => {
+    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 10_000n, mayBurn: 0n };
+    const twice = purse({ tank: 890_880n + 20_000n });
+    expect(await claim(mine, 'one', twice, [byTank])).to.include({ tank_lamports: 10_000n, gas_lamports: 10_000n });
+    await claim(others, 'two', twice, [byTank]);
+    expect((await refusal(claim(mine, 'three', twice, [byTank]))).sums.held_tank).to.equal(20_000n);
+    // What the house gives takes nothing from it.
+    expect((await claim(mine, 'three', twice, [byTank, ON_HOUSE])).house_lamports).to.equal(ON_HOUSE.house);
+    ledger.sqlite.exec('DELETE FROM executions');
+    await refusal(claim(mine, 'one', purse({ tank: 10_001n }), [byTank]));
+    await claim(mine, 'one', purse({ tank: 10_000n }), [byTank]);
+    await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
+  });
+
+  it('a thousand claims of two relays at once take no unit more than there is', async () => {
+    const claims = Array.from({ length: 1_000 }, (_, n) =>
+      claim(n % 2 ? mine : others, `call ${n}`, purse({ wallet: 555n, key: 10_000n })),
+    );
+    const settled = await Promise.allSettled(claims);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).to.have.length(55);
+    expect(ledger.sqlite.prepare('SELECT sum(price) FROM executions').pluck().get()).to.equal(550n);
+  });
+
+  it('what is decided wakes the calls of its wallet, and they read its accounts once', async () => {
+    const held = [];
+    for (const [id, price] of Object.entries({ one: 10n, two: 10n, rest: 80n })) {
+      held.push(await claim(mine, id, purse({ price })));
+    }
+    const payer = { wallet: WALLET, keyId: 'key' };
+    const accountsAt = (slot: number): PayerAccounts => ({
+      wallet: Keypair.generate().publicKey,
+      accounts: [],
+      now: 1n,
+      slot,
     });
     let readings = 0;
+    let looks = 0;
+    let slot = 100;
     const counted = {
-      ...chain,
-      async read(keys: Parameters<typeof chain.read>[0]) {
-        const read = await chain.read(keys);
-        readings += 1;
-        return read;
+      heldOf: (...asked: Parameters<typeof mine.heldOf>) => {
+        looks += 1;
+        return mine.heldOf(...asked);
       },
     };
-    const payers = callers.map(({ wallet, apiKey }) => ({
-      wallet: wallet.publicKey.toBase58(),
-      keyId: Buffer.from(keyIdOf(apiKey)).toString('hex'),
-    }));
-    const reservations = createReservations();
-    // Nothing is left for anyone until something is given back.
-    const held = await Promise.all(callers.map(({ usdc }) => market.amountOf(usdc)));
-    const [mine, theirs] = payers.map((payer, index) => [
-      reservations.reserve(payer, PRICE),
-      reservations.reserve(payer, PRICE),
-      reservations.reserve(payer, held[index]! - 2n * PRICE),
-    ]);
+    const reservations = createReservations(counted);
     let paid = 0;
-    const calls = Array.from({ length: CALLS }, () =>
-      reserveFunds(
-        counted,
-        reservations,
-        payers[0]!,
-        usdcMint,
-        { price: PRICE, fees: 10_000n, mayOwnRent: false },
-        null,
-      ).then(
-        () => (paid += 1),
-        () => 0,
-      ),
-    );
-    try {
-      await until('all of them have looked', async () => readings === CALLS);
-      theirs![0]!();
-      mine![0]!();
-      await until('one is served', async () => paid === 1);
-      theirs![1]!();
-      mine![1]!();
-      await until('another is served', async () => paid === 2);
-      // Two for each give-back at most: what overtakes a reading has it done again.
-      expect(readings - CALLS).to.be.within(2, 4);
-      await Promise.all(calls);
-      expect(paid).to.equal(2);
-    } finally {
-      chain.close();
-    }
+    const calls = Array.from({ length: CALLS }, async () => {
+      const found = await reservations.whenFree(payer, accountsAt(100), 3_000, {
+        // The opens that have landed by then have taken theirs.
+        purseOf: (accounts) => purse({ slot: BigInt(accounts.slot), wallet: accounts.slot > 100 ? 90n : 100n }),
+        async read() {
+          readings += 1;
+          return accountsAt(slot);
+        },
+      });
+      if (found) paid += 1;
+    });
+    // One is refused: what it held is free, and no account has changed.
+    await mine.openSigned(held[0]!, SIGNED, 60n);
+    await mine.void(held[0]!, 'insufficient_balance', 'refused');
+    reservations.wake(WALLET);
+    while (paid < 1) await new Promise(setImmediate);
+    expect(readings).to.equal(0);
+    // The one that goes on claims it; the other's open lands, which leaves nothing.
+    await claim(mine, 'three', purse());
+    await mine.openSigned(held[1]!, SIGNED, 60n);
+    slot = 105;
+    await mine.openConfirmed(held[1]!, TIMES, slot);
+    reservations.wake(WALLET);
+    await Promise.all(calls);
+    expect(paid).to.equal(1);
+    expect(readings).to.be.within(1, 20);
+    expect(looks).to.be.below(60);
+  });
+
+  describe('of two relays on one ledger', function () {
+    this.timeout(60_000);
+    let market: TestMarketplace;
+    let neighbour: RelayHandle;
+    before(async () => {
+      market = await startMarketplace();
+      neighbour = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+    });
+    after(() => market.stop());
+
+    it('calls that race for the last USDC: as many are paid as it bears, and no fee is burnt for the others', async () => {
+      const wallet = Keypair.generate();
+      await market.node.fundSol(wallet.publicKey, 10e9);
+      await market.mintTo(wallet.publicKey, PRICE * 5n);
+      const key = await createKey(market.marketplace, {
+        wallet: keypairSigner(wallet),
+        name: 'racing',
+        limits: market.limits,
+      });
+      const { record: recordRent } = await readRents(market);
+      const lamports = () => market.node.connection.getBalance(market.authority.publicKey);
+      const before = { ...(await market.balances()), lamports: await lamports() };
+      const urls = [market.relay.url, neighbour.url];
+      const answers = await Promise.all(
+        Array.from({ length: 24 }, (_, n) =>
+          request(urls[n % 2]!, `/v1/agents/${market.agentId}/execute`, {
+            apiKey: key.api_key,
+            body: { task: `race ${n}` },
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([...Array(5).fill(200), ...Array(19).fill(402)]);
+      expect(await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint))).to.equal(0n);
+      const after = await market.balances();
+      expect(after.creator).to.equal(before.creator + (PRICE - FEE) * 5n);
+      expect(after.treasury).to.equal(before.treasury + FEE * 5n);
+      // Two signatures for each that was paid, the record's rent, and not one signature more.
+      expect(BigInt(before.lamports - (await lamports()))).to.equal(5n * (10_000n + recordRent));
+    });
   });
 });

@@ -8,6 +8,7 @@ import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { probeListing } from '../../../app/relay/agents/prober.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
+import { ApiError } from '../../../app/relay/errors.ts';
 import { failedAnswer, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -84,6 +85,13 @@ describe("an agent's health", () => {
     expect((await health()).status).to.equal('degraded');
   });
 
+  /** Why the listing is turned away; null where it is served. */
+  const refusal = (own: ReturnType<typeof createAgentHealth>): Promise<Error | null> =>
+    own.requireServing(listing).then(
+      () => null,
+      (error: Error) => error,
+    );
+
   describe('one wallet alone', () => {
     it('weighs as much as any other, however often it fails the agent', async () => {
       await end(...times(3, 5));
@@ -92,13 +100,13 @@ describe("an agent's health", () => {
     });
 
     it('neither degrades nor closes an agent, and no two do', async () => {
-      const own = createAgentHealth(world.viewsDatabase, 10, 30);
+      const own = createAgentHealth(world.tables.ledger, 10, 30);
       await endFor(newAddress(), {}, ...times(25, TIMED_OUT));
       await endFor(newAddress(), {}, ...times(25, TIMED_OUT));
-      own.requireServing(listing);
+      await own.requireServing(listing);
       expect(await health()).to.include({ status: 'ok', success_rate_recent: 0 });
       await end(TIMED_OUT);
-      expect(() => own.requireServing(listing)).to.throw();
+      expect(await refusal(own)).to.be.an.instanceOf(ApiError);
       expect((await health()).status).to.equal('degraded');
     });
   });
@@ -115,30 +123,30 @@ describe("an agent's health", () => {
 
   describe('refusal', () => {
     // As the world's relay has it.
-    const reader = () => createAgentHealth(world.viewsDatabase, 10, 30);
+    const reader = () => createAgentHealth(world.tables.ledger, 10, 30);
 
     it('comes with the tenth failure in a row, of whatever kind, and not with the ninth', async () => {
       const own = reader();
       await end(1, ...times(3, FAILED), ...times(3, TIMED_OUT), ...times(3, INVALID));
-      own.requireServing(listing);
-      expect(own.refused()).to.deep.equal([]);
+      await own.requireServing(listing);
+      expect(await own.refused()).to.deep.equal([]);
       await end(PAYOUT);
-      expect(() => own.requireServing(listing))
-        .to.throw(/failed its last 10 executions.*nothing was paid/)
-        .that.includes({ code: 'service_unavailable', retryAfterSeconds: 30 });
-      expect(own.refused()).to.deep.equal([listing]);
+      const error = await refusal(own);
+      expect(error).to.include({ code: 'service_unavailable', retryAfterSeconds: 30 });
+      expect(error?.message).to.match(/failed its last 10 executions.*nothing was paid/);
+      expect(await own.refused()).to.deep.equal([listing]);
       expect((await health()).status).to.equal('degraded');
     });
 
     it('ends with a success', async () => {
       const own = reader();
       await end(...times(20, TIMED_OUT), 1);
-      own.requireServing(listing);
+      await own.requireServing(listing);
     });
 
     it('never comes where it is switched off', async () => {
       await end(...times(50, TIMED_OUT));
-      createAgentHealth(world.viewsDatabase, 0, 30).requireServing(listing);
+      await createAgentHealth(world.tables.ledger, 0, 30).requireServing(listing);
     });
   });
 
@@ -167,34 +175,27 @@ describe("an agent's health", () => {
       const passed = await probeListing({ ...world.deps, callCreator }, listing);
       return { passed, asked: asked! };
     }
-    const isServing = () => {
-      try {
-        createAgentHealth(world.viewsDatabase, 10, 30).requireServing(listing);
-        return true;
-      } catch {
-        return false;
-      }
-    };
+    const isServing = async () => (await refusal(createAgentHealth(world.tables.ledger, 10, 30))) === null;
 
     it('that is answered with a signed result opens the agent, and ten more failures close it again', async () => {
-      expect(isServing()).to.equal(false);
+      expect(await isServing()).to.equal(false);
       const { passed, asked } = await probe(({ request: { execution_id } }) =>
         goodAnswer(signingKey, execution_id, 'x'),
       );
       expect(passed).to.equal(true);
       expect(asked.request).to.deep.include({ parameters: { n: 3 }, timeout_seconds: 30 });
-      expect(isServing()).to.equal(true);
+      expect(await isServing()).to.equal(true);
       at += 10;
       await end(...times(9, TIMED_OUT));
-      expect(isServing()).to.equal(true);
+      expect(await isServing()).to.equal(true);
       await end(TIMED_OUT);
-      expect(isServing()).to.equal(false);
+      expect(await isServing()).to.equal(false);
     });
 
     it('that is answered with an honest failure opens it: the server answers', async () => {
       const { passed } = await probe(({ request: { execution_id } }) => failedAnswer(execution_id, 'no such text'));
       expect(passed).to.equal(true);
-      expect(isServing()).to.equal(true);
+      expect(await isServing()).to.equal(true);
     });
 
     const answers: [string, (asked: Asked) => unknown][] = [
@@ -209,14 +210,14 @@ describe("an agent's health", () => {
     for (const [how, answer] of answers) {
       it(`that is answered ${how} leaves it closed`, async () => {
         expect((await probe(answer)).passed).to.equal(false);
-        expect(isServing()).to.equal(false);
+        expect(await isServing()).to.equal(false);
       });
     }
 
     it('that fails does not undo an earlier one that passed', async () => {
       await probe(({ request: { execution_id } }) => goodAnswer(signingKey, execution_id, 'x'));
       await probe(() => undefined);
-      expect(isServing()).to.equal(true);
+      expect(await isServing()).to.equal(true);
     });
   });
 

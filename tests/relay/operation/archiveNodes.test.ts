@@ -6,6 +6,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { type OpenedDatabase, openDatabase } from '../../../app/database/open.ts';
 import { type ArchiveNodes, createArchiveNodes, readProof } from '../../../app/relay/ledger/archiveNodes.ts';
@@ -23,12 +24,19 @@ const leavesUpTo = (count: number): Buffer[] => Array.from({ length: count }, (_
 /** By the SPL package's own hashes, the whole tree at once. */
 const wholeTree = (count: number) => proofsOf(leavesUpTo(count).map((hash) => ({ hash }) as never));
 
+const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'it was done',
+    (error: Error) => error.message,
+  );
+
 describe("the nodes of an archive's tree", () => {
   let folder: string;
   let index: OpenedDatabase<IndexDatabase>;
   let ledger: OpenedDatabase<LedgerTables>;
   let views: OpenedDatabase<LedgerDatabase>;
   let nodes: ArchiveNodes;
+  let writes: GroupCommit;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'nodes-'));
@@ -36,7 +44,8 @@ describe("the nodes of an archive's tree", () => {
     ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'));
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     views = openDatabase(join(folder, 'ledger.db'), { readonly: true, attach: { chain: join(folder, 'index.db') } });
-    nodes = createArchiveNodes(ledger.sqlite);
+    writes = createGroupCommit(ledger.sqlite);
+    nodes = createArchiveNodes(writes, ledger.db);
   });
   afterEach(() => {
     for (const database of [views, ledger, index]) database.close();
@@ -44,8 +53,8 @@ describe("the nodes of an archive's tree", () => {
   });
 
   const proofOf = (leafIndex: number) => readProof(views.db, { archiveIndex: 0n, tree: TREE }, leafIndex);
-  const add = (first: number, count: number, isProven = true): void =>
-    nodes.write(0, TREE, nodes.grow(0, first, leavesUpTo(first + count).slice(first)), isProven);
+  const add = async (first: number, count: number, isProven = true): Promise<void> =>
+    await nodes.write(0, TREE, await nodes.grow(0, first, leavesUpTo(first + count).slice(first)), isProven);
   const stored = () => ledger.sqlite.prepare('SELECT level, position, hash FROM archive_nodes ORDER BY 1, 2').all();
 
   it('prove every leaf like the SPL package, in whatever runs the leaves came', async () => {
@@ -57,7 +66,7 @@ describe("the nodes of an archive's tree", () => {
       [19, 1],
       [20, 30],
     ] as const) {
-      add(first, count);
+      await add(first, count);
       const expected = wholeTree(first + count);
       for (const { leafIndex, leaf, proof, root } of expected) {
         const found = (await proofOf(leafIndex))!;
@@ -70,42 +79,44 @@ describe("the nodes of an archive's tree", () => {
     // Two for a leaf and the way from the last one up, not a tree of a million.
     expect(stored()).to.have.length.lessThan(50 * 2 + 20);
     const apart = stored();
-    nodes.drop(0);
+    await nodes.drop(0);
     expect(stored()).to.deep.equal([]);
-    add(0, 50);
+    await add(0, 50);
     expect(stored()).to.deep.equal(apart);
   });
 
   it('are shown only when they are proven, of the tree that is asked for', async () => {
-    add(0, 3, false);
+    await add(0, 3, false);
     expect(await proofOf(0)).to.equal(null);
-    add(3, 1, true);
+    await add(3, 1, true);
     expect(await proofOf(0)).not.to.equal(null);
     expect(await readProof(views.db, { archiveIndex: 0n, tree: PublicKey.unique().toBase58() }, 0)).to.equal(null);
     expect(await readProof(views.db, { archiveIndex: 1n, tree: TREE }, 0)).to.equal(null);
   });
 
-  it('rejects: leaves that were there already, that leave a gap, or of another tree; nothing of them stays', () => {
-    add(0, 3);
+  it('rejects: leaves that were there already, that leave a gap, or of another tree; nothing of them stays', async () => {
+    await add(0, 3);
     const before = stored();
-    const growth = nodes.grow(0, 3, [leafOf(3)]);
-    expect(() => nodes.write(0, TREE, { ...growth, first: 2 }, true)).to.throw('archive 0 has 3 leaves');
-    expect(() => nodes.write(0, PublicKey.unique().toBase58(), growth, true)).to.throw('archive 0 has 3 leaves');
-    nodes.write(0, TREE, growth, true);
-    expect(() => nodes.write(0, TREE, growth, true)).to.throw('archive 0 has 4 leaves');
-    expect(() => nodes.grow(0, 9, [leafOf(9)])).to.throw('archive 0 has no node 8');
-    nodes.drop(0);
-    add(0, 3);
+    const growth = await nodes.grow(0, 3, [leafOf(3)]);
+    expect(await refusal(nodes.write(0, TREE, { ...growth, first: 2 }, true))).to.include('archive 0 has 3 leaves');
+    expect(await refusal(nodes.write(0, PublicKey.unique().toBase58(), growth, true))).to.include(
+      'archive 0 has 3 leaves',
+    );
+    await nodes.write(0, TREE, growth, true);
+    expect(await refusal(nodes.write(0, TREE, growth, true))).to.include('archive 0 has 4 leaves');
+    expect(await refusal(nodes.grow(0, 9, [leafOf(9)]))).to.include('archive 0 has no node 8');
+    await nodes.drop(0);
+    await add(0, 3);
     expect(stored()).to.deep.equal(before);
   });
 
-  it('leave nothing where one of them cannot be written', () => {
-    add(0, 3);
-    const before = [stored(), nodes.read(0, TREE)];
-    const growth = nodes.grow(0, 3, [leafOf(3), leafOf(4)]);
+  it('leave nothing where one of them cannot be written', async () => {
+    await add(0, 3);
+    const before = [stored(), await nodes.read(0, TREE)];
+    const growth = await nodes.grow(0, 3, [leafOf(3), leafOf(4)]);
     growth.levels[20]!.hashes[0] = Buffer.alloc(31);
-    expect(() => nodes.write(0, TREE, growth, true)).to.throw('CHECK constraint failed');
-    expect([stored(), nodes.read(0, TREE)]).to.deep.equal(before);
+    expect(await refusal(nodes.write(0, TREE, growth, true))).to.include('CHECK constraint failed');
+    expect([stored(), await nodes.read(0, TREE)]).to.deep.equal(before);
   });
 
   describe('followed from the index', () => {
@@ -126,6 +137,7 @@ describe("the nodes of an archive's tree", () => {
         read: async () => ({
           accounts: [{ data: account, executable: false, lamports: 1, owner: PublicKey.default }],
           now: 0n,
+          slot: 0,
         }),
       };
       return followTrees({ chain, views: views.db, nodes, stop: new AbortController().signal, log }, mismatched);
@@ -155,7 +167,7 @@ describe("the nodes of an archive's tree", () => {
     it('are built of many leaves and proven by the account, once', async () => {
       await addLeaves(0, COUNT);
       await follow(accountOf(COUNT, root(COUNT)));
-      expect(nodes.read(0, TREE)).to.deep.equal({ leafCount: COUNT, isProven: true });
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: COUNT, isProven: true });
       const before = stored();
       await follow(accountOf(COUNT, root(COUNT)));
       expect(stored()).to.deep.equal(before);
@@ -167,7 +179,7 @@ describe("the nodes of an archive's tree", () => {
       await addLeaves(0, 5);
       await follow(accountOf(400, root(6)));
       await follow(accountOf(4, root(4)));
-      expect(nodes.read(0, TREE)).to.equal(null);
+      expect(await nodes.read(0, TREE)).to.equal(null);
       expect([...mismatched]).to.deep.equal([]);
     });
 
@@ -175,7 +187,7 @@ describe("the nodes of an archive's tree", () => {
       await addLeaves(0, 3);
       await addLeaves(4, 6);
       await follow(accountOf(3, root(3)));
-      expect(nodes.read(0, TREE)).to.deep.equal({ leafCount: 3, isProven: true });
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 3, isProven: true });
     });
 
     it('are an alarm and not shown where they do not make the root, until they do', async () => {
@@ -198,24 +210,24 @@ describe("the nodes of an archive's tree", () => {
   describe('the place from which is swept', () => {
     const signed = { bytes: Buffer.from('bytes'), signature: 'one', lastValidHeight: 7n };
 
-    it('has one holder, and passes on with what is pending', () => {
-      const [first, second] = ['first', 'second'].map((owner) => createSweepPlace(ledger.sqlite, owner));
-      expect(first!.take([])).to.equal(true);
-      expect(second!.take(['first'])).to.equal(false);
-      expect(first!.take(['second'])).to.equal(true);
-      expect(second!.store(signed)).to.equal(false);
-      expect(first!.store(signed)).to.equal(true);
-      expect(first!.store({ ...signed, signature: 'two' })).to.equal(false);
-      expect([first!.pending(), second!.pending()]).to.deep.equal([signed, null]);
+    it('has one holder, and passes on with what is pending', async () => {
+      const [first, second] = ['first', 'second'].map((owner) => createSweepPlace(writes, ledger.db, owner));
+      expect(await first!.take([])).to.equal(true);
+      expect(await second!.take(['first'])).to.equal(false);
+      expect(await first!.take(['second'])).to.equal(true);
+      expect(await second!.store(signed)).to.equal(false);
+      expect(await first!.store(signed)).to.equal(true);
+      expect(await first!.store({ ...signed, signature: 'two' })).to.equal(false);
+      expect([await first!.pending(), await second!.pending()]).to.deep.equal([signed, null]);
       // The first one is dead.
-      expect(second!.take([])).to.equal(true);
-      expect([first!.pending(), second!.pending()]).to.deep.equal([null, signed]);
-      expect(first!.store({ ...signed, signature: 'two' })).to.equal(false);
-      second!.clear('one');
-      expect(second!.store({ ...signed, signature: 'two' })).to.equal(true);
-      second!.leave();
-      expect(first!.take(['second'])).to.equal(true);
-      expect(first!.pending()?.signature).to.equal('two');
+      expect(await second!.take([])).to.equal(true);
+      expect([await first!.pending(), await second!.pending()]).to.deep.equal([null, signed]);
+      expect(await first!.store({ ...signed, signature: 'two' })).to.equal(false);
+      await second!.clear('one');
+      expect(await second!.store({ ...signed, signature: 'two' })).to.equal(true);
+      await second!.leave();
+      expect(await first!.take(['second'])).to.equal(true);
+      expect((await first!.pending())?.signature).to.equal('two');
     });
   });
 });

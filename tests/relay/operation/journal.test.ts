@@ -69,7 +69,7 @@ describe('the journal', () => {
   async function dispatch(id: string) {
     const row = await mine.claim(execution(id), 1, free());
     await mine.openSigned(row, SIGNED, 60n);
-    await mine.openConfirmed(row, TIMES);
+    await mine.openConfirmed(row, TIMES, 1);
     await mine.dispatched(row, 1);
     return row;
   }
@@ -129,7 +129,7 @@ describe('the journal', () => {
     const row = await mine.claim(execution('again'), 1, free());
     expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, fees: 0n, error_code: null, open_signature: null });
     await mine.openSigned(row, SIGNED, 60n);
-    await mine.openConfirmed(row, TIMES);
+    await mine.openConfirmed(row, TIMES, 1);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await burntOf(0)).to.equal(15_000n);
     expect(await burntOf(DAY_MS + 1)).to.equal(0n);
@@ -144,7 +144,7 @@ describe('the journal', () => {
   });
 
   it('holds all that an unproven wallet has under way at what it may burn, and of a proven one what is on its way', async () => {
-    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, mayBurn: 15_000n };
+    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 15_000n };
     const risks: Record<string, bigint[]> = {};
     for (const kind of ['unproven', 'proven']) {
       const seen: bigint[] = [];
@@ -152,7 +152,7 @@ describe('the journal', () => {
       const row = await mine.claim(execution(kind), 1, { ...free(), ways: [byTank] });
       await look();
       await mine.openSigned(row, SIGNED, 60n);
-      await mine.openConfirmed(row, TIMES);
+      await mine.openConfirmed(row, TIMES, 1);
       await look();
       await mine.dispatched(row, 1);
       await look();
@@ -169,7 +169,7 @@ describe('the journal', () => {
       for (const n of [1, 2, 3, 4]) {
         const paying = await mine.claim(execution(`${kind} ${n}`), 1, { ...free(), ways: [byTank] });
         await mine.openSigned(paying, SIGNED, 60n);
-        await mine.openConfirmed(paying, TIMES);
+        await mine.openConfirmed(paying, TIMES, 1);
         await mine.dispatched(paying, 1);
         await mine.verified(paying, SIGNED, 1n, 0n);
         await mine.settled(paying, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
@@ -182,13 +182,13 @@ describe('the journal', () => {
   });
 
   it('a wallet is proven by calls that have ended with their gas, not by those under way, and by none before a loss', async () => {
-    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, mayBurn: 15_000n };
+    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 15_000n };
     const isProven = async () => (await mine.sumsOf('wallet', 'listing', 9)).is_proven === 1n;
     const rows = [];
     for (const n of [1, 2, 3, 4, 5]) {
       const row = await mine.claim(execution(`call ${n}`), 1, { ...free(), ways: [byTank] });
       await mine.openSigned(row, SIGNED, 60n);
-      await mine.openConfirmed(row, TIMES);
+      await mine.openConfirmed(row, TIMES, 1);
       await mine.dispatched(row, 1);
       rows.push(row);
     }

@@ -30,7 +30,7 @@ describe('leases', function () {
   });
   const leasesOf = (owner: string) => createLeases(ledger.sqlite, path, owner, LEASE_MS);
   const watcher = leasesOf('watcher');
-  const aliveNow = () => watcher.alive(Date.now());
+  const aliveNow = async () => watcher.alive(Date.now());
 
   /** A process that keeps the lease of `owner` and, where it says so, never turns its event loop again. */
   async function startKeeper(owner: string, then = ''): Promise<ChildProcess> {
@@ -45,53 +45,53 @@ describe('leases', function () {
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
     const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore' });
     children.push(child);
-    await until(`${owner} is alive`, async () => aliveNow().includes(owner));
+    await until(`${owner} is alive`, async () => (await aliveNow()).includes(owner));
     return child;
   }
 
   it('one that has ended in order is gone at once, with its lock', async () => {
-    const end = leasesOf('ended').keep(log);
-    expect(aliveNow()).to.deep.equal(['ended']);
+    const end = await leasesOf('ended').keep(log);
+    expect(await aliveNow()).to.deep.equal(['ended']);
     await end();
-    expect(aliveNow()).to.deep.equal([]);
+    expect(await aliveNow()).to.deep.equal([]);
     expect(readdirSync(join(folder, 'relays'))).to.deep.equal([]);
   });
 
   it('one whose event loop is busy for longer than its lease stays alive', async () => {
-    const end = leasesOf('busy').keep(log);
+    const end = await leasesOf('busy').keep(log);
     // The thread has begun when it has renewed the lease for the first time.
     const untilMs = () =>
       Number(ledger.sqlite.prepare("SELECT alive_until_ms FROM relays WHERE owner = 'busy'").pluck().get());
     const first = untilMs();
     await until('its thread renews the lease', async () => untilMs() > first);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4 * LEASE_MS);
-    expect(aliveNow()).to.deep.equal(['busy']);
+    expect(await aliveNow()).to.deep.equal(['busy']);
     await end();
   });
 
   it('one that was killed is dead at once, and its lock is cleared away', async () => {
     const child = await startKeeper('killed');
     child.kill('SIGKILL');
-    await until('it is dead', async () => !aliveNow().includes('killed'), LEASE_MS * 20);
+    await until('it is dead', async () => !(await aliveNow()).includes('killed'), LEASE_MS * 20);
     expect(existsSync(join(folder, 'relays', 'killed'))).to.equal(false);
   });
 
   it('one that is stopped is dead when its lease has run out, and alive again when it goes on', async () => {
     const child = await startKeeper('stopped');
     child.kill('SIGSTOP');
-    await until('its lease runs out', async () => !aliveNow().includes('stopped'));
+    await until('its lease runs out', async () => !(await aliveNow()).includes('stopped'));
     child.kill('SIGCONT');
-    await until('it says again that it lives', async () => aliveNow().includes('stopped'));
+    await until('it says again that it lives', async () => (await aliveNow()).includes('stopped'));
     child.kill('SIGKILL');
-    await until('it is dead', async () => aliveNow().length === 0);
+    await until('it is dead', async () => (await aliveNow()).length === 0);
   });
 
   it('a lease beyond its length, as after a clock that was set back, counts for nothing', async () => {
-    const end = leasesOf('future').keep(log);
+    const end = await leasesOf('future').keep(log);
     ledger.sqlite
       .prepare("UPDATE relays SET alive_until_ms = ? WHERE owner = 'future'")
       .run(BigInt(Date.now() + 60_000));
-    expect(aliveNow()).to.deep.equal([]);
+    expect(await aliveNow()).to.deep.equal([]);
     await end();
   });
 });

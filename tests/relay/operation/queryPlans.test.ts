@@ -108,7 +108,7 @@ describe('query plans', () => {
     const runway = () => ({ lamports: null, hours: null });
     const swept = async () => null;
     await createMetrics({ views: views.db, inFlight: () => 0, runway, swept, now: () => 1 }).render();
-    createAgentHealth(views.sqlite, 5, 1).healthOf('a listing');
+    await createAgentHealth(ledger, 5, 1).healthOf('a listing');
     expect(texts.size).to.be.at.least(5);
     requireIndexed(views.sqlite, texts);
   });

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
+import { createGroupCommit } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
@@ -28,7 +29,8 @@ migrate(ledger.sqlite, MIGRATIONS.ledger);
 const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: indexPath(DATA_DIR) } });
 const authority = readKeypair(RELAY_KEYPAIR);
 const chain = createRelayChain({ rpcUrl: SOLANA_RPC_URL, wsUrl: SOLANA_WS_URL, authority, log });
-const nodes = createArchiveNodes(ledger.sqlite);
+const writes = createGroupCommit(ledger.sqlite);
+const nodes = createArchiveNodes(writes, ledger.db);
 const leases = createLeases(ledger.sqlite, path, owner);
 
 function die(step: Step): void {
@@ -52,19 +54,19 @@ const deadly: RelayChain = {
   },
 };
 
-leases.keep(log);
+await leases.keep(log);
 const sweeper = startSweeper(
   {
     chain: deadly,
     views: views.db,
     nodes: {
       ...nodes,
-      write(...growth) {
+      async write(...growth) {
         die('nodes');
-        nodes.write(...growth);
+        await nodes.write(...growth);
       },
     },
-    place: createSweepPlace(ledger.sqlite, owner),
+    place: createSweepPlace(writes, ledger.db, owner),
     leases,
     settings: { mode: MODE as SweepSettings['mode'], waitSeconds: 0 },
     minLamports: 0,

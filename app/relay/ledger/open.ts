@@ -1,0 +1,97 @@
+/** Opens the ledger, and the index beside it: two SQLite files, or two schemas of one PostgreSQL. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
+import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
+import { type OpenDatabase, openDatabase } from '../../database/open.ts';
+import { createPostgresWrites, openPostgres, SCHEMAS } from '../../database/postgres.ts';
+import { createLeases, type Leases } from './leases.ts';
+import { createSharedLeases } from './sharedLeases.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
+
+/** Where the tables are: a folder, or a URL. */
+export interface DatabasePlace {
+  dataDir: string;
+  /** Null: SQLite files in the folder. */
+  databaseUrl: string | null;
+}
+
+export interface OpenLedger {
+  /** What the journal writes through. */
+  writes: GroupCommit;
+  /** For writing, by the connections that `writes` uses too. */
+  ledger: OpenDatabase<LedgerTables>;
+  /** For reading, the index too. */
+  views: OpenDatabase<LedgerDatabase>;
+  leasesOf(owner: string): Leases;
+  close(): Promise<void>;
+}
+
+/** The files in a data folder. */
+export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
+export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
+
+/** Opens both, and brings the ledger up to date. Throws where no indexer has made an index. */
+export function openLedger({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenLedger> {
+  return databaseUrl === null ? openFiles(dataDir) : openSchemas(databaseUrl);
+}
+
+async function openFiles(dataDir: string): Promise<OpenLedger> {
+  const index = indexPath(dataDir);
+  if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
+  const path = ledgerPath(dataDir);
+  // One connection for all that is written, so that no write of ours ever waits for another.
+  const ledger = openDatabase<LedgerTables>(path);
+  migrate(ledger.sqlite, MIGRATIONS.ledger);
+  const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
+  return {
+    writes: createGroupCommit(ledger.sqlite),
+    ledger,
+    views,
+    leasesOf: (owner) => createLeases(ledger.sqlite, path, owner),
+    async close() {
+      for (const database of [views, ledger]) database.close();
+    },
+  };
+}
+
+async function openSchemas(url: string): Promise<OpenLedger> {
+  await migratePostgres(url, SCHEMAS.ledger, MIGRATIONS.ledger);
+  const views = await openViews({ dataDir: '', databaseUrl: url });
+  const ledger = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger });
+  const notes = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger, synchronousCommit: 'off' });
+  return {
+    writes: createPostgresWrites(ledger.pool, notes.pool),
+    ledger,
+    views,
+    leasesOf: (owner) => createSharedLeases(url, ledger.pool, owner),
+    async close() {
+      await Promise.all([views, ledger, notes].map((opened) => opened.close()));
+    },
+  };
+}
+
+/** Both for reading only. Throws where one of them is missing. */
+export async function openViews({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenDatabase<LedgerDatabase>> {
+  if (databaseUrl === null) {
+    const [path, index] = [ledgerPath(dataDir), indexPath(dataDir)];
+    for (const file of [path, index]) {
+      if (!existsSync(file)) throw new Error(`There is no ${file}; DATA_DIR names its folder`);
+    }
+    return openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
+  }
+  const views = openPostgres<LedgerDatabase>(databaseUrl, { schema: SCHEMAS.ledger, readonly: true });
+  try {
+    for (const schema of Object.values(SCHEMAS)) {
+      const { rows } = await views.pool.query('SELECT to_regclass($1) AS found', [`${schema}.migrations`]);
+      if (rows[0].found !== null) continue;
+      const maker =
+        schema === SCHEMAS.index ? 'the indexer first (npm run indexer)' : 'the relay first (npm run relay)';
+      throw new Error(`The database has no schema ${schema}; start ${maker}`);
+    }
+    return views;
+  } catch (error) {
+    await views.close();
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Which relay processes live, where they share a PostgreSQL and no disk: by the database's clock, which is the same for all.
+ * Each holds a lock of its session too, which PostgreSQL gives up with the connection, so that the rows of a killed process
+ * need not wait for its lease to run out.
+ */
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { connectPostgres, lockNumber, SCHEMAS } from '../../database/postgres.ts';
+import { LEASE_MS, type Leases } from './leases.ts';
+
+const NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)';
+const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${NOW_MS} + $2)
+  ON CONFLICT (owner) DO UPDATE SET alive_until_ms = excluded.alive_until_ms`;
+/** Of those whose lease has not run out, how long ago they renewed it. */
+const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${NOW_MS}) AS silent_ms FROM relays
+  WHERE owner <> $1 AND alive_until_ms > ${NOW_MS}`;
+/** What is left of the dead is of no use after a while. */
+const CLEAR = `DELETE FROM relays WHERE alive_until_ms < ${NOW_MS} - 60000`;
+
+/** The leases of the ledger at `url`, seen from the process that calls itself `owner`. */
+export function createSharedLeases(url: string, pool: pg.Pool, owner: string, leaseMs = LEASE_MS): Leases {
+  const beatMs = leaseMs / 5;
+  const lockOf = (name: string) => lockNumber(`relay ${name}`);
+
+  return {
+    async keep(log: Logger) {
+      let session: pg.Client | null = null;
+      let isOver = false;
+
+      async function beat(): Promise<void> {
+        if (!session) {
+          const made = await connectPostgres(url, SCHEMAS.ledger);
+          made.once('end', () => {
+            if (session === made) session = null;
+          });
+          await made.query('SELECT pg_advisory_lock($1)', [lockOf(owner)]);
+          session = made;
+        }
+        await session.query(RENEW, [owner, BigInt(leaseMs)]);
+      }
+      await beat();
+      await pool.query(CLEAR);
+      let beating = Promise.resolve();
+      const timer = setInterval(() => {
+        beating = beating.then(beat).catch((error) => {
+          if (!isOver) log.error({ error: String(error) }, 'the lease was not renewed');
+        });
+      }, beatMs);
+      timer.unref();
+
+      return async () => {
+        isOver = true;
+        clearInterval(timer);
+        await beating;
+        // What ends it is the lock's end and the row's; where the database is away, the lease runs out by itself.
+        await pool.query('DELETE FROM relays WHERE owner = $1', [owner]).catch(() => {});
+        await session?.end().catch(() => {});
+      };
+    },
+    async alive() {
+      const { rows } = await pool.query<{ owner: string; silent_ms: bigint }>(OTHERS, [owner, BigInt(leaseMs)]);
+      const alive: string[] = [];
+      for (const { owner: other, silent_ms } of rows) {
+        // A connection may be lost and made again by a process that lives: only who has been silent too is dead.
+        if (silent_ms < 2 * beatMs || !(await isFree(pool, lockOf(other)))) alive.push(other);
+      }
+      return alive;
+    },
+  };
+}
+
+/** Whether nobody holds the lock; it is given back with the statement. */
+async function isFree(pool: pg.Pool, lock: bigint): Promise<boolean> {
+  const { rows } = await pool.query<{ free: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS free', [lock]);
+  return rows[0]?.free === true;
+}

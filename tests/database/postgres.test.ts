@@ -1,0 +1,247 @@
+/** PostgreSQL as this project opens it: values, writes that are durable or not, faults, migrations. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { CompiledQuery, sql } from 'kysely';
+import pg from 'pg';
+import { migratePostgres } from '../../app/database/migrate.ts';
+import { createPostgresWrites, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { isTemporary } from '../../app/database/temporary.ts';
+import type { LedgerDatabase } from '../../app/relay/ledger/tables.ts';
+import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
+
+const NEVER = expect.fail.bind(null, 'should have been refused');
+const thrown = (work: Promise<unknown>): Promise<Error & { code?: string }> => work.then(NEVER, (error) => error);
+
+describe('PostgreSQL', () => {
+  let url: string;
+  let opened: ReturnType<typeof openPostgres<LedgerDatabase>>;
+  before(async function () {
+    this.timeout(120_000);
+    url = await freshPostgres();
+    opened = openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger });
+    await opened.pool.query('CREATE TABLE moves (name TEXT COLLATE "C" PRIMARY KEY, count BIGINT NOT NULL DEFAULT 0)');
+  });
+  after(() => opened.close());
+  beforeEach(() => opened.pool.query('DELETE FROM moves').then(() => {}));
+
+  const insert = (name: string) => CompiledQuery.raw('INSERT INTO moves VALUES ($1)', [name]);
+  async function stored(): Promise<string[]> {
+    const { rows } = await opened.pool.query('SELECT name FROM moves ORDER BY name');
+    return rows.map((row) => row.name);
+  }
+
+  describe('values', () => {
+    it('whole numbers of every kind are bigint, others numbers, bytes a Buffer', async () => {
+      const { rows } = await sql`SELECT 9223372036854775807 AS large, 1 AS small, count(*) AS counted,
+        sum(9223372036854775807) AS sum, 0.5 AS fraction, CAST(0.25 AS DOUBLE PRECISION) AS half,
+        CAST('\\x00ff' AS BYTEA) AS bytes, CASE WHEN true THEN 1 ELSE 0 END AS flag`.execute(opened.db);
+      expect(rows).to.deep.equal([
+        {
+          large: 2n ** 63n - 1n,
+          small: 1n,
+          counted: 1n,
+          sum: 2n ** 63n - 1n,
+          fraction: 0.5,
+          half: 0.25,
+          bytes: Buffer.from([0, 255]),
+          flag: 1n,
+        },
+      ]);
+    });
+
+    it('text with U+0000, and with what stands for it, comes back as it was, by whatever way it is written', async () => {
+      const texts = ['\0', 'a\0b', '\uE000', '\uE0000', '\uE0001', '\uE000\0', '\0\uE000', 'plain \\x00', ''];
+      const writes = createPostgresWrites(opened.pool, opened.pool);
+      for (const [at, text] of texts.entries()) {
+        if (at % 2 === 0) await writes.intend(insert(text));
+        else await sql`INSERT INTO moves VALUES (${text})`.execute(opened.db);
+      }
+      expect(await stored()).to.have.members(texts);
+      for (const text of texts) {
+        const { rows } = await sql<{ name: string }>`SELECT name FROM moves WHERE name = ${text}`.execute(opened.db);
+        expect(rows).to.deep.equal([{ name: text }]);
+      }
+    });
+
+    it('text is in the order of its bytes, though the locale of the database is another', async () => {
+      for (const name of ['b', 'B', 'a', 'A', '_', '1']) await opened.run(insert(name));
+      expect(await stored()).to.deep.equal(['1', 'A', 'B', '_', 'a', 'b']);
+      const { rows } = await opened.pool.query(`SELECT 'B' COLLATE "default" < 'a' COLLATE "default" AS bytes`);
+      expect(rows).to.deep.equal([{ bytes: false }]);
+    });
+
+    it('names the tables of the index by `chain`, and its own without', async () => {
+      expect(await opened.db.selectFrom('chain.listings').selectAll().execute()).to.deep.equal([]);
+      expect(await opened.db.selectFrom('executions').selectAll().execute()).to.deep.equal([]);
+    });
+
+    it('lets a reader write nothing', async () => {
+      const reader = openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger, readonly: true });
+      expect((await thrown(reader.run(insert('a')))).message).to.include('read-only');
+      await reader.close();
+    });
+
+    it('goes on where a migration changed what a prepared statement returns', async () => {
+      const all = CompiledQuery.raw('SELECT * FROM moves WHERE name <> $1', ['x']);
+      await opened.run(insert('a'));
+      expect((await opened.run(all)).rows).to.deep.equal([{ name: 'a', count: 0n }]);
+      await opened.pool.query('ALTER TABLE moves ADD COLUMN added BIGINT');
+      expect((await opened.run(all)).rows).to.deep.equal([{ name: 'a', count: 0n, added: null }]);
+      await opened.pool.query('ALTER TABLE moves DROP COLUMN added');
+    });
+  });
+
+  describe('writes', () => {
+    const writes = () => createPostgresWrites(opened.pool, notes.pool);
+    let notes: typeof opened;
+    before(() => {
+      notes = openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger, synchronousCommit: 'off' });
+    });
+    after(() => notes.close());
+
+    it('an intent waits for the disk and a note does not; both say what they did', async () => {
+      const both = writes();
+      const how = CompiledQuery.raw("SELECT current_setting('synchronous_commit') AS way WHERE $1 = 1", [1]);
+      expect((await both.intend(how)).rows).to.deep.equal([{ way: 'on' }]);
+      expect((await both.note(how)).rows).to.deep.equal([{ way: 'off' }]);
+      expect(await both.intend(insert('a'))).to.deep.equal({ changes: 1, rows: [] });
+      const returning = CompiledQuery.raw('INSERT INTO moves VALUES ($1) ON CONFLICT DO NOTHING RETURNING name', ['b']);
+      expect(await both.note(returning)).to.deep.equal({ changes: 0, rows: [{ name: 'b' }] });
+      expect(await both.note(returning)).to.deep.equal({ changes: 0, rows: [] });
+      expect(both.commits()).to.equal(2);
+    });
+
+    it('one that fails harms no other', async () => {
+      const group = [insert('a'), insert('a'), insert('b')].map((query) => writes().intend(query));
+      const results = await Promise.allSettled(group);
+      expect(results.filter(({ status }) => status === 'rejected')).to.have.length(1);
+      expect(await stored()).to.deep.equal(['a', 'b']);
+    });
+
+    it('several under a lock are all or nothing, and nothing under the same lock runs beside', async () => {
+      const alone = writes();
+      const failed = await thrown(alone.alone(['x'], [insert('a'), insert('a')]));
+      expect(failed.code).to.equal('23505');
+      expect(await stored()).to.deep.equal([]);
+      await alone.intend(insert('sum'));
+      // Each reads and writes in two statements, which would lose counts where another ran between them.
+      const read = CompiledQuery.raw('UPDATE moves SET name = name WHERE name = $1 RETURNING count', ['sum']);
+      const tries = Array.from({ length: 30 }, () =>
+        alone.alone(
+          ['sum'],
+          [
+            CompiledQuery.raw(
+              "INSERT INTO moves SELECT 'n' || count(*) FROM moves WHERE name LIKE 'n%' HAVING count(*) < $1",
+              [5],
+            ),
+            read,
+          ],
+        ),
+      );
+      const written = await Promise.all(tries);
+      expect(written.filter(([first]) => first?.changes === 1)).to.have.length(5);
+      expect(await stored()).to.deep.equal(['n0', 'n1', 'n2', 'n3', 'n4', 'sum']);
+    });
+  });
+
+  describe('faults', () => {
+    it('a connection that is cut is replaced, and the process lives', async () => {
+      const lost: string[] = [];
+      const pool = openPostgres(url, { schema: SCHEMAS.ledger, onLost: (error) => lost.push(error.message) });
+      await pool.run(insert('a'));
+      const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'marketplace ledger' AND datname = '${new URL(url).pathname.slice(1)}'`;
+      await administer(await sharedPostgres(), cut);
+      const written = pool.run(insert('b')).catch(() => pool.run(insert('b')));
+      expect((await written).changes).to.equal(1);
+      await pool.close();
+    });
+
+    it('what passes by itself is temporary; what is wrong is not', async () => {
+      const refused = openPostgres('postgres://postgres@127.0.0.1:1/none', { schema: SCHEMAS.ledger });
+      expect(isTemporary(await thrown(refused.run(insert('a'))))).to.equal(true);
+      await refused.close();
+      const slow = thrown(opened.pool.query('SET LOCAL statement_timeout = 1; SELECT pg_sleep(10)'));
+      expect(isTemporary(await slow)).to.equal(true);
+      const exhausted = (await sharedPostgres()).url('crowded');
+      await administer(await sharedPostgres(), 'CREATE DATABASE crowded CONNECTION LIMIT 0');
+      await administer(await sharedPostgres(), 'CREATE ROLE guest LOGIN');
+      const guest = openPostgres(exhausted.replace('postgres@', 'guest@'), { schema: SCHEMAS.ledger });
+      const crowded = await thrown(guest.run(insert('a')));
+      expect(crowded.code).to.equal('53300');
+      expect(isTemporary(crowded)).to.equal(true);
+      await guest.close();
+      for (const wrong of ['SELECT nothing', 'SELECT 1 / 0', 'INSERT INTO moves VALUES (NULL)']) {
+        expect(isTemporary(await thrown(opened.pool.query(wrong))), wrong).to.equal(false);
+      }
+      expect(isTemporary(new Error('ENOENT: no such file'))).to.equal(false);
+      expect(() => openPostgres('mysql://x', { schema: SCHEMAS.ledger })).to.throw('postgres://');
+    });
+
+    it('what two transactions deadlock on is temporary for the one that is undone', async () => {
+      await opened.run(insert('a'));
+      await opened.run(insert('b'));
+      const clients = await Promise.all([opened.pool.connect(), opened.pool.connect()]);
+      const [first, second] = clients as [pg.PoolClient, pg.PoolClient];
+      const touch = (client: pg.PoolClient, name: string) =>
+        client.query('UPDATE moves SET count = count + 1 WHERE name = $1', [name]);
+      for (const client of clients) await client.query('BEGIN');
+      await touch(first, 'a');
+      await touch(second, 'b');
+      const results = await Promise.allSettled([touch(first, 'b'), touch(second, 'a')]);
+      for (const client of clients) {
+        await client.query('ROLLBACK');
+        client.release();
+      }
+      const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+      expect(failed.map((error) => [error.code, isTemporary(error)])).to.deep.equal([['40P01', true]]);
+    });
+  });
+
+  describe('migrations', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+    after(() => rmSync(folder, { recursive: true, force: true }));
+    const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
+    let place: string;
+    const run = () => migratePostgres(place, SCHEMAS.index, folder);
+    async function applied(): Promise<string[]> {
+      const client = new pg.Client({ connectionString: place });
+      await client.connect();
+      const { rows } = await client.query('SELECT name FROM chain.migrations ORDER BY number');
+      await client.end();
+      return rows.map((row) => row.name);
+    }
+    before(async () => {
+      const server = await sharedPostgres();
+      await administer(server, 'CREATE DATABASE migrations');
+      place = server.url('migrations');
+    });
+
+    it('begin at the lowest number, are applied once, also by processes that start together', async () => {
+      put('0001_first.sqlite.sql', 'CREATE TABLE nothing (a INTEGER) STRICT;');
+      put('0003_base.pg.sql', 'CREATE TABLE first (a BIGINT); INSERT INTO first VALUES (1);');
+      put('0004_more.pg.sql', 'UPDATE first SET a = a + 1;');
+      await Promise.all([run(), run(), run()]);
+      await run();
+      expect(await applied()).to.deep.equal(['0003_base.pg.sql', '0004_more.pg.sql']);
+    });
+
+    it('leave nothing of a file that fails half-way', async () => {
+      put('0005_broken.pg.sql', 'UPDATE first SET a = 7; INSERT INTO nowhere VALUES (1);');
+      expect((await thrown(run())).message).to.include('nowhere');
+      expect(await applied()).to.have.length(2);
+      rmSync(join(folder, '0005_broken.pg.sql'));
+    });
+
+    it('refuse an edited file, a missing one, and a number out of order', async () => {
+      put('0004_more.pg.sql', 'UPDATE first SET a = a + 2;');
+      expect((await thrown(run())).message).to.include('0004_more.pg.sql was edited');
+      rmSync(join(folder, '0004_more.pg.sql'));
+      expect((await thrown(run())).message).to.include('newer version');
+      put('0005_more.pg.sql', '');
+      expect((await thrown(run())).message).to.include('should be number 0004');
+    });
+  });
+});
