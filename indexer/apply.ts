@@ -4,9 +4,9 @@
  * larger the page, the less each transaction costs. Applying a transaction again changes nothing. A transaction that cannot
  * be applied fails the whole page and names its signature.
  */
-import Sqlite from 'better-sqlite3';
 import { type Kysely, sql } from 'kysely';
 import { readRows, writeRows } from '../app/database/bulk.ts';
+import { isTemporary } from '../app/database/temporary.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';
@@ -85,11 +85,6 @@ async function applyWhole(db: Db, page: readonly ChainTransaction[], apply: Appl
 }
 
 const isNamed = (error: unknown) => error instanceof ApplyError || error instanceof SnapshotNeeded;
-
-/** The file was busy or the disk full: no fault of the transaction's, so it may be tried again. */
-function isTemporary(error: unknown): boolean {
-  return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/.test(error.code);
-}
 
 async function applyNew(db: Db, page: readonly ChainTransaction[], finalizedSlot: bigint): Promise<void> {
   const unit = new Unit(finalizedSlot);

@@ -2,7 +2,8 @@
  * Many rows in few statements, on either database. A statement's text costs more to build than its rows take to write, so
  * texts are made once for each number of rows, of which there are few: powers of two.
  */
-import { CompiledQuery, type Kysely, PostgresAdapter, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { isPostgres } from './portable.ts';
 
 /** One of a database's, inside a transaction or outside. */
 export type Bulk<Tables> = Kysely<Tables> | Transaction<Tables>;
@@ -86,7 +87,7 @@ const listOf = (length: number, parameter: (at: number) => string) =>
 
 /** How the database writes its parameters. */
 function parametersOf<Tables>(db: Bulk<Tables>): (at: number) => string {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? (at) => `$${at + 1}` : () => '?';
+  return isPostgres(db) ? (at) => `$${at + 1}` : () => '?';
 }
 
 /** Pieces of 1, 2, 4 .. items, the largest first. */
