@@ -201,6 +201,21 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
+  it('keep what a stranger puts into an address, whatever it is', async () => {
+    const history = randomHistory(3, 40);
+    const at = history.findIndex(
+      ({ content }) => content.kind === 'events' && content.events[0]?.name === 'AgentListed',
+    );
+    const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
+    Object.assign(content.events[0]!.data, { metadataUri: 'https://a\0b.example' });
+    const opened = await openOwn();
+    await applyPage(opened.db, history.slice(0, at + 1), 0n);
+    expect((await opened.dump()).listings![0]!.metadata_uri).to.equal('https://a\uFFFDb.example');
+    const [event] = (await opened.dump()).events!.filter(({ name }) => name === 'AgentListed');
+    expect(JSON.parse(String(event!.data)).metadataUri).to.equal('https://a\0b.example');
+    await opened.close();
+  });
+
   it('rejects: a value that no column holds fails the page by the name of its transaction', async () => {
     const history = randomHistory(3, 40);
     const at = history.findIndex(
