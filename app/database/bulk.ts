@@ -3,6 +3,7 @@
  * texts are made once for each number of rows, of which there are few: powers of two.
  */
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { isPostgres } from './portable.ts';
 
 /** One of a database's, inside a transaction or outside. */
@@ -11,6 +12,8 @@ export type Bulk<Tables> = Kysely<Tables> | Transaction<Tables>;
 /** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; beyond some thousands nothing is gained. */
 const MAX_VALUES = 4_096;
 const MAX_ROWS = 256;
+/** Some 10 MB. */
+const MAX_TEXTS = 500;
 
 export interface BulkTarget {
   table: string;
@@ -30,9 +33,13 @@ export async function writeRows<Tables>(
 ): Promise<void> {
   const parameter = parametersOf(db);
   const width = target.columns.length;
+  const [head, tail] = [headOf(target), tailOf(target)];
   for (const chunk of chunksOf(rows, Math.floor(MAX_VALUES / width))) {
-    const values = chunk.map((_, at) => listOf(width, (column) => parameter(at * width + column)));
-    await run(db, `${headOf(target)} VALUES ${values.join(', ')}${tailOf(target)}`, chunk.flat());
+    const text = madeOnce(`${parameter(0)} ${chunk.length} ${head} ${tail}`, () => {
+      const values = chunk.map((_, at) => listOf(width, (column) => parameter(at * width + column)));
+      return `${head} VALUES ${values.join(', ')}${tail}`;
+    });
+    await run(db, text, chunk.flat());
   }
 }
 
@@ -68,6 +75,18 @@ export async function deleteRows<Tables>(
 
 async function run<Tables>(db: Bulk<Tables>, text: string, values: readonly unknown[]): Promise<unknown[]> {
   return (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows;
+}
+
+const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
+
+/** The very same string each time: to find its statement again, the hash of a long one must be there. */
+function madeOnce(id: string, make: () => string): string {
+  let text = texts.get(id);
+  if (text === undefined) {
+    text = make();
+    texts.set(id, text);
+  }
+  return text;
 }
 
 const headOf = ({ table, columns }: BulkTarget) => `INSERT INTO ${table} (${columns.join(', ')})`;
