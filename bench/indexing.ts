@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEvents } from '../app/sdk/program/events.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
+import type { HistoricTransaction } from '../app/solana/helius.ts';
 import { applyPage, type ChainTransaction } from '../indexer/apply.ts';
 import { openIndex } from '../indexer/open.ts';
 import { recordHistory } from './indexing/history.ts';
@@ -35,7 +36,7 @@ export async function benchIndex(quick: boolean, report: (line: string) => void)
       const before = executions;
       let ms = 0;
       while (executions < size) {
-        const page: HistoricTransaction[] = history.next().value!;
+        const page: HistoricTransaction[] = history.next().value;
         const start = performance.now();
         const transactions: ChainTransaction[] = page.map(({ signature, slot, logs }) => {
           const { events } = readEvents(logs!, PROGRAM_ID);

@@ -16,6 +16,11 @@ export function optionalBase58(key: PublicKey): string | null {
   return key.equals(PublicKey.default) ? null : base58(key);
 }
 
+/** Without U+0000, which PostgreSQL's text cannot hold and no address has: a stranger may put it there. */
+export function uri(value: string): string {
+  return value.replaceAll('\0', '\uFFFD');
+}
+
 export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }

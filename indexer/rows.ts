@@ -14,7 +14,7 @@ import {
   relayAuthoritiesOf,
 } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
-import { base58, base58List, flag, hex, optionalBase58, optionalHex, optionalTime } from './columns.ts';
+import { base58, base58List, flag, hex, optionalBase58, optionalHex, optionalTime, uri } from './columns.ts';
 import type {
   ArchiveRow,
   ConfigRow,
@@ -64,7 +64,7 @@ export function listingRow(
     status: listing.status,
     listing_version: BigInt(listing.listingVersion),
     metadata_hash: hex(listing.metadataHash),
-    metadata_uri: listing.metadataUri,
+    metadata_uri: uri(listing.metadataUri),
     deposited: collateral.deposited,
     slashed: collateral.slashed,
     listed_at: listing.listedAt,
@@ -165,7 +165,7 @@ export function disputeRow(
     listing: base58(dispute.listing),
     caller: base58(dispute.caller),
     evidence_hash: hex(dispute.evidenceHash),
-    evidence_uri: evidenceUri,
+    evidence_uri: evidenceUri === null ? null : uri(evidenceUri),
     reason_hash: optionalHex(dispute.reasonHash),
     outcome: dispute.outcome,
     bond: dispute.bond,

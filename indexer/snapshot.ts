@@ -2,7 +2,7 @@
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import type { AccountRows, GoneAccount } from './accounts.ts';
-import { hex, optionalHex } from './columns.ts';
+import { hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import { settledAmounts } from './rows.ts';
 import type { ExecutionRow } from './tables.ts';
@@ -138,7 +138,7 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
         listing: execution.listing,
         caller: execution.caller,
         evidence_hash: hex(args.evidenceHash as Uint8Array),
-        evidence_uri: args.evidenceUri as string,
+        evidence_uri: uri(args.evidenceUri as string),
         reason_hash: null,
         outcome: 'open',
         bond: 0n,

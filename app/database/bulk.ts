@@ -2,7 +2,9 @@
  * Many rows in few statements, on either database. A statement's text costs more to build than its rows take to write, so
  * texts are made once for each number of rows, of which there are few: powers of two.
  */
-import { CompiledQuery, type Kysely, PostgresAdapter, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { isPostgres } from './portable.ts';
 
 /** One of a database's, inside a transaction or outside. */
 export type Bulk<Tables> = Kysely<Tables> | Transaction<Tables>;
@@ -10,6 +12,8 @@ export type Bulk<Tables> = Kysely<Tables> | Transaction<Tables>;
 /** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; beyond some thousands nothing is gained. */
 const MAX_VALUES = 4_096;
 const MAX_ROWS = 256;
+/** Some 10 MB. */
+const MAX_TEXTS = 500;
 
 export interface BulkTarget {
   table: string;
@@ -29,9 +33,13 @@ export async function writeRows<Tables>(
 ): Promise<void> {
   const parameter = parametersOf(db);
   const width = target.columns.length;
+  const [head, tail] = [headOf(target), tailOf(target)];
   for (const chunk of chunksOf(rows, Math.floor(MAX_VALUES / width))) {
-    const values = chunk.map((_, at) => listOf(width, (column) => parameter(at * width + column)));
-    await run(db, `${headOf(target)} VALUES ${values.join(', ')}${tailOf(target)}`, chunk.flat());
+    const text = madeOnce(`${parameter(0)} ${chunk.length} ${head} ${tail}`, () => {
+      const values = chunk.map((_, at) => listOf(width, (column) => parameter(at * width + column)));
+      return `${head} VALUES ${values.join(', ')}${tail}`;
+    });
+    await run(db, text, chunk.flat());
   }
 }
 
@@ -69,6 +77,18 @@ async function run<Tables>(db: Bulk<Tables>, text: string, values: readonly unkn
   return (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows;
 }
 
+const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
+
+/** The very same string each time: to find its statement again, the hash of a long one must be there. */
+function madeOnce(id: string, make: () => string): string {
+  let text = texts.get(id);
+  if (text === undefined) {
+    text = make();
+    texts.set(id, text);
+  }
+  return text;
+}
+
 const headOf = ({ table, columns }: BulkTarget) => `INSERT INTO ${table} (${columns.join(', ')})`;
 
 function tailOf({ table, conflict }: BulkTarget): string {
@@ -86,7 +106,7 @@ const listOf = (length: number, parameter: (at: number) => string) =>
 
 /** How the database writes its parameters. */
 function parametersOf<Tables>(db: Bulk<Tables>): (at: number) => string {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? (at) => `$${at + 1}` : () => '?';
+  return isPostgres(db) ? (at) => `$${at + 1}` : () => '?';
 }
 
 /** Pieces of 1, 2, 4 .. items, the largest first. */

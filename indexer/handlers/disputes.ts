@@ -1,6 +1,6 @@
 /** Events of disputes, with what each makes of its execution and its listing. */
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { base58, hex, optionalHex } from '../columns.ts';
+import { base58, hex, optionalHex, uri } from '../columns.ts';
 import type { DisputeRow } from '../tables.ts';
 import { changeRow, writeDispute } from '../write.ts';
 import type { Handlers } from './handler.ts';
@@ -16,7 +16,7 @@ export const disputes = {
       listing: base58(data.listing),
       caller: base58(data.caller),
       evidence_hash: hex(data.evidenceHash),
-      evidence_uri: data.evidenceUri,
+      evidence_uri: uri(data.evidenceUri),
       reason_hash: null,
       outcome: 'open',
       bond: data.bond,

@@ -1,5 +1,5 @@
 /** Events of listings and their collateral. */
-import { base58, hex } from '../columns.ts';
+import { base58, hex, uri } from '../columns.ts';
 import type { ListingStatusName } from '../tables.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
@@ -21,7 +21,7 @@ export const listings = {
       status: 'active',
       listing_version: BigInt(data.listingVersion),
       metadata_hash: hex(data.metadataHash),
-      metadata_uri: data.metadataUri,
+      metadata_uri: uri(data.metadataUri),
       deposited: data.deposited,
       slashed: 0n,
       listed_at: data.listedAt,
@@ -40,7 +40,7 @@ export const listings = {
       tag_mask: BigInt(data.tagMask),
       listing_version: BigInt(data.listingVersion),
       metadata_hash: hex(data.metadataHash),
-      metadata_uri: data.metadataUri,
+      metadata_uri: uri(data.metadataUri),
       slot,
     });
   },

@@ -1,11 +1,12 @@
 /** The migration runner, and how database files are opened. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { migrate } from '../../app/database/migrate.ts';
+import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openIndex } from '../../indexer/open.ts';
+import { writeStatistics } from '../../indexer/statistics.ts';
 import type { AttachedIndex, IndexDatabase } from '../../indexer/tables.ts';
 
 describe('indexer/database', () => {
@@ -93,7 +94,14 @@ describe('indexer/database', () => {
   });
 
   it('computes statistics by the rules, for every status and reason', async () => {
-    const { db, sqlite, close } = openIndex(join(folder, 'index.db'));
+    // As it was before the figures were kept.
+    const old = join(folder, 'old');
+    mkdirSync(old);
+    for (const name of readdirSync(MIGRATIONS.index)) {
+      if (name < '0008' && name.endsWith('.sqlite.sql')) copyFileSync(join(MIGRATIONS.index, name), join(old, name));
+    }
+    const { db, sqlite, close } = openDatabase<IndexDatabase>(join(folder, 'index.db'));
+    migrate(sqlite, old);
     const insert = sqlite.prepare(
       `INSERT INTO executions (execution_id, record, listing, caller, signing_key, rent_sponsor, price, fee_bps,
          listing_version, request_hash, status, reason, execution_time_ms, opened_at, deadline, refund_at,
@@ -124,6 +132,36 @@ describe('indexer/database', () => {
       const amount = ['open', 'refunded'].includes(status) ? 0 : 99;
       insert.run({ id: String(index), listing, status, reason, ms, disputes, timeout, amount });
     }
+    const executions = await db.selectFrom('executions').selectAll().execute();
+    const shown = ['listing', 'total_executions', 'successful_executions', 'success_rate'] as const;
+    const others = ['avg_execution_time_ms', 'dispute_count', 'earned'] as const;
+    const byView = await db
+      .selectFrom('agent_statistics')
+      .select([...shown, ...others])
+      .execute();
+    migrate(sqlite, MIGRATIONS.index);
+    const filled = sqlite.prepare('SELECT * FROM agent_statistics').all();
+    const callers = sqlite.prepare('SELECT * FROM caller_totals').all();
+    expect(
+      await db
+        .selectFrom('agent_statistics')
+        .select([...shown, ...others])
+        .execute(),
+    ).to.deep.equal(byView);
+    // Taken away as they are and added again, they are what the migration made of them.
+    await writeStatistics(
+      db,
+      executions.map((before) => ({ before, after: null })),
+    );
+    for (const table of ['agent_statistics', 'caller_totals'] as const) {
+      expect(await db.selectFrom(table).selectAll().execute()).to.deep.equal([]);
+    }
+    await writeStatistics(
+      db,
+      executions.map((after) => ({ before: null, after })),
+    );
+    expect(sqlite.prepare('SELECT * FROM agent_statistics').all()).to.deep.equal(filled);
+    expect(sqlite.prepare('SELECT * FROM caller_totals').all()).to.deep.equal(callers);
     const statistics: IndexDatabase['agent_statistics'][] = await db
       .selectFrom('agent_statistics')
       .selectAll()
@@ -138,6 +176,9 @@ describe('indexer/database', () => {
         avg_execution_time_ms: 13n,
         dispute_count: 3n,
         earned: 5n * 99n,
+        ended_executions: 15n,
+        timed_executions: 5n,
+        total_time_ms: 65n,
       },
       // B has nothing that ended, like a listing that nobody has called: no row, which counts as nothing.
     ]);

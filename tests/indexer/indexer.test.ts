@@ -245,6 +245,9 @@ describe('indexer', () => {
       avg_execution_time_ms: BigInt(Math.round(times.reduce((sum, ms) => sum + ms, 0) / times.length)),
       dispute_count: 0n,
       earned: settled.reduce((sum, row) => sum + (row.creator_amount as bigint), 0n),
+      ended_executions: BigInt(rows.filter(({ status }) => status !== 'open').length),
+      timed_executions: BigInt(times.length),
+      total_time_ms: BigInt(times.reduce((sum, ms) => sum + ms, 0)),
     });
     close();
   });

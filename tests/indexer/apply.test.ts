@@ -1,0 +1,232 @@
+/**
+ * The store side of the index, by random histories: whatever the pages are and whatever was taken back in between, every table
+ * is what the chain says, and the figures are what their rows add up to.
+ */
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
+import { openDatabase } from '../../app/database/open.ts';
+import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { applyPage, type ChainTransaction, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
+import type { IndexDatabase } from '../../indexer/tables.ts';
+import { freshPostgres, onPostgres } from '../harness/postgres.ts';
+import { randomHistory, randomOf } from './histories.ts';
+
+const HISTORIES = onPostgres ? 3 : 6;
+const LENGTH = 160;
+
+/** Every table that follows from the chain up to a slot, in an order of its own. Revisions go on, whatever is taken back. */
+const TABLES: Record<string, string> = {
+  cursor: 'id',
+  configs: 'config',
+  creators: 'wallet',
+  listings: 'listing',
+  grants: 'grant_address',
+  executions: 'execution_id',
+  disputes: 'dispute',
+  archives: 'archive',
+  archive_leaves: 'tree, leaf_index',
+  unread_accounts: 'address',
+  events: 'slot, signature, event_index',
+  eventless_transactions: 'slot, signature',
+  agent_statistics: 'listing',
+  caller_totals: 'caller, listing, status, hour',
+};
+
+/** An index of its own in memory, or on PostgreSQL. */
+async function openOwn() {
+  const opened = onPostgres
+    ? openPostgres<IndexDatabase>(await freshPostgres(), { schema: SCHEMAS.index })
+    : openMemory();
+  const rows = async (text: string) => (await sql.raw<Record<string, unknown>>(text).execute(opened.db)).rows;
+  const dump = async () => {
+    const tables: Record<string, Record<string, unknown>[]> = {};
+    for (const [table, order] of Object.entries(TABLES))
+      tables[table] = await rows(`SELECT * FROM ${table} ORDER BY ${order}`);
+    return tables;
+  };
+  return { ...opened, rows, dump };
+}
+
+function openMemory() {
+  const opened = openDatabase<IndexDatabase>(':memory:');
+  migrate(opened.sqlite, MIGRATIONS.index);
+  return opened;
+}
+
+type Opened = Awaited<ReturnType<typeof openOwn>>;
+
+/** In pages of random sizes. */
+async function apply(
+  { db }: Opened,
+  history: readonly ChainTransaction[],
+  random: (below: number) => number,
+  finalized = 0n,
+) {
+  for (let start = 0; start < history.length; ) {
+    const end = start + 1 + random(30);
+    await applyPage(db, history.slice(start, end), finalized);
+    start = end;
+  }
+}
+
+/** The figures as one query over all executions has them, by the view that lists may also read. */
+const STATISTICS = `SELECT listing,
+  sum(CASE WHEN outcome <> 'refunded' THEN 1 ELSE 0 END) AS total_executions,
+  sum(CASE WHEN outcome IN ('completed', 'disputed') THEN 1 ELSE 0 END) AS successful_executions,
+  coalesce(CAST(sum(CASE WHEN outcome IN ('completed', 'disputed') THEN 1 ELSE 0 END) AS DOUBLE PRECISION)
+    / nullif(sum(CASE WHEN outcome <> 'refunded' THEN 1 ELSE 0 END), 0), 0.0) AS success_rate,
+  CAST(coalesce(round(avg(CASE WHEN outcome NOT IN ('failed', 'refunded') THEN execution_time_ms END)), 0) AS BIGINT)
+    AS avg_execution_time_ms,
+  sum(dispute_count) AS dispute_count, sum(creator_amount) AS earned
+  FROM ended_executions GROUP BY listing ORDER BY listing`;
+const SHOWN = `SELECT listing, total_executions, successful_executions, success_rate, avg_execution_time_ms, dispute_count,
+  earned FROM agent_statistics ORDER BY listing`;
+const CALLERS = `SELECT caller, listing, status, opened_at / 3600 AS hour, count(*) AS executions FROM executions
+  GROUP BY 1, 2, 3, 4 UNION ALL
+  SELECT caller, '', status, opened_at / 3600 AS hour, count(*) FROM executions GROUP BY 1, 3, 4 ORDER BY 1, 2, 3, 4`;
+const SHOWN_CALLERS = 'SELECT * FROM caller_totals ORDER BY caller, listing, status, hour';
+
+async function expectFigures({ rows }: Opened): Promise<void> {
+  expect(await rows(SHOWN)).to.deep.equal(await rows(STATISTICS));
+  expect(await rows(SHOWN_CALLERS)).to.deep.equal(await rows(CALLERS));
+}
+
+describe('indexer, pages', () => {
+  it('are the same tables in one page and in many, with figures that add up', async () => {
+    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+      const history = randomHistory(seed, LENGTH);
+      const [whole, single, pages] = [await openOwn(), await openOwn(), await openOwn()] as const;
+      await applyPage(whole.db, history, 0n);
+      for (const item of history) await applyPage(single.db, [item], item.slot);
+      await apply(pages, history, randomOf(seed), 100n);
+      const expected = await single.dump();
+      expect(expected.executions!.length, `seed ${seed}`).to.be.greaterThan(20);
+      expect(await whole.dump(), `seed ${seed}, one page`).to.deep.equal(expected);
+      expect(await pages.dump(), `seed ${seed}, pages`).to.deep.equal(expected);
+      await expectFigures(single);
+      for (const opened of [whole, single, pages]) await opened.close();
+    }
+  });
+
+  it('change nothing when they are applied again', async () => {
+    const history = randomHistory(77, LENGTH);
+    const opened = await openOwn();
+    await apply(opened, history, randomOf(1));
+    const { cursor: _, ...before } = await opened.dump();
+    await opened.db.deleteFrom('cursor').execute();
+    await apply(opened, history, randomOf(2));
+    const { cursor: __, ...after } = await opened.dump();
+    expect(after).to.deep.equal(before);
+    await opened.close();
+  });
+
+  it('are taken back to any slot, and applied again, as if nothing had been', async () => {
+    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+      const history = randomHistory(seed, LENGTH);
+      const random = randomOf(seed + 1_000);
+      const [straight, live] = [await openOwn(), await openOwn()] as const;
+      for (const item of history) await applyPage(straight.db, [item], item.slot);
+      await apply(live, history, random);
+      const last = history.at(-1)!.slot;
+      for (let round = 0; round < 4; round += 1) {
+        const slot = 9n + BigInt(random(Number(last) - 8));
+        await rollbackTo(live.db, slot);
+        const part = await openOwn();
+        const kept = history.filter((item) => item.slot <= slot);
+        if (kept.length > 0) await applyPage(part.db, kept, slot);
+        expect(await live.dump(), `seed ${seed} taken back to ${slot}`).to.deep.equal(await part.dump());
+        await expectFigures(live);
+        await part.close();
+        await apply(
+          live,
+          history.filter((item) => item.slot > slot),
+          random,
+        );
+        expect(await live.dump(), `seed ${seed} after ${slot} again`).to.deep.equal(await straight.dump());
+      }
+      for (const opened of [straight, live]) await opened.close();
+    }
+  });
+
+  it('rejects: what is final or forgotten cannot be taken back', async () => {
+    const history = randomHistory(5, LENGTH);
+    const last = history.at(-1)!.slot;
+    const opened = await openOwn();
+    await applyPage(opened.db, history, last - 10n);
+    const before = await opened.dump();
+    const refusal = (slot: bigint) => rollbackTo(opened.db, slot).catch((error: Error) => error.message);
+    const floor = history.filter(({ slot }) => slot <= last - 10n).at(-1)!.slot;
+    expect(await refusal(floor - 1n)).to.include(`can be taken back to slot ${floor}, not to ${floor - 1n}`);
+    await forgetUndo(opened.db, last - 3n);
+    expect(await refusal(last - 5n)).to.include(`can be taken back to slot ${last - 4n}`);
+    expect(await opened.dump()).to.deep.equal(before);
+    await rollbackTo(opened.db, last - 4n);
+    expect(await opened.rows('SELECT count(*) AS count FROM undo')).to.deep.equal([{ count: 0n }]);
+    expect(((await opened.rows('SELECT max(slot) AS slot FROM events'))[0]!.slot as bigint) <= last - 4n).to.equal(
+      true,
+    );
+    await opened.close();
+  });
+
+  it('give every listing that they change a revision of its own time, which only grows', async () => {
+    const history = randomHistory(9, LENGTH);
+    const opened = await openOwn();
+    const revision = async () => (await opened.rows('SELECT revision FROM catalogue_revision'))[0]!.revision as bigint;
+    const changed = (since: bigint) =>
+      opened.rows(`SELECT listing FROM changed_agents WHERE revision > ${since} ORDER BY listing`);
+    /** What a list of agents shows. */
+    const shown = async () => {
+      const rows =
+        await opened.rows(`SELECT listings.listing AS listing, price, timeout_seconds, listings.status AS status,
+        deposited, slashed, verified, verified_at, total_executions, success_rate, avg_execution_time_ms, dispute_count, earned
+        FROM listings LEFT JOIN creators ON wallet = creator
+        LEFT JOIN agent_statistics ON agent_statistics.listing = listings.listing`);
+      return new Map(rows.map((row) => [row.listing, Object.values(row).join()]));
+    };
+    const expectStamped = async (step: () => Promise<void>) => {
+      const [before, since] = [await shown(), await revision()];
+      await step();
+      const moved = [...(await shown())]
+        .filter(([listing, row]) => before.get(listing) !== row)
+        .map(([listing]) => listing);
+      const stamped = (await changed(since)).map(({ listing }) => listing);
+      for (const listing of moved) expect(stamped).to.include(listing);
+      expect((await revision()) > since || moved.length === 0).to.equal(true);
+    };
+    for (const item of history) await expectStamped(() => applyPage(opened.db, [item], 0n));
+    const since = await revision();
+    await expectStamped(() => rollbackTo(opened.db, history[80]!.slot));
+    expect((await revision()) > since).to.equal(true);
+    await opened.close();
+  });
+
+  it('keep what a stranger puts into an address, whatever it is', async () => {
+    const history = randomHistory(3, 40);
+    const at = history.findIndex(
+      ({ content }) => content.kind === 'events' && content.events[0]?.name === 'AgentListed',
+    );
+    const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
+    Object.assign(content.events[0]!.data, { metadataUri: 'https://a\0b.example' });
+    const opened = await openOwn();
+    await applyPage(opened.db, history.slice(0, at + 1), 0n);
+    expect((await opened.dump()).listings![0]!.metadata_uri).to.equal('https://a\uFFFDb.example');
+    const [event] = (await opened.dump()).events!.filter(({ name }) => name === 'AgentListed');
+    expect(JSON.parse(String(event!.data)).metadataUri).to.equal('https://a\0b.example');
+    await opened.close();
+  });
+
+  it('rejects: a value that no column holds fails the page by the name of its transaction', async () => {
+    const history = randomHistory(3, 40);
+    const at = history.findIndex(
+      ({ content }) => content.kind === 'events' && content.events[0]?.name === 'AgentListed',
+    );
+    const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
+    Object.assign(content.events[0]!.data, { price: 2n ** 64n - 1n });
+    const opened = await openOwn();
+    const failure = await applyPage(opened.db, history.slice(0, at + 1), 0n).catch((error: Error) => error.message);
+    expect(failure).to.include(`cannot apply transaction ${history[at]!.signature}`);
+    expect((await opened.dump()).events).to.deep.equal([]);
+    await opened.close();
+  });
+});
