@@ -61,9 +61,11 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   revocations: { wallet: 100_000n, total: 1_000_000n },
 };
 
-/** Starts the server on a free port. `settings` replaces parts of what it depends on. */
-export async function startWorld(settings: Partial<RelayDeps> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-api-'));
+/** Starts the server on a free port. `settings` replaces parts of what it depends on; the folder is removed at the end. */
+export async function startWorld(
+  settings: Partial<RelayDeps> = {},
+  folder = mkdtempSync(join(tmpdir(), 'relay-api-')),
+) {
   const index = openIndex(join(folder, 'index.db'));
   const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'), { synchronous: 'normal' });
   migrate(ledger.sqlite, MIGRATIONS.ledger);
