@@ -17,8 +17,6 @@ export interface Size {
   agents: number;
 }
 
-/** Half of all executions are this one's. */
-export const WALLET = addressOf('wallet', 0);
 const OTHER_WALLETS = 1_000;
 const SPAN_SECONDS = 60 * 86_400;
 const WORDS = 'csv sql contract law market chart tax audit image voice map route price risk news code test'.split(' ');
@@ -27,8 +25,21 @@ function hashOf(kind: string, number: number): Buffer {
   return createHash('sha256').update(`${kind} ${number}`).digest();
 }
 
-export function addressOf(kind: 'wallet' | 'listing' | 'creator' | 'record', number: number): string {
-  return bs58.encode(hashOf(kind, number));
+const addresses = new Map<string, string>();
+
+export function addressOf(kind: 'wallet' | 'listing' | 'creator', number: number): string {
+  const name = `${kind} ${number}`;
+  const address = addresses.get(name) ?? bs58.encode(hashOf(kind, number));
+  addresses.set(name, address);
+  return address;
+}
+
+/** Half of all executions are this one's. */
+export const WALLET = addressOf('wallet', 0);
+
+/** The execution_id of execution `number`. */
+export function idOf(number: number): string {
+  return formatUuid(hashOf('id', number).subarray(0, 16));
 }
 
 /** Inserts rows, so many to a transaction; columns are those of the first row. */
@@ -69,7 +80,7 @@ function executionOf(number: number, { executions, agents }: Size) {
   const listing = Math.floor((((number * 7_919) % 10_007) / 10_007) ** 3 * agents);
   const wallet = number % 2 === 0 ? 0 : 1 + (number % OTHER_WALLETS);
   return {
-    id: formatUuid(hashOf('id', number).subarray(0, 16)),
+    id: idOf(number),
     wallet: addressOf('wallet', wallet),
     listing: addressOf('listing', listing),
     // The newest are under way.
@@ -114,7 +125,7 @@ export async function fill(folder: string, size: Size): Promise<void> {
     const { id, wallet, listing, status, opened_at } = executionOf(number, size);
     return {
       execution_id: id,
-      record: addressOf('record', number),
+      record: `record ${number} of as many characters as one`,
       listing,
       caller: wallet,
       signing_key: '',
