@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { encodeMetadata } from '../app/sdk/wire/metadata.ts';
 import { EPOCH, metadataOf } from '../tests/harness/edge/rows.ts';
 import { addressOf, fill, type Size } from './lists/fill.ts';
+import { toTable } from './program/table.ts';
 import { type Percentiles, percentiles } from './relay/percentiles.ts';
 
 /** A question of the API; `number` makes each of a line another one. */
@@ -161,4 +162,31 @@ function time(agent: Agent, url: string, key: string, body?: Uint8Array): Promis
     asked.on('error', reject);
     asked.end(body);
   });
+}
+
+/** Per line: p50 / p99 of each size, the longest hold of the event loop, and computing time at the largest. */
+export function describeLists(all: ListFigures[]): string {
+  const round = (value: number) => Number(value.toFixed(2));
+  const largest = all.at(-1);
+  if (!largest) return '';
+  return toTable(
+    ['ms p50 / p99', ...all.map(({ executions }) => `${executions} executions`), 'held', 'CPU', 'goal p99'],
+    [
+      ...largest.lines.map(({ name, goal, held_ms, cpu_ms }, at) => [
+        name,
+        ...all.map(({ lines }) => `${round(lines[at]?.p50 ?? 0)} / ${round(lines[at]?.p99 ?? 0)}`),
+        round(held_ms),
+        round(cpu_ms),
+        goal,
+      ]),
+      [
+        'from the start to the first list',
+        ...all.map(({ start_ms }) => round(start_ms)),
+        round(largest.start_held_ms),
+        '',
+        5_000,
+      ],
+      ['memory, MB', ...all.map(({ rss_mb }) => round(rss_mb)), '', '', ''],
+    ],
+  );
 }

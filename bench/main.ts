@@ -3,10 +3,13 @@
  * opens it, as tables; and with --peers what others take for theirs.
  */
 import { execSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
 import { benchDashboard, type DashboardFigures, SCORE_GOAL, SCRIPT_GOAL_KB } from './dashboard.ts';
+import { drawLists } from './lists/plot.ts';
+import { benchLists, describeLists } from './lists.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
@@ -16,7 +19,10 @@ import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'dashboard'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'dashboard', 'lists'] as const;
+
+/** Executions in the tables; agents are a tenth. */
+const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 const spread = (value: Percentiles): string => `${round(value.p50)} / ${round(value.p99)}`;
@@ -26,10 +32,11 @@ interface Options {
   only?: (typeof PARTS)[number];
   peers?: true;
   slotMs: number;
+  plot?: string;
   json?: true;
 }
 
-async function bench({ quick = false, only, peers, slotMs, json }: Options): Promise<void> {
+async function bench({ quick = false, only, peers, slotMs, plot, json }: Options): Promise<void> {
   const report = (line: string) => console.error(line);
   const machine = {
     cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
@@ -56,8 +63,12 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
     : null;
   const neighbours = isWanted('neighbours') ? await benchNeighbours(report) : null;
   const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
+  // Filling a million takes minutes, so only who asks for it waits.
+  const lists =
+    only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
+  if (lists && plot !== undefined) writeFileSync(plot, drawLists(lists));
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours, dashboard }, null, 2));
+    console.log(JSON.stringify({ machine, program, own, relay, neighbours, dashboard, lists }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
@@ -66,6 +77,7 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
   if (relay) console.log(`${describeRelay(relay)}\n`);
   if (neighbours) console.log(`${describeNeighbours(neighbours)}\n`);
   if (dashboard) console.log(describeDashboard(dashboard));
+  if (lists) console.log(describeLists(lists));
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -172,7 +184,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave) or dashboard (bytes of the page, and Lighthouse)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave) dashboard (bytes of the page, and Lighthouse) or lists (of the API, up to a million executions; only if it is asked for)',
       ).choices(PARTS),
     )
     .option(
@@ -180,6 +192,7 @@ await runScript(
       'instead of all that, our calls beside x402 `exact`: speed, lamports, and who loses what when things fail',
     )
     .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 400)
+    .option('--plot <file>', 'where to draw the figures of lists by size, as SVG')
     .option('--json', 'the figures as one JSON object on stdout')
     .action(bench),
 );
