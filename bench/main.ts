@@ -3,12 +3,15 @@
  * opens it, as tables; and with --peers what others take for theirs.
  */
 import { execSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
 import { benchDashboard, type DashboardFigures, SCORE_GOAL, SCRIPT_GOAL_KB } from './dashboard.ts';
 import { benchHolds, type HoldFigure } from './holds.ts';
 import { benchIndex, describeIndex } from './indexing.ts';
+import { drawLists } from './lists/plot.ts';
+import { benchLists, describeLists } from './lists.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
@@ -18,10 +21,12 @@ import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists'] as const;
 
 /** Of any request of any stranger. */
 const HOLD_GOAL_MS = 20;
+/** Executions in the tables; agents are a tenth. */
+const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 const spread = (value: Percentiles): string => `${round(value.p50)} / ${round(value.p99)}`;
@@ -31,10 +36,11 @@ interface Options {
   only?: (typeof PARTS)[number];
   peers?: true;
   slotMs: number;
+  plot?: string;
   json?: true;
 }
 
-async function bench({ quick = false, only, peers, slotMs, json }: Options): Promise<void> {
+async function bench({ quick = false, only, peers, slotMs, plot, json }: Options): Promise<void> {
   const report = (line: string) => console.error(line);
   const machine = {
     cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
@@ -63,8 +69,12 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
   const holds = isWanted('holds') ? await benchHolds(quick ? 1 : 3, report) : null;
   const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
   const index = isWanted('index') ? await benchIndex(quick, report) : null;
+  // Filling a million takes minutes, so only who asks for it waits.
+  const lists =
+    only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
+  if (lists && plot !== undefined) writeFileSync(plot, drawLists(lists));
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index }, null, 2));
+    console.log(JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists }, null, 2));
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
@@ -75,6 +85,7 @@ async function bench({ quick = false, only, peers, slotMs, json }: Options): Pro
   if (holds) console.log(`${describeHolds(holds)}\n`);
   if (dashboard) console.log(describeDashboard(dashboard));
   if (index) console.log(`${describeIndex(index)}\n`);
+  if (lists) console.log(describeLists(lists));
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -189,7 +200,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests) or dashboard (bytes of the page, and Lighthouse)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history) or lists (of the API, up to a million executions; only if it is asked for)',
       ).choices(PARTS),
     )
     .option(
@@ -197,6 +208,7 @@ await runScript(
       'instead of all that, our calls beside x402 `exact`: speed, lamports, and who loses what when things fail',
     )
     .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 400)
+    .option('--plot <file>', 'where to draw the figures of lists by size, as SVG')
     .option('--json', 'the figures as one JSON object on stdout')
     .action(bench),
 );

@@ -136,31 +136,39 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
   }
 
   /** Of whole hours, from the first up to and without the second. */
-  async function countHours(first: bigint, end: bigint): Promise<HourCount[]> {
+  const inHours = (first: bigint, end: bigint) => sql`
+    FROM chain.caller_totals
+    WHERE caller = ${wallet} AND listing = ${agentId ?? ''} AND status IN (${sql.join(statuses)})
+      AND hour >= ${first} AND hour < ${end}`;
+
+  async function listHours(first: bigint, end: bigint): Promise<HourCount[]> {
     const { rows } = await sql<HourCount>`
-      SELECT hour, sum(executions) AS executions FROM chain.caller_totals
-      WHERE caller = ${wallet} AND listing = ${agentId ?? ''} AND status IN (${sql.join(statuses)})
-        AND hour >= ${first} AND hour < ${end}
-      GROUP BY hour`.execute(views);
+      SELECT hour, sum(executions) AS executions ${inHours(first, end)} GROUP BY hour`.execute(views);
     return rows;
   }
 
+  async function addHours(first: bigint, end: bigint): Promise<HourCount[]> {
+    const { rows } = await sql<{ total: bigint | null }>`
+      SELECT sum(executions) AS total ${inHours(first, end)}`.execute(views);
+    return [{ hour: first, executions: rows[0]?.total ?? 0n }];
+  }
+
   /** Of the hours that the span cuts, those executions that are in it; of the others, all. */
-  async function hours({ from, to }: Span): Promise<HourCount[]> {
+  async function cut({ from, to }: Span, whole: typeof listHours): Promise<HourCount[]> {
     if (statuses.length === 0 || from >= to) return [];
     const first = (from + HOUR - 1n) / HOUR;
     const end = to / HOUR;
     const edge = async (hour: bigint, span: Span) => ({ hour, executions: await countExactly(span) });
     if (first > end) return [await edge(end, { from, to })];
-    const counts = first < end ? await countHours(first, end) : [];
+    const counts = first < end ? await whole(first, end) : [];
     if (from < first * HOUR) counts.push(await edge(first - 1n, { from, to: first * HOUR }));
     if (end * HOUR < to) counts.push(await edge(end, { from: end * HOUR, to }));
     return counts;
   }
 
   return {
-    hours,
-    count: async (span) => (await hours(span)).reduce((sum, { executions }) => sum + executions, 0n),
+    hours: (span) => cut(span, listHours),
+    count: async (span) => (await cut(span, addHours)).reduce((sum, { executions }) => sum + executions, 0n),
     async top(span, limit) {
       if (statuses.length === 0) return [];
       const ranges = statuses.map(

@@ -61,9 +61,11 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   results: USUAL_RESULTS,
 };
 
-/** Starts the server on a free port. `settings` replaces parts of what it depends on. */
-export async function startWorld(settings: Partial<RelayDeps> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-api-'));
+/** Starts the server on a free port. `settings` replaces parts of what it depends on; the folder is removed at the end. */
+export async function startWorld(
+  settings: Partial<RelayDeps> = {},
+  folder = mkdtempSync(join(tmpdir(), 'relay-api-')),
+) {
   const tables = await openTables(folder);
   const { index, ledger, views } = tables;
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
