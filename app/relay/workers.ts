@@ -78,9 +78,9 @@ export function inThread<Input, Output>(
 }
 
 /** What the pool says of a full queue, and of a thread that has ended. */
-const GIVEN_UP = ['Task queue is at limit', 'Terminating worker thread'];
+const GIVEN_UP = /^(Task queue is at limit|Terminating worker thread|worker exited with code: \d+)$/;
 
 /** Whether the pool gave up, and not the function. */
 function isOurs({ name, code, message }: NodeJS.ErrnoException): boolean {
-  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.includes(message);
+  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.test(message);
 }
