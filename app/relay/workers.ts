@@ -12,7 +12,7 @@ type Purpose = 'requests' | 'answers';
 /** Inputs that wait. One of a request is 1 MiB at the most, one of an answer 5 MiB. */
 const MAX_WAITING: Record<Purpose, number> = { requests: 64, answers: 256 };
 /** Waiting and working together. The hardest work takes about half a second. */
-const PATIENCE_MS: Record<Purpose, number> = { requests: 10_000, answers: 60_000 };
+const PATIENCE_MS: Record<Purpose, number> = { requests: 30_000, answers: 60_000 };
 /** So that nothing that is read in a thread makes the whole relay run out of memory. */
 const MAX_HEAP_MB = 512;
 /** A thread that has nothing to do for so long ends, and gives its memory back. */
