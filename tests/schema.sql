@@ -368,19 +368,6 @@ CREATE INDEX executions_at_risk
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 
-CREATE TABLE results (
-  execution_id         TEXT PRIMARY KEY,
-  result               TEXT NOT NULL,
-  result_hash          TEXT NOT NULL,
-  signature            TEXT NOT NULL,
-  execution_signature  TEXT,
-  tokens_used          INTEGER,
-  steps                TEXT,
-  execution_time_ms    INTEGER NOT NULL,
-  token                TEXT NOT NULL,
-  verified_ms          INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE api_keys (
   key_hash      TEXT PRIMARY KEY,
   key_id        TEXT NOT NULL,
@@ -426,16 +413,6 @@ CREATE TABLE relays (
   owner           TEXT PRIMARY KEY,
   alive_until_ms  INTEGER NOT NULL
 ) STRICT;
-
-CREATE TABLE late_answers (
-  execution_id         TEXT PRIMARY KEY,
-  result               TEXT NOT NULL,
-  result_hash          TEXT NOT NULL,
-  signature            TEXT NOT NULL,
-  execution_signature  TEXT,
-  received_ms          INTEGER NOT NULL
-) STRICT;
-CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 CREATE TABLE probes (
   listing    TEXT PRIMARY KEY,
@@ -518,3 +495,31 @@ CREATE TABLE 'metadata_words_content'(id INTEGER PRIMARY KEY, c0, c1, c2, c3, c4
 CREATE TABLE 'metadata_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
 
 CREATE TABLE 'metadata_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE "results" (
+  execution_id         TEXT PRIMARY KEY,
+  result               BLOB,
+  -- Bytes of the result, wherever it is.
+  size                 INTEGER NOT NULL,
+  object_stored        INTEGER NOT NULL DEFAULT 0,
+  result_hash          TEXT NOT NULL,
+  signature            TEXT NOT NULL,
+  execution_signature  TEXT,
+  tokens_used          INTEGER,
+  steps                TEXT,
+  execution_time_ms    INTEGER NOT NULL,
+  token                TEXT NOT NULL,
+  verified_ms          INTEGER NOT NULL
+) STRICT;
+CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
+CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
+
+CREATE TABLE "late_answers" (
+  execution_id         TEXT PRIMARY KEY,
+  result               BLOB NOT NULL,
+  result_hash          TEXT NOT NULL,
+  signature            TEXT NOT NULL,
+  execution_signature  TEXT,
+  received_ms          INTEGER NOT NULL
+) STRICT;
+CREATE INDEX late_answers_by_age ON late_answers (received_ms);

@@ -12,7 +12,7 @@ type Purpose = 'requests' | 'answers';
 /** Inputs that wait. One of a request is 1 MiB at the most, one of an answer 5 MiB. */
 const MAX_WAITING: Record<Purpose, number> = { requests: 64, answers: 256 };
 /** Waiting and working together. The hardest work takes about half a second. */
-const PATIENCE_MS: Record<Purpose, number> = { requests: 10_000, answers: 60_000 };
+const PATIENCE_MS: Record<Purpose, number> = { requests: 30_000, answers: 60_000 };
 /** So that nothing that is read in a thread makes the whole relay run out of memory. */
 const MAX_HEAP_MB = 512;
 /** A thread that has nothing to do for so long ends, and gives its memory back. */
@@ -78,9 +78,9 @@ export function inThread<Input, Output>(
 }
 
 /** What the pool says of a full queue, and of a thread that has ended. */
-const GIVEN_UP = ['Task queue is at limit', 'Terminating worker thread'];
+const GIVEN_UP = /^(Task queue is at limit|Terminating worker thread|worker exited with code: \d+)$/;
 
 /** Whether the pool gave up, and not the function. */
 function isOurs({ name, code, message }: NodeJS.ErrnoException): boolean {
-  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.includes(message);
+  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.test(message);
 }

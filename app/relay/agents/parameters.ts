@@ -44,12 +44,13 @@ export function isSmallSchema(text: string): boolean {
 
 /** The check of one listing's parameters, which come as JSON. It rejects with ApiError 503 where it cannot be made now. */
 export function createParameterCheck(schema: Schema): (parameters: string) => Promise<ParameterFault[]> {
-  const text = JSON.stringify(schema);
-  const isSmall = isSmallSchema(text);
+  let text: string | undefined;
   let quick: ParameterCheck | undefined;
   return async (parameters) => {
-    if (!isSmall || parameters.length > SMALL_PARAMETERS) return checkInThread({ schema: text, parameters });
     // Lists read many schemas and execute few agents.
+    text ??= JSON.stringify(schema);
+    if (!isSmallSchema(text) || parameters.length > SMALL_PARAMETERS)
+      return checkInThread({ schema: text, parameters });
     quick ??= compile(schema, SMALL_WORK);
     try {
       return quick(JSON.parse(parameters));

@@ -183,7 +183,7 @@ export const ERRORS = {
   result_unavailable: {
     status: 410,
     details: Nothing,
-    meaning: 'The execution was completed and paid, and this service has lost its result.',
+    meaning: 'The execution was completed and paid, and this service keeps its result no longer, or has lost it.',
     remedy: 'The record on-chain shows the `result_hash`. A new call is a new execution with its own charge.',
   },
   payload_too_large: {

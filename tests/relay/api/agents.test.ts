@@ -260,6 +260,7 @@ describe('GET /v1/agents/{agent_id}', () => {
       timeout_seconds: 60,
       min_timeout_seconds: 1,
       successful_executions: 2,
+      max_result_bytes: 1_638_400,
       dispute_count: 2,
       on_chain_listing: `https://explorer.solana.com/address/${listing}${EXPLORER_QUERY}`,
       created_at: '2025-10-09T08:53:20.000Z',
@@ -274,7 +275,6 @@ describe('GET /v1/agents/{agent_id}', () => {
       success_rate: 0,
       avg_execution_time_ms: 0,
       dispute_count: 0,
-      max_result_bytes: 1_638_400,
     };
     expect(json).to.include(zeros);
   });

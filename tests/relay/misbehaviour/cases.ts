@@ -259,6 +259,12 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     ],
     'answers too much': [
       {
+        name: 'more than its price pays for',
+        behave: (b, _r, reply) => reply(good(b, 'x'.repeat(1_638_401))),
+        end: failed(/result has 1638401 bytes, more than the 1638400 that its price pays for/),
+        calls: 1,
+      },
+      {
         name: '6 MiB',
         behave: (b, _r, reply) => reply(good(b, 'x'.repeat(6 * MEBIBYTE))),
         end: failed(/larger than 5242880 bytes/),

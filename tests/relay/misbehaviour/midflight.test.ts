@@ -78,7 +78,9 @@ describe('creators: around the answer', function () {
   }
   function lateAnswers(): LateRow[] {
     const ledger = openDatabase(ledgerPath(market.dataDir), { readonly: true });
-    const rows = ledger.sqlite.prepare('SELECT execution_id, result, result_hash FROM late_answers').all();
+    const rows = ledger.sqlite
+      .prepare('SELECT execution_id, CAST(result AS TEXT) AS result, result_hash FROM late_answers')
+      .all();
     ledger.close();
     return rows as LateRow[];
   }

@@ -1,0 +1,245 @@
+/** Results after their executions: moved into a real S3 server, read from there, and dropped when they are old. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pino from 'pino';
+import S3rver from 's3rver';
+import { request } from 'undici';
+import { keepResults } from '../../../app/relay/execution/keeping.ts';
+import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
+import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
+import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
+
+const BUCKET = 'results-of-tests';
+const LARGE = `${'東\0"'.repeat(30_000)} end`;
+const DAY_MS = 86_400_000;
+const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
+const log = pino({ level: 'silent' });
+
+/** What stands between relay and storage, to be as bad as a test wants. */
+type Weather = 'fair' | 'down' | 'other bytes' | 'forbidden';
+
+describe('results', function () {
+  this.timeout(60_000);
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  let storage: S3rver;
+  let front: Server;
+  let folder: string;
+  let objects: ResultObjects;
+  let weather: Weather = 'fair';
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'objects-'));
+    storage = new S3rver({
+      port: 0,
+      address: '127.0.0.1',
+      silent: true,
+      directory: folder,
+      configureBuckets: [{ name: BUCKET, configs: [] }],
+    });
+    const { port } = (await storage.run()) as AddressInfo;
+    front = createServer(async (incoming, response) => {
+      if (weather === 'down') return void incoming.socket.destroy();
+      if (weather === 'forbidden') return void response.writeHead(403).end();
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const answer = await request(`http://127.0.0.1:${port}${incoming.url}`, {
+        method: incoming.method as 'GET',
+        headers: Object.fromEntries(
+          Object.entries(incoming.headers).filter(([name]) => !['connection', 'transfer-encoding'].includes(name)),
+        ) as Record<string, string>,
+        body: incoming.method === 'PUT' ? Buffer.concat(chunks) : null,
+      });
+      const bytes = Buffer.from(await answer.body.arrayBuffer());
+      if (weather === 'other bytes') bytes.fill('x');
+      response.writeHead(answer.statusCode).end(bytes);
+    });
+    front.listen(0, '127.0.0.1');
+    await once(front, 'listening');
+    objects = createResultObjects({
+      endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+      bucket: BUCKET,
+      region: 'us-east-1',
+      accessKeyId: 'S3RVER',
+      secretAccessKey: 'S3RVER',
+    });
+    world = await startWorld({ readText: createReadText(objects, log) });
+    key = await world.addKey({ expiresAt: 2 * EPOCH });
+    listing = await world.addListing();
+  });
+  beforeEach(() => {
+    weather = 'fair';
+    world.state.nowMs = EPOCH * 1_000;
+  });
+  after(async () => {
+    await world.stop();
+    front.closeAllConnections();
+    front.close();
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const keep = (storage: ResultObjects | null = objects) => {
+    const { ledger, views } = world.deps;
+    return keepResults({ ledger, views, objects: storage, settings: SETTINGS, now: () => world.state.nowMs, log });
+  };
+  async function settled(text: string, state: 'settled' | 'verified' = 'settled') {
+    const { wallet } = key;
+    const id = await world.addJournal({ wallet, listing, state, settled_at: BigInt(EPOCH + 2) });
+    const token = await world.addResult(id, text);
+    return { id, token, read: () => world.get(`/results/${id}/${token}`) };
+  }
+  const rowOf = (id: string) =>
+    world.ledger
+      .selectFrom('results')
+      .select(['result', 'object_stored', 'size', 'steps'])
+      .where('execution_id', '=', id)
+      .executeTakeFirstOrThrow();
+  const inLedger = (text: string) => ({
+    result: Buffer.from(text),
+    object_stored: 0n,
+    size: BigInt(Buffer.byteLength(text)),
+  });
+
+  it('are as large as their price pays for, and never larger than an answer', () => {
+    expect(maxResultBytes(10_000n, 65_536)).to.equal(65_536);
+    expect(maxResultBytes(250_000n, 65_536)).to.equal(1_638_400);
+    expect(maxResultBytes(2n ** 63n, 65_536)).to.equal(5 * 1024 * 1024);
+  });
+
+  it('of 64 KiB and more move into the storage, and are read from there byte for byte', async () => {
+    const large = await settled(LARGE);
+    const small = await settled('small');
+    const unsettled = await settled(LARGE, 'verified');
+    await keep();
+    expect(await rowOf(large.id)).to.include({
+      result: null,
+      object_stored: 1n,
+      size: BigInt(Buffer.byteLength(LARGE)),
+    });
+    expect(await rowOf(small.id)).to.deep.include(inLedger('small'));
+    expect(await rowOf(unsettled.id)).to.deep.include(inLedger(LARGE));
+    const { status, text } = await large.read();
+    expect([status, text === LARGE]).to.deep.equal([200, true]);
+    const record = await world.get(`/v1/executions/${large.id}`, key.apiKey);
+    expect(record.json.result === LARGE).to.equal(true);
+    expect(record.json.result_hash).to.equal(hashResult(LARGE));
+    expect(record.json.steps).to.deep.equal([{ step: 'read' }]);
+    await keep();
+    expect((await large.read()).status).to.equal(200);
+  });
+
+  for (const bad of ['down', 'other bytes', 'forbidden'] as const) {
+    it(`stay in the ledger while the storage is bad: ${bad}`, async () => {
+      const large = await settled(LARGE);
+      weather = bad;
+      expect(
+        await keep().then(
+          () => 'kept',
+          () => 'not kept',
+        ),
+      ).to.equal('not kept');
+      expect(await rowOf(large.id)).to.deep.include(inLedger(LARGE));
+      expect((await large.read()).status).to.equal(200);
+      weather = 'fair';
+      await keep();
+      expect(await rowOf(large.id)).to.include({ result: null, object_stored: 1n });
+    });
+  }
+
+  it('rejects: a reading of what is stored: 503 while the storage is unreachable, 410 where it has lost or changed it', async () => {
+    const large = await settled(LARGE);
+    await keep();
+    const outcomes: unknown[] = [];
+    for (const next of ['down', 'forbidden', 'other bytes', 'fair'] as const) {
+      weather = next;
+      const { status, json } = await large.read();
+      outcomes.push([status, json?.error.code ?? null]);
+    }
+    await objects.drop(large.id);
+    const lost = await large.read();
+    const record = await world.get(`/v1/executions/${large.id}`, key.apiKey);
+    expect(outcomes).to.deep.equal([
+      [503, 'service_unavailable'],
+      [503, 'service_unavailable'],
+      [410, 'result_unavailable'],
+      [200, null],
+    ]);
+    expect([lost.status, lost.json.error.code]).to.deep.equal([410, 'result_unavailable']);
+    expect(record.json).to.include({
+      status: 'completed',
+      result: null,
+      ipfs_url: null,
+      result_hash: hashResult(LARGE),
+    });
+  });
+
+  it('are dropped after 30 days, here and in the storage, and their hash stays', async () => {
+    const large = await settled(LARGE);
+    const small = await settled('to be forgotten');
+    await keep();
+    world.state.nowMs = EPOCH * 1_000 + 30 * DAY_MS;
+    await keep();
+    expect((await small.read()).status).to.equal(200);
+    world.state.nowMs += 1;
+    await keep();
+    for (const [{ id, read }, text] of [
+      [large, LARGE],
+      [small, 'to be forgotten'],
+    ] as const) {
+      expect(await rowOf(id)).to.include({
+        result: null,
+        object_stored: 0n,
+        steps: null,
+        size: BigInt(Buffer.byteLength(text)),
+      });
+      const { status, json } = await read();
+      expect([status, json.error.code]).to.deep.equal([410, 'result_unavailable']);
+      const record = await world.get(`/v1/executions/${id}`, key.apiKey);
+      expect(record.json).to.include({ status: 'completed', result: null, steps: null, result_hash: hashResult(text) });
+      const receipt = await world.get(`/v1/executions/${id}/receipt`, key.apiKey);
+      expect(receipt.status).to.equal(410);
+    }
+    expect(await objects.get({ execution_id: large.id, result_hash: hashResult(LARGE) })).to.equal(null);
+  });
+
+  it('of an execution whose end is not known, or which is disputed, are kept however old they are', async () => {
+    const unsettled = await settled('unsettled', 'verified');
+    const disputed = await settled('disputed');
+    const result_hash = createHash('sha256').update('disputed').digest('hex');
+    const record = { execution_id: disputed.id, caller: key.wallet, listing, result_hash };
+    await world.addRecord({ ...record, status: 'disputed' });
+    world.state.nowMs += 400 * DAY_MS;
+    await keep();
+    expect((await rowOf(unsettled.id)).result?.toString()).to.equal('unsettled');
+    expect((await disputed.read()).text).to.equal('disputed');
+    await world.index
+      .updateTable('executions')
+      .set({ status: 'dispute_upheld' })
+      .where('execution_id', '=', disputed.id)
+      .execute();
+    await keep();
+    expect((await disputed.read()).status).to.equal(410);
+  });
+
+  it('rejects: going on where stored results are old and the storage is configured no more', async () => {
+    const large = await settled(LARGE);
+    await keep();
+    world.state.nowMs += 31 * DAY_MS;
+    const problem = await keep(null).then(
+      () => null,
+      (error: Error) => error.message,
+    );
+    expect(problem).to.match(/S3_ENDPOINT is not set/);
+    expect(await rowOf(large.id)).to.include({ object_stored: 1n });
+    await keep();
+  });
+});

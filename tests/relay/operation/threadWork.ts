@@ -1,0 +1,24 @@
+/** What threads.test.ts has done in threads. */
+
+export function double(value: number): number {
+  return 2 * value;
+}
+
+export function fail(): never {
+  throw new RangeError('a fault of ours');
+}
+
+export function die(): never {
+  process.exit(1);
+}
+
+export function devour(): number {
+  const eaten: number[][] = [];
+  for (;;) eaten.push(Array.from({ length: 1_000_000 }, (_, index) => index + eaten.length));
+}
+
+export function busy(ms: number): number {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+  return ms;
+}

@@ -1,0 +1,45 @@
+/** Work on strangers' bytes in threads: none of it ends the relay or holds it up, and what cannot be done is said. */
+import { expect } from 'chai';
+import { ApiError } from '../../../app/relay/errors.ts';
+import { inThread } from '../../../app/relay/workers.ts';
+import * as work from './threadWork.ts';
+
+const MODULE = new URL('./threadWork.ts', import.meta.url).href;
+
+describe('work in threads', function () {
+  this.timeout(120_000);
+  const double = inThread('requests', MODULE, work.double);
+  const outcome = (running: Promise<unknown>) =>
+    running.then(
+      () => 'done',
+      (error) => (error instanceof ApiError ? error.code : `${error.name}: ${error.message}`),
+    );
+
+  it('is done, and its faults are told as such', async () => {
+    expect(await double(21)).to.equal(42);
+    expect(await outcome(inThread('requests', MODULE, work.fail)(undefined))).to.equal('RangeError: a fault of ours');
+  });
+
+  it('rejects: work whose thread dies, with 503 for a request, and goes on with another thread', async () => {
+    expect(await outcome(inThread('requests', MODULE, work.die)(undefined))).to.equal('service_unavailable');
+    expect(await double(2)).to.equal(4);
+    expect(await outcome(inThread('requests', MODULE, work.devour)(undefined))).to.equal('service_unavailable');
+    expect(await double(3)).to.equal(6);
+  });
+
+  it('rejects: an answer whose thread dies, with what says nothing of the answer', async () => {
+    expect(await outcome(inThread('answers', MODULE, work.die)(undefined))).to.match(/^Error: /);
+    expect(await inThread('answers', MODULE, work.double)(4)).to.equal(8);
+  });
+
+  it('rejects: what takes too long, and everything while too much waits; answers are read all the same', async () => {
+    const busy = inThread('requests', MODULE, work.busy);
+    const stuck = outcome(busy(3_600_000));
+    const crowd = Array.from({ length: 80 }, () => outcome(busy(1)));
+    expect(await inThread('answers', MODULE, work.double)(5)).to.equal(10);
+    const outcomes = await Promise.all(crowd);
+    expect(outcomes.filter((one) => one === 'service_unavailable')).to.have.length.of.at.least(15);
+    expect(await stuck).to.equal('service_unavailable');
+    expect(await double(6)).to.equal(12);
+  });
+});
