@@ -132,7 +132,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     findKey: createKeyReader(files.views.sqlite),
     keyUse,
     genesisHash: marketplace.genesis,
-    sessions: createSessions({ genesisHash: marketplace.genesis, now: () => Date.now() }),
+    sessions: createSessions({ ledger: files.ledger.db, genesisHash: marketplace.genesis, now: () => Date.now() }),
     accounts,
     engine: gate.guard(engine),
     gate,

@@ -101,7 +101,7 @@ export async function startWorld(settings: Partial<RelayDeps> = {}) {
     findKey: createKeyReader(views.sqlite),
     keyUse,
     genesisHash: GENESIS,
-    sessions: createSessions({ genesisHash: GENESIS, now: () => state.nowMs }),
+    sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();
