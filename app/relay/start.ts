@@ -40,6 +40,7 @@ import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
+import { createLeadership } from './ledger/leadership.ts';
 import { createLeases } from './ledger/leases.ts';
 import type { LedgerDatabase, LedgerTables } from './ledger/tables.ts';
 import { createGate, type Gate } from './operation/gate.ts';
@@ -113,7 +114,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     observe,
   };
   const { gate, creators, agentHealth } = parts;
-  const { engine, leases, place, commits, endStanding } = assembleEngine(options, parts);
+  const { engine, leases, leadership, place, commits, endStanding } = assembleEngine(options, parts);
   const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
   const keyUse = createKeyUse(files.ledger.db, log);
@@ -167,7 +168,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   await engine.adoptOrphans();
   gate.set('ledger_unreconciled', false);
   const ends = [
-    startRecovery(engine, log),
+    startRecovery(engine, leadership, log),
     startProber(deps, agentHealth, config.degraded.probeSeconds),
     endStanding,
     runway.end,
@@ -186,6 +187,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await within(engine.stop(), restMs);
     await within(answered(), restMs);
     server.closeAllConnections();
+    await leadership.leave();
     await endLease();
     chain.close();
     await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
@@ -294,7 +296,8 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     observe: parts.observe,
   });
   const place = createSweepPlace(ledger.sqlite, owner);
-  return { engine, leases, place, commits: groupCommit.commits, endStanding: standing.end };
+  const leadership = createLeadership(ledger.db, owner);
+  return { engine, leases, leadership, place, commits: groupCommit.commits, endStanding: standing.end };
 }
 
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {

@@ -1,0 +1,30 @@
+/** The few things that the two databases say differently. */
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+
+/** Which of the two this is of. */
+// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+export const isPostgres = (db: Kysely<any>): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
+
+/** Reads that are all of one moment, so that a page and its total agree; in SQLite every transaction is so. */
+export function readTogether<Tables, Answer>(
+  views: Kysely<Tables>,
+  read: (moment: Kysely<Tables>) => Promise<Answer>,
+): Promise<Answer> {
+  const transaction = views.transaction();
+  return (isPostgres(views) ? transaction.setIsolationLevel('repeatable read') : transaction).execute(read);
+}
+
+/** `(…)` after IN or NOT IN: any number of texts as one value, so that the statement is the same for every number. */
+// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<string> {
+  return isPostgres(db)
+    ? sql<string>`(SELECT unnest(CAST(${texts} AS text[])))`
+    : sql<string>`(SELECT value FROM json_each(${JSON.stringify(texts)}))`;
+}
+
+/** Bytes where no column says that they are some: PostgreSQL takes what it does not know for text. */
+// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+export function bytesOf(db: Kysely<any>, bytes: Uint8Array): RawBuilder<Buffer> {
+  const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return isPostgres(db) ? sql<Buffer>`CAST(${value} AS bytea)` : sql<Buffer>`${value}`;
+}
