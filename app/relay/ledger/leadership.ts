@@ -1,6 +1,6 @@
 /**
- * What one relay does for all on this ledger: whoever asks first does it, for as long as it asks again in time. By the
- * clock of the database, which all of them share.
+ * What one relay does for all on this ledger: whoever asks first does it, for as long as it lives and asks again in time.
+ * By the clock of the database, which all of them share.
  */
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from '../../database/portable.ts';
@@ -28,6 +28,7 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
         VALUES (${name}, ${owner}, ${now} + ${sql.raw(String(TERM_MS))})
         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
         WHERE leaderships.owner = excluded.owner OR leaderships.until_ms <= ${now}
+          OR NOT EXISTS (SELECT 1 FROM relays WHERE relays.owner = leaderships.owner)
         RETURNING owner`.execute(db);
       return rows.length === 1;
     },

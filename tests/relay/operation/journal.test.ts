@@ -263,7 +263,12 @@ describe('the journal', () => {
     expect((await mine.unfinished(1_000, 500)).length + (await others.unfinished(1_000, 500)).length).to.equal(30);
   });
 
-  it('what only one relay does is done by one, until it leaves or its time is over', async () => {
+  it('what only one relay does is done by one, until it leaves, dies or its time is over', async () => {
+    const live = (...owners: string[]) => {
+      ledger.sqlite.exec('DELETE FROM relays');
+      for (const owner of owners) ledger.sqlite.prepare('INSERT INTO relays VALUES (?, 1)').run(owner);
+    };
+    live('mine', 'others');
     const [one, other] = [createLeadership(ledger.db, 'mine'), createLeadership(elsewhere.db, 'others')];
     expect([await one.leads('proving'), await other.leads('proving'), await one.leads('proving')]).to.deep.equal([
       true,
@@ -273,9 +278,13 @@ describe('the journal', () => {
     expect(await other.leads('rents')).to.equal(true);
     await one.leave();
     expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
-    // It was killed, and its time is over.
+    // It lives, and has not asked in time.
     ledger.sqlite.exec('UPDATE leaderships SET until_ms = 1');
     expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
+    // It was killed.
+    live('others');
+    expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
+    live();
   });
 
   it('rent that is out is what the rows add up to, whatever has become of them', async () => {
