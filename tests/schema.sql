@@ -339,8 +339,42 @@ CREATE TABLE executions (
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
   open_fee INTEGER NOT NULL DEFAULT 0,
-  may_burn_lamports INTEGER NOT NULL DEFAULT 0
+  may_burn_lamports INTEGER NOT NULL DEFAULT 0,
+  tank_lamports INTEGER NOT NULL DEFAULT 0,
+  opened_slot INTEGER
 ) STRICT;
+
+CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
+WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
+  INSERT INTO lent_sums (scope, name, lamports)
+  SELECT scope, name, new.record_lent + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END
+  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
+  WHERE true
+  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+END;
+
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
+WHEN (old.record_lent > 0 OR new.record_lent > 0)
+  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent
+    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void'))
+BEGIN
+  INSERT INTO lent_sums (scope, name, lamports)
+  SELECT scope, name,
+    CASE WHEN new.record_lent = 0 OR new.state = 'void' THEN 0 WHEN new.state IN ('settled', 'refunded')
+      THEN new.record_lent ELSE new.record_lent + new.escrow_lent END
+    - CASE WHEN old.record_lent = 0 OR old.state = 'void' THEN 0 WHEN old.state IN ('settled', 'refunded')
+      THEN old.record_lent ELSE old.record_lent + old.escrow_lent END
+  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
+  WHERE true
+  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+END;
+
+CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
+WHEN old.record_lent > 0 AND old.state <> 'void' BEGIN
+  UPDATE lent_sums SET lamports = lamports
+    - old.record_lent - CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END
+  WHERE (scope, name) IN (VALUES ('wallet', old.wallet), ('listing', old.listing), ('total', ''));
+END;
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
 CREATE INDEX executions_by_wallet ON executions (wallet, opened_at, execution_id);
@@ -354,8 +388,6 @@ CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
   WHERE state IN ('settled', 'refunding', 'refunded');
-CREATE INDEX executions_lent_by_wallet ON executions (wallet, state, record_lent, escrow_lent) WHERE record_lent > 0;
-CREATE INDEX executions_lent_by_listing ON executions (listing, state, record_lent, escrow_lent) WHERE record_lent > 0;
 CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
@@ -367,6 +399,12 @@ CREATE INDEX executions_at_risk
     AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
+CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
+  WHERE state IN ('accepted', 'open_signed');
+CREATE INDEX executions_landed ON executions (wallet, opened_slot)
+  WHERE is_final = 0 AND opened_slot IS NOT NULL;
+CREATE INDEX executions_lent ON executions (execution_id)
+  WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 
 CREATE TABLE api_keys (
   key_hash      TEXT PRIMARY KEY,
@@ -523,3 +561,37 @@ CREATE TABLE "late_answers" (
   received_ms          INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+CREATE TABLE lent_sums (
+  scope     TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  name      TEXT NOT NULL,
+  lamports  INTEGER NOT NULL,
+  PRIMARY KEY (scope, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
+  digest      TEXT PRIMARY KEY,
+  kind        TEXT NOT NULL CHECK (kind IN ('token', 'cookie')),
+  wallet      TEXT NOT NULL,
+  expires_ms  INTEGER NOT NULL,
+  -- The longest that it can be prolonged to.
+  ends_ms     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_wallet ON sessions (wallet, expires_ms);
+CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
+
+CREATE TABLE used_challenges (
+  digest      TEXT PRIMARY KEY,
+  expires_ms  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
+
+CREATE TABLE secrets (
+  name   TEXT PRIMARY KEY,
+  bytes  BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE leaderships (
+  name      TEXT PRIMARY KEY,
+  owner     TEXT NOT NULL,
+  until_ms  INTEGER NOT NULL
+) STRICT;

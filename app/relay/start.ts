@@ -38,6 +38,7 @@ import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
+import { createLeadership } from './ledger/leadership.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -115,7 +116,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     observe,
   };
   const { gate, creators, agentHealth } = parts;
-  const { engine, leases, place, commits, endStanding } = assembleEngine(options, parts);
+  const { engine, leases, leadership, place, commits, endStanding } = assembleEngine(options, parts);
   const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
   const keyUse = createKeyUse(files.ledger.db, log);
@@ -136,7 +137,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
     keyUse,
     genesisHash: marketplace.genesis,
-    sessions: createSessions({ genesisHash: marketplace.genesis, now: () => Date.now() }),
+    sessions: createSessions({ ledger: files.ledger.db, genesisHash: marketplace.genesis, now: () => Date.now() }),
     accounts,
     engine: gate.guard(engine),
     gate,
@@ -180,7 +181,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     log,
   });
   const ends = [
-    startRecovery(engine, log),
+    startRecovery(engine, leadership, log),
     startProber(deps, agentHealth, config.degraded.probeSeconds),
     endStanding,
     runway.end,
@@ -199,6 +200,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await within(Promise.all([engine.stop(), endKeeping()]), restMs);
     await within(answered(), restMs);
     server.closeAllConnections();
+    await leadership.leave();
     await endLease();
     chain.close();
     await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
@@ -306,7 +308,8 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     observe: parts.observe,
   });
   const place = createSweepPlace(writes, ledger.db, owner);
-  return { engine, leases, place, commits: writes.commits, endStanding: standing.end };
+  const leadership = createLeadership(ledger.db, owner);
+  return { engine, leases, leadership, place, commits: writes.commits, endStanding: standing.end };
 }
 
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {

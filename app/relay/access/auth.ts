@@ -100,7 +100,7 @@ function isGrantLiveByIndex(deps: KeyLookup, row: KeyRow): boolean | null {
  * `authenticate` does.
  */
 export async function authenticateReader(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
-  const session = useSession(deps, request);
+  const session = await useSession(deps, request);
   return session ? { wallet: session.wallet } : authenticate(deps, request, 'read');
 }
 

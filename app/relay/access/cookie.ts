@@ -16,16 +16,16 @@ export interface CookieDeps {
 }
 
 /** The session that a request carries, without using it; null where none that is good. */
-export function peekSession(deps: CookieDeps, request: IncomingMessage): Session | null {
-  return byBearer(deps, request) ?? deps.sessions.peek(cookieOf(deps, request));
+export async function peekSession(deps: CookieDeps, request: IncomingMessage): Promise<Session | null> {
+  return (await byBearer(deps, request)) ?? deps.sessions.peek(cookieOf(deps, request));
 }
 
 /** The same, and a cookie's session is prolonged by it. */
-export function useSession(deps: CookieDeps, request: IncomingMessage): Session | null {
-  return byBearer(deps, request) ?? deps.sessions.use(cookieOf(deps, request));
+export async function useSession(deps: CookieDeps, request: IncomingMessage): Promise<Session | null> {
+  return (await byBearer(deps, request)) ?? deps.sessions.use(cookieOf(deps, request));
 }
 
-function byBearer({ sessions }: CookieDeps, { headers }: IncomingMessage): Session | null {
+function byBearer({ sessions }: CookieDeps, { headers }: IncomingMessage): Promise<Session | null> {
   return sessions.ofToken(readBearer(headers.authorization));
 }
 

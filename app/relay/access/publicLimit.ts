@@ -56,11 +56,12 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   return {
     async admit(request) {
       const token = readBearer(request.headers.authorization);
-      const isKnown = peekSession(deps, request) !== null || (token !== null && (await isRegistered(deps, token)));
+      const isKnown =
+        (await peekSession(deps, request)) !== null || (token !== null && (await isRegistered(deps, token)));
       if (!isKnown) await take(request);
     },
     async admitBare(request) {
-      if (request.headers.authorization === undefined && !peekSession(deps, request)) await take(request);
+      if (request.headers.authorization === undefined && !(await peekSession(deps, request))) await take(request);
     },
     async admitRefused(request, error) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);

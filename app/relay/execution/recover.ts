@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
+import type { Leadership } from '../ledger/leadership.ts';
 import type { Beginning } from './begin.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import type { Work } from './work.ts';
@@ -37,19 +38,23 @@ export async function recover(
   }
 }
 
-/** Both now and regularly from then on; the returned function ends it. */
+/** All of it now and regularly from then on; the returned function ends it. What one relay does for all, `leads` decides. */
 export function startRecovery(
   engine: { recover(): Promise<void>; proveEnds(): Promise<void>; countRents(): Promise<void> },
+  { leads }: Pick<Leadership, 'leads'>,
   log: Logger,
 ): () => void {
+  const asLeader = (name: string, run: () => Promise<void>) => async () => {
+    if (await leads(name)) await run();
+  };
   const ends = [
     repeat(RECOVERY_INTERVAL_MS, engine.recover, (error) =>
       log.error({ error }, 'recovery failed; it will be tried again'),
     ),
-    repeat(PROVING_INTERVAL_MS, engine.proveEnds, (error) =>
+    repeat(PROVING_INTERVAL_MS, asLeader('proving', engine.proveEnds), (error) =>
       log.warn({ error }, 'ended executions could not be proven'),
     ),
-    repeat(RENTS_INTERVAL_MS, engine.countRents, (error) =>
+    repeat(RENTS_INTERVAL_MS, asLeader('rents', engine.countRents), (error) =>
       log.warn({ error }, 'rents that are lent could not be read'),
     ),
   ];

@@ -90,7 +90,7 @@ async function requireSession(
 ): Promise<Session | null> {
   // To be asked who one is keeps no session alive.
   if (access === 'public') return peekSession(deps, request);
-  const session = useSession(deps, request);
+  const session = await useSession(deps, request);
   if (!session) {
     throw new ApiError('unauthorized', 'Sign in, or send the token of auth.verify as Authorization: Bearer <token>');
   }

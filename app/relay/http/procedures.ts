@@ -52,19 +52,19 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'auth.challenge': async ({ request }, { wallet }) => sessions.challenge(wallet, ownOrigin(deps, request)),
     'auth.verify': async (_call, answer) => sessions.verify(answer),
     async 'auth.signIn'({ response }, answer) {
-      const { cookie, expires_at } = sessions.signIn(answer);
+      const { cookie, expires_at } = await sessions.signIn(answer);
       response.setHeader('Set-Cookie', setCookie(deps, cookie));
       return { wallet: answer.wallet, is_admin: await isAdmin(answer.wallet), expires_at };
     },
     async 'auth.session'({ request }) {
-      const session = peekSession(deps, request);
+      const session = await peekSession(deps, request);
       if (!session) return { wallet: null, is_admin: false, expires_at: null };
       const { wallet, expiresMs } = session;
       return { wallet, is_admin: await isAdmin(wallet), expires_at: new Date(expiresMs).toISOString() };
     },
     async 'auth.signOut'({ request, response }) {
       response.setHeader('Set-Cookie', setCookie(deps, null));
-      return { signed_out: sessions.end(cookieOf(deps, request)) };
+      return { signed_out: await sessions.end(cookieOf(deps, request)) };
     },
 
     'keys.register': ({ session }, input) => registerKey(deps, session?.wallet ?? null, input),

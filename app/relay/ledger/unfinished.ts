@@ -1,8 +1,11 @@
 /** Rows that have not ended: whose they are, and when somebody should look at them again. */
 import { sql } from 'kysely';
-import { textsOf } from '../../database/portable.ts';
+import { isPostgres, textsOf } from '../../database/portable.ts';
 import { IS_UNFINISHED, type JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
+
+/** Rows of one taking; the next follows half a second later. */
+const TAKEN_AT_ONCE = 500;
 
 /** The unfinished rows of one journal. */
 export function createUnfinished({ db, owner }: Writing) {
@@ -25,14 +28,22 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('lease_owner', '=', owner)
         .execute();
     },
-    /** Take every unfinished row whose owner is none of these. */
-    async takeRowsOfOthersThan(alive: string[]): Promise<void> {
-      const owners = textsOf(db, [owner, ...alive]);
+    /**
+     * Take unfinished rows whose owner is none of these, the oldest first and so many at most, so that several who take
+     * share them. What another is taking at this moment is left to it.
+     */
+    async takeRowsOfOthersThan(alive: string[], limit = TAKEN_AT_ONCE): Promise<void> {
+      const rows = db
+        .selectFrom('executions')
+        .select('execution_id')
+        .where(IS_UNFINISHED)
+        .where(sql<boolean>`(lease_owner IS NULL OR lease_owner NOT IN ${textsOf(db, [owner, ...alive])})`)
+        .orderBy('created_ms')
+        .limit(limit);
       await db
         .updateTable('executions')
         .set({ lease_owner: owner, rest_until_ms: 0n })
-        .where(IS_UNFINISHED)
-        .where(sql<boolean>`(lease_owner IS NULL OR lease_owner NOT IN ${owners})`)
+        .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
     /**

@@ -102,7 +102,7 @@ export async function startWorld(
     findKey: createKeyReader(views),
     keyUse,
     genesisHash: GENESIS,
-    sessions: createSessions({ genesisHash: GENESIS, now: () => state.nowMs }),
+    sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();

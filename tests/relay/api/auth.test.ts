@@ -218,9 +218,9 @@ describe('routes that need a key', () => {
     async function signIn(): Promise<{ wallet: string; token: string }> {
       const keypair = Keypair.generate();
       const wallet = keypair.publicKey.toBase58();
-      const { message } = world.deps.sessions.challenge(wallet, world.url);
+      const { message } = await world.deps.sessions.challenge(wallet, world.url);
       const signature = signMessage(keypair.secretKey, message).slice('ed25519:'.length);
-      return { wallet, token: world.deps.sessions.verify({ wallet, message, signature }).token };
+      return { wallet, token: (await world.deps.sessions.verify({ wallet, message, signature })).token };
     }
 
     it("reads the wallet's own executions, one and all, and no other's", async () => {

@@ -28,9 +28,9 @@ describe('POST /v1/metadata', () => {
   async function signIn(): Promise<string> {
     const wallet = Keypair.generate();
     const address = wallet.publicKey.toBase58();
-    const { message } = world.deps.sessions.challenge(address, world.url);
+    const { message } = await world.deps.sessions.challenge(address, world.url);
     const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
-    return world.deps.sessions.verify({ wallet: address, message, signature }).token;
+    return (await world.deps.sessions.verify({ wallet: address, message, signature })).token;
   }
 
   it('stores the bytes and answers their SHA-256, as often as they come', async () => {

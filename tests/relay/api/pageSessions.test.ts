@@ -1,7 +1,10 @@
 /** Sessions of pages: what a wallet signs, the cookie that it gets for it, how long that lasts, and whose pages may use it. */
 import { parseSignInMessageText } from '@solana/wallet-standard-util';
 import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { expect } from 'chai';
+import nacl from 'tweetnacl';
+import { createSessions, type Sessions } from '../../../app/relay/access/sessions.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
@@ -221,5 +224,84 @@ describe("a page's session", () => {
       expect(await statuses('session=x')).to.include(429);
       await limited.stop();
     });
+  });
+});
+
+describe('sessions of two relays on one ledger', () => {
+  let world: World;
+  const wallet = Keypair.generate();
+  const address = wallet.publicKey.toBase58();
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+  beforeEach(() => void world.ledgerDatabase.exec('DELETE FROM sessions; DELETE FROM used_challenges'));
+
+  /** A relay beside the world's, as after a restart too: it remembers nothing. */
+  const neighbour = () =>
+    createSessions({ ledger: world.ledger, genesisHash: world.deps.genesisHash, now: world.deps.now });
+  async function answerTo(sessions: Sessions) {
+    const { message } = await sessions.challenge(address, world.url);
+    const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
+    return { wallet: address, message, signature };
+  }
+  const refused = (promise: Promise<unknown>) =>
+    promise.then(
+      () => expect.fail('it was taken'),
+      (error) => expect(error).to.include({ code: 'unauthorized' }),
+    );
+
+  it('a challenge of one is answered at the other, once', async () => {
+    const answer = await answerTo(world.deps.sessions as Sessions);
+    const { token } = await neighbour().verify(answer);
+    expect(await world.deps.sessions.ofToken(token)).to.include({ wallet: address });
+    await refused((world.deps.sessions as Sessions).verify(answer));
+    await refused(neighbour().signIn(answer));
+  });
+
+  it('one that is ended at one is ended at the other at once', async () => {
+    const { cookie } = await neighbour().signIn(await answerTo(neighbour()));
+    expect(await world.deps.sessions.use(cookie)).to.include({ wallet: address });
+    expect(await neighbour().end(cookie)).to.equal(true);
+    expect(await world.deps.sessions.use(cookie)).to.equal(null);
+    expect(await neighbour().end(cookie)).to.equal(false);
+  });
+
+  it('neither token nor cookie is in the ledger, and neither is taken for the other', async () => {
+    const sessions = neighbour();
+    const { token } = await sessions.verify(await answerTo(sessions));
+    const { cookie } = await sessions.signIn(await answerTo(sessions));
+    expect([await sessions.peek(token), await sessions.ofToken(cookie)]).to.deep.equal([null, null]);
+    const stored = JSON.stringify(world.ledgerDatabase.prepare('SELECT digest, wallet FROM sessions').all());
+    expect(stored).not.to.include(token).and.not.to.include(cookie);
+  });
+
+  it('use is written down once a minute at most', async () => {
+    const sessions = neighbour();
+    const { cookie } = await sessions.signIn(await answerTo(sessions));
+    const expires = () => world.ledgerDatabase.prepare('SELECT expires_ms FROM sessions').pluck().get() as bigint;
+    const before = expires();
+    world.state.nowMs += 59_000;
+    await sessions.use(cookie);
+    expect(expires()).to.equal(before);
+    world.state.nowMs += 1_000;
+    await sessions.use(cookie);
+    expect(expires()).to.equal(before + 60_000n);
+  });
+
+  it('a wallet has twenty at most, those that end first make room; what has expired is swept', async () => {
+    const sessions = neighbour();
+    const count = () => Number(world.ledgerDatabase.prepare('SELECT count(*) FROM sessions').pluck().get());
+    const { cookie: first } = await sessions.signIn(await answerTo(sessions));
+    for (let n = 0; n < 20; n += 1) {
+      world.state.nowMs += 1;
+      await sessions.signIn(await answerTo(sessions));
+    }
+    expect(count()).to.equal(20);
+    expect(await sessions.peek(first)).to.equal(null);
+    world.state.nowMs += 16 * 60_000;
+    await sessions.signIn(await answerTo(sessions));
+    expect(count()).to.equal(1);
+    expect(world.ledgerDatabase.prepare('SELECT count(*) FROM used_challenges').pluck().get()).to.equal(1n);
   });
 });

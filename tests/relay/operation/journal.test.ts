@@ -10,10 +10,11 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
+import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import type { LedgerTables, ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import { free } from '../../harness/edge/funding.ts';
+import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
 
 const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
 const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
@@ -252,6 +253,68 @@ describe('the journal', () => {
       .get();
     expect(used).to.deep.equal([500n, 1n, 500n]);
     await use.close();
+  });
+
+  it('of the rows that a dead relay has left, two that take them at once get each one once, the oldest first', async () => {
+    for (let n = 0; n < 30; n += 1) await mine.claim(execution(`left ${n}`), n, free());
+    await mine.handOver();
+    await others.takeRowsOfOthersThan([], 10);
+    const taken = (await others.unfinished(1_000, 500)).map((row) => Number(row.created_ms));
+    expect(taken).to.deep.equal(Array.from({ length: 10 }, (_, n) => n));
+    await Promise.all([mine.takeRowsOfOthersThan(['others']), others.takeRowsOfOthersThan(['mine'])]);
+    expect((await mine.unfinished(1_000, 500)).length + (await others.unfinished(1_000, 500)).length).to.equal(30);
+  });
+
+  it('what only one relay does is done by one, until it leaves, dies or its time is over', async () => {
+    const live = (...owners: string[]) => {
+      ledger.sqlite.exec('DELETE FROM relays');
+      for (const owner of owners) ledger.sqlite.prepare('INSERT INTO relays VALUES (?, 1)').run(owner);
+    };
+    live('mine', 'others');
+    const [one, other] = [createLeadership(ledger.db, 'mine'), createLeadership(elsewhere.db, 'others')];
+    expect([await one.leads('proving'), await other.leads('proving'), await one.leads('proving')]).to.deep.equal([
+      true,
+      false,
+      true,
+    ]);
+    expect(await other.leads('rents')).to.equal(true);
+    await one.leave();
+    expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
+    // It lives, and has not asked in time.
+    ledger.sqlite.exec('UPDATE leaderships SET until_ms = 1');
+    expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
+    // It was killed.
+    live('others');
+    expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
+    live();
+  });
+
+  it('rent that is out is what the rows add up to, whatever has become of them', async () => {
+    const lent = { ...ON_HOUSE, recordRent: 100n, escrowRent: 7n };
+    const lending = (id: string, listing = 'listing') =>
+      mine.claim(execution(id, { listing }), 1, { ...free(), ways: [lent] });
+    const sums = async (listing = 'listing') => {
+      const { lent_wallet, lent_listing, lent_total } = await mine.sumsOf('wallet', listing, 1);
+      return [lent_wallet, lent_listing, lent_total];
+    };
+    const before = (await sums())[2]!;
+    expect(before).to.equal(0n);
+    const rows = [await lending('one'), await lending('two'), await lending('three', 'another')];
+    expect(await sums()).to.deep.equal([321n, 214n, 321n]);
+    for (const row of rows) await mine.openSigned(row, SIGNED, 60n);
+    await mine.void(rows[1]!, 'insufficient_balance', 'refused');
+    expect(await sums()).to.deep.equal([214n, 107n, 214n]);
+    // What takes the place of one that never paid may be of another listing.
+    await lending('two', 'another');
+    expect(await sums('another')).to.deep.equal([321n, 214n, 321n]);
+    await mine.openConfirmed(rows[0]!, TIMES, 1);
+    await mine.refunding(rows[0]!, SIGNED, { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n });
+    await mine.refunded(rows[0]!, 2n);
+    expect(await sums()).to.deep.equal([314n, 100n, 314n]);
+    await mine.rentReturned(['one']);
+    expect(await sums()).to.deep.equal([214n, 0n, 214n]);
+    ledger.sqlite.exec('DELETE FROM executions');
+    expect(await sums('another')).to.deep.equal([0n, 0n, 0n]);
   });
 
   it('recovery reads page by page, and not what rests', async () => {

@@ -43,7 +43,7 @@ export const creatorRoutes = {
     errors: ['unauthorized', 'foreign_origin'],
     cache: CACHING.never,
     async handle({ deps }, { request, bytes }) {
-      return { status: 200, value: await acceptMetadata(deps, bytes, readSession(deps, request)) };
+      return { status: 200, value: await acceptMetadata(deps, bytes, await readSession(deps, request)) };
     },
   }),
 
@@ -87,13 +87,13 @@ export const creatorRoutes = {
  * The wallet of the session whose token or cookie came; null without one. An API key is none, since clients send it everywhere; an
  * ended session is told rather than taken for none.
  */
-function readSession(deps: CookieDeps, request: IncomingMessage): string | null {
+async function readSession(deps: CookieDeps, request: IncomingMessage): Promise<string | null> {
   const { authorization } = request.headers;
   const cookie = cookieOf(deps, request);
   if (cookie !== null) requireOwnOrigin(deps, request);
   if (authorization === undefined && cookie === null) return null;
   if (readBearer(authorization)?.startsWith('crtx_')) return null;
-  const session = useSession(deps, request);
+  const session = await useSession(deps, request);
   if (session) return session.wallet;
   throw new ApiError(
     'unauthorized',

@@ -1,0 +1,83 @@
+/** The tables of sessions: which there are, and which challenges have bought one. */
+import { randomBytes } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { LedgerTables, SessionsTable } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+
+/** Wallets cost nothing to make, so sessions are bounded, of each and in all; those that end first make room. */
+const MAX_OF_WALLET = 20;
+const MAX_SESSIONS = 10_000;
+const SECRET_BYTES = 32;
+
+/** What all relays on this ledger share under this name; the first that asks makes it. */
+export async function readSecret(ledger: Ledger, name: string): Promise<Buffer> {
+  await ledger
+    .insertInto('secrets')
+    .values({ name, bytes: randomBytes(SECRET_BYTES) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  const row = await ledger.selectFrom('secrets').select('bytes').where('name', '=', name).executeTakeFirstOrThrow();
+  return row.bytes;
+}
+
+/** Whether nobody has answered the challenge before, at any relay; from now on somebody has. */
+export async function useChallenge(
+  ledger: Ledger,
+  { digest, expiresMs }: { digest: string; expiresMs: number },
+  nowMs: number,
+): Promise<boolean> {
+  await ledger.deleteFrom('used_challenges').where('expires_ms', '<=', BigInt(nowMs)).execute();
+  const used = await ledger
+    .insertInto('used_challenges')
+    .values({ digest, expires_ms: BigInt(expiresMs) })
+    .onConflict((conflict) => conflict.column('digest').doNothing())
+    .returning('digest')
+    .execute();
+  return used.length === 1;
+}
+
+/** Adds a session; what has expired goes, and what is beyond the bounds. */
+export async function insertSession(ledger: Ledger, session: SessionsTable, nowMs: number): Promise<void> {
+  await ledger.deleteFrom('sessions').where('expires_ms', '<=', BigInt(nowMs)).execute();
+  await ledger.insertInto('sessions').values(session).execute();
+  const { wallet } = session;
+  await sql`DELETE FROM sessions WHERE wallet = ${wallet} AND digest NOT IN (
+    SELECT digest FROM sessions WHERE wallet = ${wallet} ORDER BY expires_ms DESC, digest
+    LIMIT ${sql.raw(String(MAX_OF_WALLET))})`.execute(ledger);
+  await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions ORDER BY expires_ms, digest
+    LIMIT (SELECT CASE WHEN count(*) > ${sql.raw(String(MAX_SESSIONS))}
+      THEN count(*) - ${sql.raw(String(MAX_SESSIONS))} ELSE 0 END FROM sessions))`.execute(ledger);
+}
+
+/** The session of this digest, unless it has expired. */
+export function readSession(ledger: Ledger, kind: SessionsTable['kind'], digest: string, nowMs: number) {
+  return ledger
+    .selectFrom('sessions')
+    .select(['wallet', 'expires_ms', 'ends_ms'])
+    .where('digest', '=', digest)
+    .where('kind', '=', kind)
+    .where('expires_ms', '>', BigInt(nowMs))
+    .executeTakeFirst();
+}
+
+/** Nothing where it was ended meanwhile. */
+export async function prolongSession(ledger: Ledger, digest: string, expiresMs: bigint): Promise<void> {
+  await ledger
+    .updateTable('sessions')
+    .set({ expires_ms: expiresMs })
+    .where('digest', '=', digest)
+    .where('expires_ms', '<', expiresMs)
+    .execute();
+}
+
+/** Whether there was one. */
+export async function deleteSession(ledger: Ledger, kind: SessionsTable['kind'], digest: string): Promise<boolean> {
+  const ended = await ledger
+    .deleteFrom('sessions')
+    .where('digest', '=', digest)
+    .where('kind', '=', kind)
+    .returning('digest')
+    .execute();
+  return ended.length === 1;
+}
