@@ -102,8 +102,8 @@ export function createPatientFetch(closing: AbortSignal, send: RpcFetch, attempt
  * A connection that reads much at `confirmed` and asks once: its owner has its own way to try again. Of several URLs, with
  * commas between, the next is asked where one fails.
  */
-export function connectForReading(rpcUrls: string, closing: AbortSignal): Connection {
-  const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, closing);
+export function connectForReading(rpcUrls: string, closing: AbortSignal, timeoutMs = LARGE_TIMEOUT_MS): Connection {
+  const sendInTime = endInTime(sendForLarge, timeoutMs, closing);
   const urls = listOf(rpcUrls);
   let present = 0;
   return new Connection(urls[0]!, {
