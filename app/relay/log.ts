@@ -45,6 +45,9 @@ const fault: Allow = (value) => {
 /** The list: every field, and what its value may be. */
 export const FIELDS: Record<string, Allow> = {
   request_id: uuid,
+  state: word,
+  slot: number,
+  price: matching(/^\d{1,20}$/),
   node: nodeName,
   nodes: (value) => (Array.isArray(value) ? value.map(nodeName) : undefined),
   subject: matching(/^[a-z ]{1,40}$/),
