@@ -131,7 +131,7 @@ describe('two nodes', function () {
     const before = await market.balances();
     const slot = await market.node.connection.getSlot('confirmed');
     other.onCall(async ({ method, params }, forward) => {
-      if (method === 'getSlot') return { json: { jsonrpc: '2.0', id: 1, result: slot } };
+      if (method === 'getSlot') return { json: { ...(await forward()), result: slot } };
       const least = (params.at(-1) as { minContextSlot?: number } | undefined)?.minContextSlot ?? 0;
       if (least > slot) return { json: { jsonrpc: '2.0', id: 1, error: { code: -32016, message: 'behind' } } };
       const answer = (await forward()) as { result?: { context?: { slot: number } } };
