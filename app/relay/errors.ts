@@ -43,7 +43,9 @@ export function errorBody(error: ApiError): ErrorBody {
 }
 
 /** 503 where the node does not answer: before any money moves, that ends a call. */
-export function chainUnreadable(): never {
+export function chainUnreadable(error?: unknown): never {
+  // Such as the edge's own budget of readings, which says when to come back.
+  if (error instanceof ApiError) throw error;
   throw new ApiError('service_unavailable', 'The chain cannot be read at the moment', { retryAfterSeconds: 5 });
 }
 

@@ -20,6 +20,8 @@ const matching =
 const word = matching(/^[A-Za-z_.]{1,64}$/);
 const base58 = matching(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/);
 const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+/** A node's place in the setting and its host: never the path or query, which may hold a key. */
+const nodeName = matching(/^\d+:[A-Za-z0-9.:[\]-]{1,120}$/);
 /** A route as it is declared, never as it was asked for. */
 const route = matching(/^[a-z0-9/:_.-]{1,80}$/);
 
@@ -43,6 +45,12 @@ const fault: Allow = (value) => {
 /** The list: every field, and what its value may be. */
 export const FIELDS: Record<string, Allow> = {
   request_id: uuid,
+  state: word,
+  slot: number,
+  price: matching(/^\d{1,20}$/),
+  node: nodeName,
+  nodes: (value) => (Array.isArray(value) ? value.map(nodeName) : undefined),
+  subject: matching(/^[a-z ]{1,40}$/),
   method: word,
   route,
   status: number,

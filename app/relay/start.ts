@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
@@ -21,6 +22,7 @@ import { createListedAgents } from './agents/listed/listedAgents.ts';
 import { startProber } from './agents/prober.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
+import { createEdgeBudget } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
@@ -51,6 +53,10 @@ import { within } from './waiting.ts';
 
 /** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */
 const DRAIN_SHARE = 0.7;
+
+/** How long the start waits for the ledger to be compared with the chain; the gate stays shut until it has been. */
+const RECONCILE_WAIT_MS = 3_000;
+const RECONCILE_PAUSE_MS = 2_000;
 
 /** Where `npm run build:dashboard` puts the page. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
@@ -121,7 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const stopping = new AbortController();
   const keyUse = createKeyUse(files.ledger.db, log);
 
-  const accounts = createChainAccounts(chain, stopping.signal);
+  const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
 
   let baseUrl = '';
   const deps: RelayDeps = {
@@ -170,8 +176,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     minLamports: config.runway.minLamports,
     log,
   });
-  await engine.adoptOrphans();
-  gate.set('ledger_unreconciled', false);
+  const reconciling = reconcileLedger(engine, gate, stopping.signal, log);
+  await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,
     views: files.views.db,
@@ -252,6 +258,25 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
   const { accounts } = await chain.read([address]);
   if (accounts[0]?.executable)
     throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
+}
+
+/** Compares the ledger with the chain until that has succeeded once: a node that is slow or gone does not end the start. */
+async function reconcileLedger(
+  engine: { adoptOrphans(): Promise<number> },
+  gate: Gate,
+  stop: AbortSignal,
+  log: Logger,
+): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      await engine.adoptOrphans();
+      gate.set('ledger_unreconciled', false);
+      return;
+    } catch (error) {
+      log.error({ error: String(error) }, 'the ledger could not be compared with the chain; it will be tried again');
+      await sleep(RECONCILE_PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
 }
 
 interface EngineParts {

@@ -140,8 +140,8 @@ function waitWhenRefused(send: RpcFetch, closing: AbortSignal): RpcFetch {
  * A connection that reads much at `confirmed`, and waits where it is told to; its owner tries again what else fails. Of
  * several URLs, with commas between, the next is asked where one fails.
  */
-export function connectForReading(rpcUrls: string, closing: AbortSignal): Connection {
-  const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, closing);
+export function connectForReading(rpcUrls: string, closing: AbortSignal, timeoutMs = LARGE_TIMEOUT_MS): Connection {
+  const sendInTime = endInTime(sendForLarge, timeoutMs, closing);
   const urls = listOf(rpcUrls);
   let present = 0;
   const sendToAny: RpcFetch = async (_url, init) => {

@@ -10,6 +10,8 @@ import {
   type KeyGrant,
   revokeGrant,
 } from '../../sdk/program/program.ts';
+import type { TakeReading } from './edgeBudget.ts';
+import type { AccountsAt } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 
 /** The chain as the edge sees it; ids are base58 and hex. Methods reject where the node does not answer. */
@@ -28,25 +30,28 @@ export interface ChainAccounts {
   clock(): bigint;
 }
 
-/** `stop` ends the waiting for a revocation. */
-export function createChainAccounts(chain: RelayChain, stop: AbortSignal): ChainAccounts {
+/** `take` is asked before each reading but that of `isReachable`, and may refuse; `stop` ends the waiting for a revocation. */
+export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
+  async function read(keys: PublicKey[]): Promise<AccountsAt> {
+    take();
+    return chain.read(keys);
+  }
+
   return {
     async readGrant(wallet, keyId) {
-      const read = await chain.read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))]);
-      const account = read.accounts[0];
-      return { grant: account ? decodeAccount('KeyGrant', account.data) : null, now: read.now };
+      return toGrant(await read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))]));
     },
     async readExecution(executionId) {
-      const read = await chain.read([findExecution(executionId)]);
-      const account = read.accounts[0];
-      return { record: account ? decodeAccount('ExecutionRecord', account.data) : null, now: read.now };
+      const { accounts, now } = await read([findExecution(executionId)]);
+      const account = accounts[0];
+      return { record: account ? decodeAccount('ExecutionRecord', account.data) : null, now };
     },
     async readConfig() {
-      const { accounts } = await chain.read([findConfig()]);
+      const { accounts } = await read([findConfig()]);
       return decodeAccount('Config', accounts[0]!.data);
     },
     async readBalances(addresses) {
-      const { accounts } = await chain.read(addresses.map((address) => new PublicKey(address)));
+      const { accounts } = await read(addresses.map((address) => new PublicKey(address)));
       return addresses.map((_, index) => accounts[index]?.lamports ?? 0);
     },
     async revokeGrant(wallet, keyId) {
@@ -56,7 +61,8 @@ export function createChainAccounts(chain: RelayChain, stop: AbortSignal): Chain
         keyId: Buffer.from(keyId, 'hex'),
       });
       const signed = await chain.sign([instruction], 0n);
-      const isRevoked = async () => (await this.readGrant(wallet, keyId)).grant?.revoked ?? false;
+      const address = findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'));
+      const isRevoked = async () => toGrant(await chain.read([address])).grant?.revoked ?? false;
       const fate = await chain.submit(signed, isRevoked, stop);
       if (fate.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${fate.kind}`);
       return signed.signature;
@@ -69,4 +75,8 @@ export function createChainAccounts(chain: RelayChain, stop: AbortSignal): Chain
       );
     },
   };
+}
+
+function toGrant({ accounts: [account], now }: AccountsAt): { grant: KeyGrant | null; now: bigint } {
+  return { grant: account ? decodeAccount('KeyGrant', account.data) : null, now };
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import type { ChainNode, Nodes } from './nodes.ts';
+import { type ChainNode, DEAD_MS, type Nodes } from './nodes.ts';
 import { type AccountsAt, type Finalized, MAX_LAG_SLOTS } from './reader.ts';
 
 /** Honest nodes are a block or two apart: they are asked again so often, after this pause and then twice, thrice it. */
@@ -49,18 +49,27 @@ export function createAgreement(options: {
     ask: (node: ChainNode) => Promise<Answer>,
     merge: (one: Answer, other: Answer) => Answer | null,
   ): Promise<Answer> {
+    // A node that fails may be dead, which is known soon, or disagree.
+    const patientUntil = performance.now() + 2 * DEAD_MS;
     for (let round = 1; ; round += 1) {
       const [one, other] = nodes.witnesses();
       if (!other) return nodes.first(ask);
-      const asked = await Promise.allSettled([nodes.ask(one!, ask), nodes.ask(other, ask)]);
-      const merged = merge(...answersOf(asked));
-      if (merged !== null) return merged;
-      if (round === ROUNDS) {
-        log.error({ subject, nodes: [one!.name, other.name] }, 'two nodes do not agree; nothing is decided by either');
-        options.onDisagreement(subject);
-        throw new Error(`${one!.name} and ${other.name} do not agree on ${subject}`);
+      const [mine, its] = await Promise.allSettled([nodes.ask(one!, ask), nodes.ask(other, ask)]);
+      if (mine.status === 'fulfilled' && its.status === 'fulfilled') {
+        const merged = merge(mine.value, its.value);
+        if (merged !== null) return merged;
+        if (round >= ROUNDS) {
+          log.error(
+            { subject, nodes: [one!.name, other.name] },
+            'two nodes do not agree; nothing is decided by either',
+          );
+          options.onDisagreement(subject);
+          throw new Error(`${one!.name} and ${other.name} do not agree on ${subject}`);
+        }
+      } else if (performance.now() >= patientUntil || (mine.status === 'rejected' && its.status === 'rejected')) {
+        throw mine.status === 'rejected' ? mine.reason : (its as PromiseRejectedResult).reason;
       }
-      await sleep(PAUSE_MS * round, undefined, { signal: closing });
+      await sleep(PAUSE_MS * Math.min(round, ROUNDS), undefined, { signal: closing });
     }
   }
 
@@ -79,16 +88,6 @@ export function createAgreement(options: {
     },
     together,
   };
-}
-
-/** Throws where one has not answered: a node that is not dead yet may disagree. */
-function answersOf<Answer>([one, other]: [PromiseSettledResult<Answer>, PromiseSettledResult<Answer>]): [
-  Answer,
-  Answer,
-] {
-  if (one.status === 'rejected') throw one.reason;
-  if (other.status === 'rejected') throw other.reason;
-  return [one.value, other.value];
 }
 
 function mergeAccounts(one: AccountsAt, other: AccountsAt): AccountsAt | null {

@@ -13,7 +13,7 @@ import type { Observe } from './stages.ts';
 /** How often several nodes are asked where they are. */
 const LOOK_MS = 1_000;
 /** A node that has answered nothing for so long is dead; until then what needs its word waits for it. */
-const DEAD_MS = 3_000;
+export const DEAD_MS = 2_000;
 /** No chain is faster: a node that says so is not ahead of the others but wrong. */
 const MAX_SLOTS_PER_MS = 1 / 20;
 

@@ -14,7 +14,7 @@ const POLL_ALONE_MS = 400;
 /** A notification is given so long before the first question. */
 const PATIENCE_MS = 900;
 /** From then on it is asked too whether a blockhash has expired, and whether what a transaction is for is done. */
-const DOUBT_MS = 2_000;
+const DOUBT_MS = 1_500;
 /** As of this age a transaction that has not landed is late: others pay more. A dozen slots. */
 export const LATE_MS = 5_000;
 

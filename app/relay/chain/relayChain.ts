@@ -6,7 +6,7 @@ import type { Commitment, Connection, Keypair, PublicKey, TransactionError } fro
 import type { Logger } from 'pino';
 import { simulateTransaction } from '../../solana/calls.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
-import { createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
+import { connectForReading, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
 import { type Confirmations, createConfirmations } from './confirmations.ts';
 import { describeFailureOf, type TransactionFailure } from './failures.ts';
@@ -18,6 +18,8 @@ import { type Observe, timed } from './stages.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
 type Simulated = { error: TransactionError | null };
+/** What a search through a million accounts may take a node. */
+const SCAN_TIMEOUT_MS = 60_000;
 const NO_PACE = { late: () => undefined, inTime: () => undefined };
 
 export interface RelayChain
@@ -25,6 +27,8 @@ export interface RelayChain
     Pick<Agreement, 'readFinalized' | 'readPast' | 'finalized'>,
     Pick<Confirmations, 'submit' | 'send' | 'hasSucceeded'> {
   connection: Connection;
+  /** For what takes long, as a search through all accounts; by the nodes in turn. */
+  scanning: Connection;
   /** Accounts at one moment, in the order asked for, by one node: for what moves no money by itself. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
   /** The same as two nodes have them, where there are two: what money moves on. */
@@ -87,8 +91,10 @@ export function createRelayChain(options: {
   });
   const confirmations = createConfirmations({ ...base, authority, pace: fees?.pace ?? NO_PACE });
   const { readFinalized, readPast, finalized } = agreement;
+  const urls = nodes.all.map(({ url }) => url).join(',');
   return {
     connection,
+    scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
     authority,
     sign,
     quote,

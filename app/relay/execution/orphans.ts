@@ -69,7 +69,7 @@ export async function adoptOrphans(
 ): Promise<number> {
   const { chain, journal } = deps;
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
-  const found = await chain.connection.getProgramAccounts(PROGRAM_ID, {
+  const found = await chain.scanning.getProgramAccounts(PROGRAM_ID, {
     commitment: 'confirmed',
     filters: [
       equal(0, accountDiscriminator('ExecutionRecord')),

@@ -1,9 +1,10 @@
 /** What is paid for priority: by the answers of a plain node and of Helius, and by whole calls through either. */
-import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
+import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
@@ -34,6 +35,8 @@ const simulated = (unitsConsumed: number, err: unknown = null) => ({
 describe('the price of priority', () => {
   const payer = Keypair.generate();
   const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 });
+  const { discriminator } = idl.instructions.find(({ name }) => name === 'open_execution_with_grant')!;
+  const open = new TransactionInstruction({ programId: PROGRAM_ID, keys: [], data: Buffer.from(discriminator) });
   const allocate = SystemProgram.allocate({ accountPubkey: payer.publicKey, space: 1 });
 
   async function stand(options: { price: bigint; minPrice?: bigint; maxLamports?: bigint; units?: () => unknown }) {
@@ -52,38 +55,77 @@ describe('the price of priority', () => {
     return { fees, state, calls };
   }
 
-  /** Units and micro-lamports per unit that the instructions set; null where there are none. */
-  function read(instructions: TransactionInstruction[]): [units: number, price: bigint] | null {
-    if (instructions.length === 0) return null;
+  /** Units and micro-lamports per unit that the instructions set; the price is 0 where none is set. */
+  function read(instructions: TransactionInstruction[]): [units: number, price: bigint] {
     const [limit, price] = instructions;
     for (const one of instructions) expect(one.programId.equals(ComputeBudgetProgram.programId)).to.equal(true);
-    expect([instructions.length, limit!.data[0], price!.data[0]]).to.deep.equal([2, 2, 3]);
-    return [limit!.data.readUInt32LE(1), price!.data.readBigUInt64LE(1)];
+    expect(instructions.map(({ data }) => data[0])).to.deep.equal(price ? [2, 3] : [2]);
+    return [limit!.data.readUInt32LE(1), price?.data.readBigUInt64LE(1) ?? 0n];
   }
 
-  it('is nothing where nobody pays, or where paying is switched off', async () => {
+  it('is nothing where nobody pays, or where paying is switched off; the limit is set all the same', async () => {
     const free = await stand({ price: 0n });
-    expect(read(await free.fees.instructionsFor([transfer], 0, UNBOUNDED))).to.equal(null);
-    const off = await stand({ price: 5_000n, maxLamports: 0n });
-    expect(read(await off.fees.instructionsFor([transfer], 3, UNBOUNDED))).to.equal(null);
-    expect([...free.calls, ...off.calls]).to.deep.equal([]);
+    expect(read(await free.fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 0n]);
+    const off = await stand({ price: 5_000n, minPrice: 9_000n, maxLamports: 0n });
+    expect(read(await off.fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 0n]);
+    expect(read(await off.fees.instructionsFor([transfer], 3, UNBOUNDED))).to.deep.equal([320_000, 0n]);
+    expect(off.fees.quote()).to.deep.equal({ open: 0n, settle: 0n });
+    const poor = await stand({ price: 5_000n });
+    expect(read(await poor.fees.instructionsFor([transfer], 0, 0n))).to.deep.equal([80_000, 0n]);
   });
 
-  it('goes with a limit from simulation, measured once for each kind of transaction', async () => {
-    const units = [50_000, 1_000];
+  it('has a floor, and follows the market above it', async () => {
+    const { fees, state } = await stand({ price: 3_000n, minPrice: 10_000n });
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 10_000n]);
+    expect(fees.quote()).to.deep.equal({ open: 800n, settle: 4_000n });
+    state.price = 20_000n;
+    await fees.refresh();
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 20_000n]);
+    expect(fees.quote()).to.deep.equal({ open: 1_600n, settle: 8_000n });
+  });
+
+  it('doubles for all that follows while transactions are late, at most once in five seconds, and sinks again', async () => {
+    const { fees, state } = await stand({ price: 2_000n });
+    const price = async () => read(await fees.instructionsFor([open], 0, UNBOUNDED))[1];
+    const seen: bigint[] = [];
+    for (const [pace, ms] of [
+      ['late', 0],
+      ['late', 4_999],
+      ['late', 1],
+      ['inTime', 4_999],
+      ['inTime', 1],
+      ['inTime', 5_000],
+      ['inTime', 5_000],
+    ] as const) {
+      state.now += ms;
+      fees.pace[pace]();
+      seen.push(await price());
+    }
+    expect(seen).to.deep.equal([4_000n, 4_000n, 8_000n, 8_000n, 4_000n, 2_000n, 2_000n]);
+    for (let turn = 0; turn < 20; turn += 1) {
+      state.now += 5_000;
+      fees.pace.late();
+    }
+    expect(await price()).to.equal(2_000n << 6n);
+    expect(read(await fees.instructionsFor([open], 0, 1_000n))).to.deep.equal([80_000, 12_500n]);
+  });
+
+  it('goes with a limit from simulation, measured once for calls and each time for what may differ', async () => {
+    const units = [50_000, 1_000, 2_000];
     const { fees, calls } = await stand({ price: 2_000n, units: () => simulated(units.shift()!) });
-    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
-    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
     expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([21_200, 2_000n]);
-    expect(calls.map(({ method }) => method)).to.deep.equal(['simulateTransaction', 'simulateTransaction']);
+    expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([22_400, 2_000n]);
+    expect(calls.map(({ method }) => method)).to.deep.equal(Array(3).fill('simulateTransaction'));
   });
 
   it('has a generous limit where the simulation failed, and measures again next time', async () => {
     const answers = [simulated(300, { InstructionError: [1, { Custom: 1 }] }), new Error('busy'), simulated(10_000)];
     const { fees, calls } = await stand({ price: 1n, units: () => answers.shift() });
-    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
-    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
-    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([32_000, 1n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([32_000, 1n]);
     expect(calls.length).to.equal(3);
   });
 
@@ -105,7 +147,7 @@ describe('the price of priority', () => {
     }
     state.price = 0n;
     await fees.refresh();
-    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.equal(null);
+    expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 0n]);
     expect(read(await fees.instructionsFor([transfer], 1, UNBOUNDED))).to.deep.equal([160_000, 2_000n]);
   });
 
@@ -278,7 +320,11 @@ describe('paid calls with priority, on a real node', function () {
       helius: null,
       rpcUrl: 'http://127.0.0.1:8899',
       maxPriorityFeeLamports: 100_000n,
+      minPriorityFee: 0n,
     });
+    expect(readConfig({ ...env, ENVIRONMENT: 'live' }).minPriorityFee).to.equal(10_000n);
+    const own = { ...env, ENVIRONMENT: 'live', MIN_PRIORITY_FEE_MICROLAMPORTS: '7' };
+    expect(readConfig(own).minPriorityFee).to.equal(7n);
     const test = readConfig({ ...env, HELIUS_API_KEY: 'k' });
     expect(test.rpcUrl).to.equal('https://devnet.helius-rpc.com/?api-key=k');
     const live = readConfig({ ...env, HELIUS_API_KEY: 'k', ENVIRONMENT: 'live' });

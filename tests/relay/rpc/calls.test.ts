@@ -70,7 +70,9 @@ describe('calls to the node', function () {
       const before = await market.balances();
       const { each, by } = await measure(relay.url, EXECUTIONS, CONCURRENCY);
       const after = await market.balances();
-      expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(BigInt(EXECUTIONS) * PRICE);
+      expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(
+        BigInt(EXECUTIONS) * PRICE,
+      );
       const alone = await measure(relay.url, 10, 1);
       console.log(`      ${each.toFixed(2)} at concurrency ${CONCURRENCY} (${by})`);
       console.log(`      ${alone.each.toFixed(2)} at concurrency 1 (${alone.by})`);

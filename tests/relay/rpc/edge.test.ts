@@ -1,0 +1,76 @@
+/** What strangers have the chain read comes out of a budget of its own; what is paid for goes on when it is used up. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createEdgeBudget } from '../../../app/relay/chain/edgeBudget.ts';
+import type { ApiError } from '../../../app/relay/errors.ts';
+import {
+  FEE,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+
+describe("the edge's budget of readings", function () {
+  this.timeout(120_000);
+
+  it('is five seconds at once, and then the rate; who comes too soon is told when to come back', () => {
+    let now = 0;
+    const take = createEdgeBudget(2, () => now);
+    for (let reading = 0; reading < 10; reading += 1) take();
+    const refusalOf = () => {
+      try {
+        take();
+        return null;
+      } catch (error) {
+        const { code, retryAfterSeconds } = error as ApiError;
+        return { code, retryAfterSeconds };
+      }
+    };
+    expect(refusalOf()).to.deep.equal({ code: 'service_unavailable', retryAfterSeconds: 1 });
+    now = 499;
+    expect(refusalOf()).to.not.equal(null);
+    now = 500;
+    expect(refusalOf()).to.equal(null);
+    expect(refusalOf()).to.not.equal(null);
+    now = 1_000_000;
+    for (let reading = 0; reading < 10; reading += 1) take();
+    expect(refusalOf()).to.not.equal(null);
+  });
+
+  describe('used up', () => {
+    let market: TestMarketplace;
+    let relay: RelayHandle;
+    before(async () => {
+      market = await startMarketplace();
+      await market.relay.kill();
+      relay = await market.startRelayProcess({ EDGE_RPC_PER_SECOND: '1' });
+    });
+    after(async () => {
+      await relay.kill();
+      await market.stop();
+    });
+
+    it('answers 503 with Retry-After to who starts what is not there, while calls are paid and /ready is', async () => {
+      const before = await market.balances();
+      const { apiKey } = market.callers[0]!;
+      const start = () =>
+        request(relay.url, `/v1/executions/${randomUUID()}/start`, { apiKey, body: { task: 'none' } });
+      let refused = await start();
+      for (let asked = 1; refused.status === 404; asked += 1) {
+        expect(asked).to.be.lessThan(10_000);
+        refused = await start();
+      }
+      expect([refused.status, refused.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+      expect(Number(refused.headers.get('retry-after'))).to.be.at.least(1);
+      const paid = await request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'pay' } });
+      expect(paid.status, paid.text).to.equal(200);
+      expect((await request(relay.url, '/ready')).body.problems).to.not.include('chain_unreachable');
+      const after = await market.balances();
+      expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
+      expect(after.creator).to.equal(before.creator + PRICE - FEE);
+      expect(after.treasury).to.equal(before.treasury + FEE);
+    });
+  });
+});
