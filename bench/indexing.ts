@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEvents } from '../app/sdk/program/events.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
+import type { HistoricTransaction } from '../app/solana/helius.ts';
 import { applyPage, type ChainTransaction } from '../indexer/apply.ts';
 import { openIndex } from '../indexer/open.ts';
 import { recordHistory } from './indexing/history.ts';
