@@ -26,7 +26,9 @@ describe('indexer, schedules of faults', function () {
     const total = { crashes: 0, forks: 0, faults: 0 };
     const wrong: number[] = [];
     for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-      const run = await runSchedule(history, seed);
+      const run = await runSchedule(history, seed).catch((cause) => {
+        throw new Error(`seed ${seed}: ${cause.message}`, { cause });
+      });
       if (run.hash !== whole.get(run.slotsApart)) wrong.push(seed);
       for (const kind of ['crashes', 'forks', 'faults'] as const) total[kind] += run[kind];
     }

@@ -72,7 +72,7 @@ export async function recordHistory(): Promise<Recorded[]> {
       if (round === 2) await then(sendUnheard(market, [market.refundInstruction(second, 'invalidAnswer')], relay));
       else await then(market.refund(second, 'creatorFailed'));
       if (round % 2 === 0) await then(market.send([aftermath.dispute(first)], caller));
-      if (round === 2) await then(market.send([aftermath.resolve(first, admin.publicKey, true, 100n)], admin));
+      if (round === 2) await then(market.send([aftermath.resolve(first, admin.publicKey, false, 0n)], admin));
       if (round === 3) await then(market.fail());
     }
     const other = await then(market.grant());

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Kysely, KyselyPlugin } from 'kysely';
 import pino from 'pino';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { ApplyError } from '../../../indexer/apply.ts';
 import { hashIndex } from '../../../indexer/hash.ts';
 import { createKeeper, type Keeper } from '../../../indexer/keeper.ts';
 import { createNotices } from '../../../indexer/notices.ts';
@@ -120,7 +121,8 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
       await keeper.look();
     } catch (error) {
       if (!(error instanceof Crash)) {
-        if (error instanceof Error && !troubled) throw error;
+        // That would stop the indexer for good; anything else is tried again.
+        if (error instanceof ApplyError) throw error;
         return;
       }
       run.crashes += 1;
@@ -159,7 +161,7 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
     troubled = false;
     fuse = Number.POSITIVE_INFINITY;
     hidden.clear();
-    for (let times = 0; times < 4; times += 1) {
+    for (let times = 0; times < 8; times += 1) {
       clock += 10;
       await look();
     }
