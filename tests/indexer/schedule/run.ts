@@ -147,7 +147,7 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
       else if (!chain.hasFork && random() < 0.2) {
         chain.forkBy(1 + whole(4), () => random() < 0.7);
         run.forks += 1;
-      } else if (!chain.hasFork) chain.grow(whole(4));
+      } else if (!chain.hasFork) chain.grow(whole(7));
       for (const [signature, looks] of hidden) {
         if (looks === 0) hidden.delete(signature);
         else hidden.set(signature, looks - 1);
@@ -161,7 +161,7 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
     troubled = false;
     fuse = Number.POSITIVE_INFINITY;
     hidden.clear();
-    for (let times = 0; times < 8; times += 1) {
+    for (let times = 0; times < 6; times += 1) {
       clock += 10;
       await look();
     }
