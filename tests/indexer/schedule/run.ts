@@ -161,7 +161,7 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
     troubled = false;
     fuse = Number.POSITIVE_INFINITY;
     hidden.clear();
-    for (let times = 0; times < 6; times += 1) {
+    for (let times = 0; times < 12; times += 1) {
       clock += 10;
       await look();
     }
