@@ -64,8 +64,13 @@ export async function closeList(db: Db): Promise<void> {
   await db.updateTable('backfill').set({ state: 'applying' }).execute();
 }
 
-export function readOldest(db: Db): Promise<{ signature: string } | undefined> {
-  return db.selectFrom('listed_signatures').select('signature').orderBy('position').limit(1).executeTakeFirst();
+export function readOldest(db: Db): Promise<{ signature: string; slot: bigint } | undefined> {
+  return db
+    .selectFrom('listed_signatures')
+    .select(['signature', 'slot'])
+    .orderBy('position')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 export async function readOldestPage(db: Db, limit: number): Promise<(Listed & { position: bigint })[]> {

@@ -120,6 +120,8 @@ async function listOlder(deps: IngestDeps): Promise<void> {
   for (let oldest = await backfill.readOldest(deps.db); oldest; oldest = await backfill.readOldest(deps.db)) {
     const page = await readPage(deps, { until: cursor?.signature, before: oldest.signature });
     requireNewer(page, cursor);
+    if (page.some(({ slot }) => BigInt(slot) > oldest!.slot))
+      throw new Error('the node lists newer transactions as older');
     if (page.length === 0) {
       if (cursor) await requireJoin(deps, oldest, cursor);
       break;

@@ -128,9 +128,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     async look() {
       try {
-        let head = await passJoined();
-        while (await compare(head)) head = await passJoined();
-        return head;
+        const head = await passJoined();
+        return (await compare(head)) ? await passJoined() : head;
       } catch (error) {
         if (!(error instanceof RebuildNeeded)) throw error;
         log.warn({ reason: error.message }, 'the tables are built again');

@@ -30,7 +30,10 @@ export async function readPage(
   { until, before }: { until?: string | undefined; before?: string | undefined },
 ): Promise<ConfirmedSignatureInfo[]> {
   const options = { limit, ...(until && { until }), ...(before && { before }) };
-  return connection.getSignaturesForAddress(programId, options, 'confirmed');
+  const page = await connection.getSignaturesForAddress(programId, options, 'confirmed');
+  const isOrdered = page.every(({ slot }, at) => at === 0 || slot <= page[at - 1]!.slot);
+  if (!isOrdered) throw new Error('the node lists transactions out of order');
+  return page;
 }
 
 /** Pages from the newest on. A short page is not the end, which some nodes break off anywhere: an empty one is. */

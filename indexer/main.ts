@@ -1,10 +1,17 @@
-/** `npm run indexer`: follows the program on a cluster and keeps index.db, in a process apart from the relay. */
+/** `npm run indexer`: follows the program on a cluster and keeps index.db, in a process apart from the relay; or builds it again. */
 import { Command } from 'commander';
 import pino from 'pino';
 import { runCommandLine } from '../app/process/commandLine.ts';
+import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
+import { connectForReading } from '../app/solana/rpc.ts';
 import { describeConfig, readConfig } from './config.ts';
+import { hashIndex } from './hash.ts';
 import { createIndexer } from './indexer.ts';
+import { createNotices } from './notices.ts';
+import { openIndex } from './open.ts';
+import { readStatus } from './read.ts';
+import { rebuild } from './rebuild.ts';
 
 async function run(): Promise<void> {
   const config = readConfig(process.env);
@@ -27,13 +34,61 @@ async function run(): Promise<void> {
   await indexer.start();
 }
 
+/** What is printed goes to stdout alone, so that it can be read by a program. */
+function print(json: boolean | undefined, fields: Record<string, unknown>, text: string): void {
+  console.log(json ? JSON.stringify(fields) : text);
+}
+
+async function runHash({ json }: { json?: true }): Promise<void> {
+  const { path } = readConfig(process.env);
+  const { db, close } = openIndex(path);
+  try {
+    const [hash, { cursor }] = [await hashIndex(db), await readStatus(db)];
+    print(json, { hash, cursor: cursor && { signature: cursor.signature, slot: Number(cursor.slot) } }, hash);
+  } finally {
+    close();
+  }
+}
+
+async function runRebuild({ json }: { json?: true }): Promise<void> {
+  const config = readConfig(process.env);
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const source = {
+    connection: connectForReading(config.rpcUrl, new AbortController().signal),
+    programId: PROGRAM_ID,
+    notices: createNotices(),
+    signaturePage: 1_000,
+    ...(config.helius && { history: heliusHistory(config.helius) }),
+  };
+  const started = performance.now();
+  await rebuild({
+    path: config.path,
+    ingest: source,
+    log,
+    onProgress: (slot) => console.error(`read up to slot ${slot}`),
+  });
+  const seconds = Math.round((performance.now() - started) / 1_000);
+  print(json, { path: config.path, seconds }, `${config.path} was built again in ${seconds} s`);
+}
+
 try {
-  await runCommandLine(
-    new Command('npm run indexer')
-      .description('Follows the program and keeps index.db.')
-      .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
-      .action(run),
-  );
+  const settings = `\nSettings come from the environment:\n\n${describeConfig()}`;
+  const command = new Command('npm run indexer')
+    .description('Follows the program and keeps index.db.')
+    .addHelpText('after', settings)
+    .allowExcessArguments(false)
+    .action(run);
+  command
+    .command('rebuild')
+    .description('build index.db again from the chain beside the present one, and replace it while everything runs')
+    .option('--json', 'print one JSON object instead of text')
+    .action(runRebuild);
+  command
+    .command('hash')
+    .description('print the hash over all that follows from the chain')
+    .option('--json', 'print one JSON object instead of text')
+    .action(runHash);
+  await runCommandLine(command);
 } catch (error) {
   console.error((error as Error).message);
   process.exit(1);

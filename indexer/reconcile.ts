@@ -52,10 +52,11 @@ export async function reconcile(deps: IngestDeps, fromSlot: bigint): Promise<Dif
   const absent = findAbsent(listed, known, cursor, fromSlot);
   const vanished = await confirmVanished(deps, absent, listed);
   if (missing.length === 0 && vanished.length === 0) return null;
-  const keptSlot = [
+  const slots = [
     ...missing.map(({ slot }) => BigInt(slot) - 1n),
     ...vanished.map(({ slot }) => slot - 1n - FORK_SLOTS),
-  ].reduce((least, slot) => (slot < least ? slot : least));
+  ];
+  const keptSlot = slots.sort((one, other) => (one < other ? -1 : 1))[0]!;
   await takeBack(deps.db, keptSlot);
   const names = (items: readonly { signature: string }[]) => items.map(({ signature }) => signature);
   return { missing: names(missing).reverse(), vanished: names(vanished), keptSlot };

@@ -1,0 +1,162 @@
+/**
+ * A node that replays a recorded history: the chain grows as the test says, forks for a while, and the node lists what it lists.
+ * It answers the calls that the indexer makes, and no others.
+ */
+import { Connection } from '@solana/web3.js';
+import type { Recorded } from './record.ts';
+
+/** One transaction on the branch that is confirmed. */
+interface Entry {
+  /** Its place in the history. */
+  at: number;
+  slot: number;
+}
+
+/** May change the answer to a call, or throw in its place. */
+export type Fault = (method: string, result: unknown) => unknown;
+
+/** So many transactions behind the last one, the chain is final. */
+const FINALITY = 7;
+const FIRST_SLOT = 1_000;
+
+export class ReplayedChain {
+  /** How many of the history are on the chain. */
+  length = 0;
+  fault: Fault = (_, result) => result;
+  private fork: { from: number; entries: Entry[] } | null = null;
+  /** Once finalized, for ever. */
+  private finalLength = 0;
+
+  constructor(
+    readonly history: readonly Recorded[],
+    readonly slotsApart: number,
+  ) {}
+
+  slotOf(at: number): number {
+    return FIRST_SLOT + Math.floor(at / 2) * 2 * this.slotsApart;
+  }
+
+  grow(count: number): void {
+    this.length = Math.min(this.history.length, this.length + count);
+    this.finalLength = Math.max(this.finalLength, this.length - FINALITY);
+  }
+
+  /** The last `drop` transactions are replaced by some of those that follow, in other slots. */
+  forkBy(drop: number, keeps: (at: number) => boolean): void {
+    const from = Math.max(this.finalLength, this.length - drop);
+    const entries: Entry[] = [];
+    for (let at = from; at < Math.min(this.history.length, this.length + 2); at += 1) {
+      if (keeps(at)) entries.push({ at, slot: this.slotOf(at) + 1 });
+    }
+    this.fork = { from, entries };
+  }
+
+  /** The other branch has lost. */
+  join(): void {
+    this.fork = null;
+  }
+
+  get hasFork(): boolean {
+    return this.fork !== null;
+  }
+
+  /** Oldest first. */
+  entries(): Entry[] {
+    const main = Array.from({ length: this.fork?.from ?? this.length }, (_, at) => ({ at, slot: this.slotOf(at) }));
+    return [...main, ...(this.fork?.entries ?? [])];
+  }
+
+  confirmedSlot(): number {
+    return this.entries().at(-1)?.slot ?? FIRST_SLOT;
+  }
+
+  finalizedSlot(): number {
+    return this.finalLength === 0 ? FIRST_SLOT - 1 : this.slotOf(this.finalLength - 1) - 1;
+  }
+
+  connection(): Connection {
+    const fetch = async (_url: unknown, init?: { body?: unknown }) => {
+      const { id, method, params } = JSON.parse(String(init!.body)) as {
+        id: string;
+        method: string;
+        params: unknown[];
+      };
+      const result = this.fault(method, this.answer(method, params));
+      return new Response(JSON.stringify({ jsonrpc: '2.0', id, result }), { status: 200 });
+    };
+    return new Connection('http://replayed.invalid', { commitment: 'confirmed', fetch: fetch as never });
+  }
+
+  private answer(method: string, params: unknown[]): unknown {
+    const options = (params.at(-1) ?? {}) as Record<string, unknown>;
+    switch (method) {
+      case 'getSlot':
+        return options.commitment === 'finalized' ? this.finalizedSlot() : this.confirmedSlot();
+      case 'getGenesisHash':
+        return 'a genesis hash';
+      case 'getFirstAvailableBlock':
+        return 0;
+      case 'getBlockTime':
+        return 1_800_000_000;
+      case 'getSignaturesForAddress':
+        return this.list(options as { limit: number; until?: string; before?: string });
+      case 'getSignatureStatuses':
+        return {
+          context: { slot: this.confirmedSlot() },
+          value: (params[0] as string[]).map((name) => this.status(name)),
+        };
+      case 'getTransaction':
+        return this.transaction(params[0] as string);
+      case 'getMultipleAccounts':
+        return this.accounts(params[0] as string[], options as { commitment?: string; minContextSlot?: number });
+      default:
+        throw new Error(`the replayed node has no ${method}`);
+    }
+  }
+
+  /** An unknown `until` is not said: everything up to the first transaction is listed then, as real nodes do. */
+  private list({ limit, until, before }: { limit: number; until?: string; before?: string }): unknown[] {
+    const newestFirst = this.entries().reverse();
+    const nameOf = ({ at }: Entry) => this.history[at]!.signature;
+    const from = before === undefined ? 0 : newestFirst.findIndex((entry) => nameOf(entry) === before) + 1;
+    if (before !== undefined && from === 0) return [];
+    const end = until === undefined ? -1 : newestFirst.findIndex((entry) => nameOf(entry) === until);
+    return newestFirst
+      .slice(from, end < 0 ? undefined : Math.max(from, end))
+      .slice(0, limit)
+      .map((entry) => ({
+        signature: nameOf(entry),
+        slot: entry.slot,
+        err: this.history[entry.at]!.hasFailed ? { InstructionError: [0, { Custom: 1 }] } : null,
+        memo: null,
+        blockTime: null,
+        confirmationStatus: entry.slot <= this.finalizedSlot() ? 'finalized' : 'confirmed',
+      }));
+  }
+
+  private find(signature: string): Entry | undefined {
+    return this.entries().find(({ at }) => this.history[at]!.signature === signature);
+  }
+
+  private status(signature: string): unknown {
+    const entry = this.find(signature);
+    return entry ? { slot: entry.slot, confirmations: null, err: null, confirmationStatus: 'confirmed' } : null;
+  }
+
+  private transaction(signature: string): unknown {
+    const entry = this.find(signature);
+    return entry ? { ...this.history[entry.at]!.transaction, slot: entry.slot } : null;
+  }
+
+  private accounts(addresses: string[], options: { commitment?: string; minContextSlot?: number }): unknown {
+    const isFinal = options.commitment === 'finalized';
+    const slot = isFinal ? this.finalizedSlot() : this.confirmedSlot();
+    if (slot < (options.minContextSlot ?? 0)) throw new Error('Minimum context slot has not been reached');
+    const seen = this.entries().filter((entry) => !isFinal || entry.slot <= slot);
+    const value = addresses.map((address) => {
+      const last = seen.findLast(({ at }) => this.history[at]!.accounts.has(address));
+      return (last && this.history[last.at]!.accounts.get(address)) ?? null;
+    });
+    return { context: { slot }, value };
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * A seeded schedule of faults: while the chain grows, it forks and joins, the node leaves out, repeats, reorders and cuts what
+ * it tells, calls fail, and the indexer is ended at any call and any statement and begun again on the same file. When all that is over, the
+ * tables are those of an indexer that nothing happened to.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Kysely, KyselyPlugin } from 'kysely';
+import pino from 'pino';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { ApplyError } from '../../../indexer/apply.ts';
+import { hashIndex } from '../../../indexer/hash.ts';
+import { createKeeper, type Keeper } from '../../../indexer/keeper.ts';
+import { createNotices } from '../../../indexer/notices.ts';
+import { openIndex } from '../../../indexer/open.ts';
+import { rebuild } from '../../../indexer/rebuild.ts';
+import type { IndexDatabase } from '../../../indexer/tables.ts';
+import { ReplayedChain } from './chain.ts';
+import type { Recorded } from './record.ts';
+
+/** The process ends here. */
+class Crash extends Error {}
+
+/** What happened in a run, by its kind. */
+export interface ScheduleRun {
+  seed: number;
+  slotsApart: number;
+  hash: string;
+  crashes: number;
+  forks: number;
+  faults: number;
+}
+
+/** Numbers in [0, 1) from a seed (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+type ListedEntry = { signature: string; slot: number };
+
+export async function runSchedule(history: readonly Recorded[], seed: number): Promise<ScheduleRun> {
+  const random = createRandom(seed);
+  const whole = (most: number) => Math.floor(random() * most);
+  const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
+  const path = join(folder, 'index.db');
+  const chain = new ReplayedChain(history, random() < 0.5 ? 1 : 6);
+  const run: ScheduleRun = { seed, slotsApart: chain.slotsApart, hash: '', crashes: 0, forks: 0, faults: 0 };
+  const signaturePage = [3, 10, 1_000][whole(3)]!;
+  const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
+  let clock = 0;
+  let troubled = true;
+  /** Left out of the node's lists until so many looks from now. */
+  const hidden = new Map<string, number>();
+  /** Statements and calls until the process ends. */
+  let fuse = Number.POSITIVE_INFINITY;
+
+  const burn = () => {
+    fuse -= 1;
+    if (fuse === 0) throw new Crash('the process ended');
+  };
+
+  chain.fault = (method, result) => {
+    burn();
+    if (!troubled) return result;
+    let answer = result;
+    if (method === 'getSignaturesForAddress') {
+      answer = (answer as ListedEntry[]).filter(({ signature }) => !hidden.has(signature));
+    }
+    if (random() > 0.12) return answer;
+    run.faults += 1;
+    const listed = answer as ListedEntry[];
+    const at = method === 'getSignaturesForAddress' && listed.length > 1 ? whole(listed.length - 1) : -1;
+    const kind = whole(5);
+    if (kind === 0 || at < 0) throw new Error('429 Too Many Requests');
+    if (kind === 1) return listed.slice(0, at + 1);
+    if (kind === 2) return [...listed.slice(0, at + 1), ...listed.slice(at)];
+    if (kind === 3) {
+      const other = [...listed];
+      [other[at], other[at + 1]] = [other[at + 1]!, other[at]!];
+      // Within a slot nobody could tell.
+      return listed[at]!.slot === listed[at + 1]!.slot ? listed : other;
+    }
+    return listed.slice(at);
+  };
+
+  const crashing: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      burn();
+      return result;
+    },
+  };
+  let opened = openIndex(path);
+  let notices = createNotices();
+  let keeper: Keeper;
+  const begin = () => {
+    opened.close();
+    opened = openIndex(path);
+    notices = createNotices();
+    const source = { connection: chain.connection(), programId: PROGRAM_ID, notices, signaturePage };
+    const db = opened.db.withPlugin(crashing) as Kysely<IndexDatabase>;
+    keeper = createKeeper({
+      ingest: { ...source, db },
+      log,
+      rebuild: () => rebuild({ path, ingest: source, log }),
+      rescanMs: 5,
+      compareMs: 2,
+      now: () => clock,
+    });
+  };
+  const look = async () => {
+    clock += 1;
+    try {
+      await keeper.look();
+    } catch (error) {
+      if (!(error instanceof Crash)) {
+        // That would stop the indexer for good; anything else is tried again.
+        if (error instanceof ApplyError) throw error;
+        return;
+      }
+      run.crashes += 1;
+      fuse = Number.POSITIVE_INFINITY;
+      begin();
+    }
+  };
+  const hear = () => {
+    for (const { at, slot } of chain.entries().slice(-3)) {
+      const { signature, hasFailed, logs } = history[at]!;
+      const heard = random() < 0.3 ? [...logs.slice(0, whole(logs.length)), 'Log truncated'] : logs;
+      if (random() < 0.7)
+        notices.add({ signature, slot: BigInt(slot), error: hasFailed ? {} : null, logs: heard } as never);
+    }
+  };
+
+  try {
+    begin();
+    chain.grow(whole(history.length));
+    while (chain.length < history.length || chain.hasFork) {
+      if (chain.hasFork && random() < 0.5) chain.join();
+      else if (!chain.hasFork && random() < 0.2) {
+        chain.forkBy(1 + whole(4), () => random() < 0.7);
+        run.forks += 1;
+      } else if (!chain.hasFork) chain.grow(whole(7));
+      for (const [signature, looks] of hidden) {
+        if (looks === 0) hidden.delete(signature);
+        else hidden.set(signature, looks - 1);
+      }
+      const last = history[chain.length - 1];
+      if (last && random() < 0.15) hidden.set(last.signature, 1 + whole(6));
+      if (random() < 0.35) fuse = 1 + whole(60);
+      hear();
+      await look();
+    }
+    troubled = false;
+    fuse = Number.POSITIVE_INFINITY;
+    hidden.clear();
+    for (let times = 0; times < 12; times += 1) {
+      clock += 10;
+      await look();
+    }
+    run.hash = await hashIndex(opened.db);
+    return run;
+  } finally {
+    opened.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The hash that an indexer comes to which reads the same chain at once, undisturbed. */
+export async function hashUndisturbed(history: readonly Recorded[], slotsApart: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
+  const path = join(folder, 'index.db');
+  const chain = new ReplayedChain(history, slotsApart);
+  chain.grow(history.length);
+  const { db, close } = openIndex(path);
+  try {
+    const source = {
+      connection: chain.connection(),
+      programId: PROGRAM_ID,
+      notices: createNotices(),
+      signaturePage: 1_000,
+    };
+    const log = pino({ level: 'silent' });
+    await createKeeper({
+      ingest: { ...source, db },
+      log,
+      rebuild: () => rebuild({ path, ingest: source, log }),
+    }).look();
+    return await hashIndex(db);
+  } finally {
+    close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
