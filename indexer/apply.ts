@@ -4,7 +4,7 @@
  * larger the page, the less each transaction costs. Applying a transaction again changes nothing. A transaction that cannot
  * be applied fails the whole page and names its signature.
  */
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { readRows, writeRows } from '../app/database/bulk.ts';
 import { isTemporary } from '../app/database/temporary.ts';
 import type { ChainTransaction } from './chainTransaction.ts';

@@ -235,7 +235,11 @@ describe('sessions of two relays on one ledger', () => {
     world = await startWorld();
   });
   after(() => world.stop());
-  beforeEach(() => void world.ledgerDatabase.exec('DELETE FROM sessions; DELETE FROM used_challenges'));
+  beforeEach(async () => {
+    await world.ledger.deleteFrom('sessions').execute();
+    await world.ledger.deleteFrom('used_challenges').execute();
+  });
+  const stored = () => world.ledger.selectFrom('sessions').selectAll().execute();
 
   /** A relay beside the world's, as after a restart too: it remembers nothing. */
   const neighbour = () =>
@@ -272,36 +276,35 @@ describe('sessions of two relays on one ledger', () => {
     const { token } = await sessions.verify(await answerTo(sessions));
     const { cookie } = await sessions.signIn(await answerTo(sessions));
     expect([await sessions.peek(token), await sessions.ofToken(cookie)]).to.deep.equal([null, null]);
-    const stored = JSON.stringify(world.ledgerDatabase.prepare('SELECT digest, wallet FROM sessions').all());
-    expect(stored).not.to.include(token).and.not.to.include(cookie);
+    const text = (await stored()).map(({ digest, wallet }) => `${digest} ${wallet}`).join();
+    expect(text).not.to.include(token).and.not.to.include(cookie);
   });
 
   it('use is written down once a minute at most', async () => {
     const sessions = neighbour();
     const { cookie } = await sessions.signIn(await answerTo(sessions));
-    const expires = () => world.ledgerDatabase.prepare('SELECT expires_ms FROM sessions').pluck().get() as bigint;
-    const before = expires();
+    const expires = async () => (await stored())[0]!.expires_ms;
+    const before = await expires();
     world.state.nowMs += 59_000;
     await sessions.use(cookie);
-    expect(expires()).to.equal(before);
+    expect(await expires()).to.equal(before);
     world.state.nowMs += 1_000;
     await sessions.use(cookie);
-    expect(expires()).to.equal(before + 60_000n);
+    expect(await expires()).to.equal(before + 60_000n);
   });
 
   it('a wallet has twenty at most, those that end first make room; what has expired is swept', async () => {
     const sessions = neighbour();
-    const count = () => Number(world.ledgerDatabase.prepare('SELECT count(*) FROM sessions').pluck().get());
     const { cookie: first } = await sessions.signIn(await answerTo(sessions));
     for (let n = 0; n < 20; n += 1) {
       world.state.nowMs += 1;
       await sessions.signIn(await answerTo(sessions));
     }
-    expect(count()).to.equal(20);
+    expect((await stored()).length).to.equal(20);
     expect(await sessions.peek(first)).to.equal(null);
     world.state.nowMs += 16 * 60_000;
     await sessions.signIn(await answerTo(sessions));
-    expect(count()).to.equal(1);
-    expect(world.ledgerDatabase.prepare('SELECT count(*) FROM used_challenges').pluck().get()).to.equal(1n);
+    expect((await stored()).length).to.equal(1);
+    expect(await world.ledger.selectFrom('used_challenges').select('digest').execute()).to.have.length(1);
   });
 });
