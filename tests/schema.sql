@@ -122,12 +122,10 @@ CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
-CREATE INDEX executions_by_caller
-  ON executions (caller, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_by_caller_status
   ON executions (caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
-CREATE INDEX executions_by_caller_listing
-  ON executions (caller, listing, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
+CREATE INDEX executions_by_listing_caller
+  ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -377,7 +375,6 @@ WHEN old.record_lent > 0 AND old.state <> 'void' BEGIN
 END;
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
-CREATE INDEX executions_by_wallet ON executions (wallet, opened_at, execution_id);
 CREATE INDEX executions_open_by_wallet ON executions (wallet)
   WHERE state NOT IN ('settled', 'refunded', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
@@ -405,6 +402,12 @@ CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
 CREATE INDEX executions_lent ON executions (execution_id)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
+CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
+CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
+  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+CREATE INDEX executions_void_by_wallet
+  ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
+  WHERE state = 'void' AND is_final = 1;
 
 CREATE TABLE api_keys (
   key_hash      TEXT PRIMARY KEY,
@@ -425,19 +428,7 @@ CREATE TABLE metadata (
   document       TEXT NOT NULL,
   received_ms    INTEGER NOT NULL
 ) STRICT;
-
-CREATE TRIGGER metadata_words_added AFTER INSERT ON metadata BEGIN
-  INSERT INTO metadata_words (metadata_hash, name, tagline, tags, display_name) VALUES (
-    new.metadata_hash,
-    new.document ->> '$.name',
-    new.document ->> '$.tagline',
-    (SELECT group_concat(value, ' ') FROM json_each(new.document, '$.custom_tags')),
-    new.document ->> '$.display_name');
-END;
-
-CREATE TRIGGER metadata_words_dropped AFTER DELETE ON metadata BEGIN
-  DELETE FROM metadata_words WHERE metadata_words MATCH 'metadata_hash : "' || old.metadata_hash || '"';
-END;
+CREATE INDEX metadata_by_age ON metadata (received_ms);
 
 CREATE TABLE answers (
   execution_id  TEXT PRIMARY KEY,
@@ -519,21 +510,6 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
-CREATE VIRTUAL TABLE metadata_words USING fts5 (
-  metadata_hash, name, tagline, tags, display_name,
-  tokenize = 'unicode61 remove_diacritics 2'
-);
-
-CREATE TABLE 'metadata_words_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'metadata_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'metadata_words_content'(id INTEGER PRIMARY KEY, c0, c1, c2, c3, c4);
-
-CREATE TABLE 'metadata_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
-
-CREATE TABLE 'metadata_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
 CREATE TABLE "results" (
   execution_id         TEXT PRIMARY KEY,
   result               BLOB,
@@ -561,6 +537,7 @@ CREATE TABLE "late_answers" (
   received_ms          INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+
 CREATE TABLE lent_sums (
   scope     TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
   name      TEXT NOT NULL,
