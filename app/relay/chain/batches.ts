@@ -1,6 +1,7 @@
 /**
  * Readings of accounts put together: what is wanted in the same turn of the event loop, as it is when a slot is confirmed,
- * is one call to the node, and so is what is wanted soon after the call before. A reading that comes alone does not wait.
+ * is one call to the node, and so is what is wanted while a call is under way, or soon after one that was for several. Who
+ * reads alone, one reading after the other, never waits.
  */
 
 /** Accounts that one caller wants as they are at this slot or later. */
@@ -11,7 +12,7 @@ export interface Reading {
 
 /** A node gives 100 accounts at once; one is the clock. */
 const MAX_ADDRESSES = 99;
-/** From one call to the next, unless it is full: an eighth of a slot, as long as a call to a node elsewhere takes. */
+/** The most that a reading waits for others: an eighth of a slot, as long as a call to a node elsewhere takes. */
 const GAP_MS = 50;
 
 interface Waiting<Answer> extends Reading {
@@ -26,6 +27,8 @@ export function createBatcher<Answer>(
   let waiting: Waiting<Answer>[] = [];
   let addresses = new Set<string>();
   let calledAt = Number.NEGATIVE_INFINITY;
+  let underWay = 0;
+  let wasShared = false;
   let turn: NodeJS.Immediate | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -38,17 +41,27 @@ export function createBatcher<Answer>(
     waiting = [];
     addresses = new Set();
     calledAt = performance.now();
+    wasShared = batch.length > 1;
+    underWay += 1;
     try {
       const answers = await readAll(batch);
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);
+    } finally {
+      underWay -= 1;
+      // What has come meanwhile waits for the time only where others are about.
+      if (timer !== undefined) {
+        clearTimeout(timer);
+        timer = undefined;
+        schedule();
+      }
     }
   }
 
   function schedule(): void {
     if (turn !== undefined || timer !== undefined) return;
-    const waitMs = calledAt + GAP_MS - performance.now();
+    const waitMs = underWay > 0 || wasShared ? calledAt + GAP_MS - performance.now() : 0;
     if (waitMs <= 0) turn = setImmediate(flush);
     else timer = setTimeout(flush, waitMs);
   }

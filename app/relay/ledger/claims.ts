@@ -4,6 +4,7 @@ import { readExecutionRow } from './executions.ts';
 import {
   type Asking,
   type Budgets,
+  CLAIM_SUMS,
   fits,
   type Held,
   type Limits,
@@ -15,7 +16,6 @@ import {
   purseValues,
   readHeld,
   readSums,
-  SUMS,
   type Sums,
   type Way,
   waysRows,
@@ -103,7 +103,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
     ...(purse ? purseValues(purse) : []),
   ];
   const build = () => sql<JournalRow>`
-    WITH ${meRow(me)}, ${SUMS},
+    WITH ${meRow(me)}, ${CLAIM_SUMS},
     before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(given_lamports), 0) AS given_before,
       coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${row.execution_id})
     INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees,

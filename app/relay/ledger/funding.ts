@@ -132,12 +132,15 @@ const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_tank + landed.by_tank AS held_tank,
   landed.newest_slot AS newest_slot`;
 
+const PAID = `(SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
+    AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID}) AS paying)`;
+
 /** One row `sums` about `me`. Each sum reads an index that holds nothing else. */
-export const SUMS = sql.raw(`${TAKEN_BY_OTHERS},
+const sumsWith = (paid: string) =>
+  sql.raw(`${TAKEN_BY_OTHERS},
 sums AS MATERIALIZED (SELECT
   opening.in_flight AS in_flight,
-  (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
-    AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID}) AS paying) AS paid,
+  ${paid} AS paid,
   CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
     AND state IN ('settled', 'refunded') AND created_ms > ${LAST_LOSS} LIMIT ${PROVEN_BY}) AS ended) = ${PROVEN_BY}
     THEN 1 ELSE 0 END AS is_proven,
@@ -155,6 +158,10 @@ sums AS MATERIALIZED (SELECT
   ${one('sum(given_lamports)', 'given_lamports > 0 AND created_ms > since_ms')} AS given,
   ${HELD}
   FROM me, opening, landed)`);
+
+const SUMS = sumsWith(PAID);
+/** For a claim, to which it is all the same how often a wallet has paid that has as little in flight as a new one may. */
+export const CLAIM_SUMS = sumsWith(`CASE WHEN opening.in_flight < ${FIRST_OPENS} THEN 0 ELSE ${PAID} END`);
 
 /** What those sums say of a wallet and a listing, lamports but for the counts. */
 export interface Sums {
