@@ -120,7 +120,11 @@ export async function listAgents({ listed, agentHealth }: ListDeps, query: Agent
   const { limit, offset } = query;
   const page = model.page(query);
   const agents: AgentSummary[] = [];
-  for (const agent of page.agents) agents.push(toSummary(agent, await agentHealth.healthOf(agent.listing)));
+  for (const agent of page.agents) {
+    const health = listed.healths.get(agent.listing) ?? (await agentHealth.healthOf(agent.listing));
+    listed.healths.set(agent.listing, health);
+    agents.push(toSummary(agent, health));
+  }
   const body = renderJson(AgentPage, { agents, total: page.total, limit, offset });
   listed.answers.set(name, body);
   return body;
