@@ -88,11 +88,10 @@ export async function findParameterFaults(
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = await requireListing(deps, agentId);
   const { metadata } = await requireDocument(deps, row);
-  const statistics = await deps.views
-    .selectFrom('chain.agent_statistics')
-    .selectAll()
-    .where('listing', '=', row.listing)
-    .executeTakeFirst();
+  const ofListing = preparedOf(deps.views).compile('statistics', [row.listing], () =>
+    deps.views.selectFrom('chain.agent_statistics').selectAll().where('listing', '=', row.listing),
+  );
+  const [statistics] = (await deps.views.executeQuery(ofListing)).rows;
   const listed = toListed({ ...row, ...(statistics ?? NO_FIGURES) }, metadata);
   const summary = toSummary(listed, await deps.agentHealth.healthOf(row.listing));
   return {
