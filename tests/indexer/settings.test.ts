@@ -16,7 +16,7 @@ describe('settings', () => {
   it('are described with their default, or whether they are required', () => {
     for (const described of [describeIndexer(), describeRelay()]) {
       for (const line of described.split('\n')) {
-        expect(line).to.match(/^ {2}[A-Z_]+ +\S.* \((required|optional|default: .+)\)$/);
+        expect(line).to.match(/^ {2}[A-Z0-9_]+ +\S.* \((required|optional|default: .+)\)$/);
       }
     }
     expect(describeRelay()).to.match(/RELAY_KEYPAIR .*\(required\)/);

@@ -215,7 +215,10 @@ describe('calls to creators: addresses', function () {
 
   it('the spy sees: a local network reaches this computer', async () => {
     const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
-    expect(await call(`http://127.0.0.1:${port}/execute`, { pool: local })).to.deep.equal({ kind: 'body', json: {} });
+    expect(await call(`http://127.0.0.1:${port}/execute`, { pool: local })).to.deep.equal({
+      kind: 'body',
+      bytes: Buffer.from('{}'),
+    });
     expect(attempts).to.deep.equal(['127.0.0.1']);
     expect(hits).to.equal(1);
     await local.destroy();

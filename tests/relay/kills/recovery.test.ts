@@ -346,7 +346,7 @@ describe('recovery', function () {
       expect((await call(first)).text).to.equal(answer.text);
       const stored = market.journal().find((row) => row.execution_id === id)!;
       const record = (await market.record(id))!;
-      expect(stored.result).to.equal('the second answer');
+      expect(String(stored.result)).to.equal('the second answer');
       expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
       expect(await succeeded(id)).to.equal(2);
       assertMoved(before, await market.balances(), 1n);

@@ -431,9 +431,9 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       },
       { name: 'an empty result', behave: (b, _r, reply) => reply(good(b, '')), end: { result: '' } },
       {
-        name: 'four megabytes',
-        behave: (b, _r, reply) => reply(good(b, 'é'.repeat(2 * MEBIBYTE))),
-        end: { result: 'é'.repeat(2 * MEBIBYTE) },
+        name: 'all the bytes that its price pays for',
+        behave: (b, _r, reply) => reply(good(b, 'é'.repeat(819_200))),
+        end: { result: 'é'.repeat(819_200) },
       },
     ],
   };
