@@ -53,8 +53,8 @@ interface Part {
   count(span: Span): Promise<bigint>;
   /** By periods of so many hours; those in which there are none may be missing. */
   periods(span: Span, hours: bigint): Promise<PeriodCount[]>;
-  /** The first so many. */
-  top(span: Span, limit: number): Promise<Place[]>;
+  /** So many in their order, the first of them after `offset` others. */
+  top(span: Span, limit: number, offset?: number): Promise<Place[]>;
 }
 
 const HOUR = 3_600n;
@@ -69,7 +69,9 @@ const LATE_SECONDS = 120n;
  * whole hours are passed over by their counts.
  */
 export async function findPage(views: Views, query: PageQuery, near = NEAR): Promise<{ ids: string[]; total: number }> {
-  const parts = [endedPart(views, query), await aheadPart(views, query), voidPart(views, query)];
+  const ended = endedPart(views, query);
+  const others = [await aheadPart(views, query), voidPart(views, query)];
+  const parts = [ended, ...others];
   const span = { from: BigInt(query.from), to: BigInt(query.to) };
   const { offset, limit } = query;
   const { to, skip, total } =
@@ -78,9 +80,12 @@ export async function findPage(views: Views, query: PageQuery, near = NEAR): Pro
       : await skipHours(parts, span, offset);
   if (offset >= total) return { ids: [], total };
   const places: Place[] = [];
-  for (const part of parts) places.push(...(await part.top({ ...span, to }, skip + limit)));
+  for (const part of others) places.push(...(await part.top({ ...span, to }, skip + limit)));
+  // No more than those others can stand before an ended one, so that as many of the ended fewer need not be read.
+  const unread = Math.max(0, skip - places.length);
+  places.push(...(await ended.top({ ...span, to }, skip - unread + limit, unread)));
   places.sort(compare);
-  const page = places.slice(skip, skip + limit);
+  const page = places.slice(skip - unread, skip - unread + limit);
   return { ids: page.map((place) => place.execution_id), total };
 }
 
@@ -194,21 +199,23 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
   return {
     periods: (span, hours) => cut(span, hours, listPeriods(hours)),
     count: async (span) => (await cut(span, 1n, addHours)).reduce((sum, { executions }) => sum + executions, 0n),
-    async top(span, limit) {
+    async top(span, limit, offset = 0) {
       if (statuses.length === 0) return [];
+      const order = sql`ORDER BY opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC`;
       const ranges = statuses.map(
         (one) => sql`SELECT * FROM (
           SELECT execution_id, opened_at, opened_slot, open_index FROM chain.executions
           WHERE ${here(span)} AND status = ${one}
-          ORDER BY opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC
-          LIMIT ${limit}) AS ${sql.ref(one)}`,
+          ${order} LIMIT ${offset + limit}) AS ${sql.ref(one)}`,
       );
       const { rows } = await sql<{
         execution_id: string;
         opened_at: bigint;
         opened_slot: bigint | null;
         open_index: bigint | null;
-      }>`${sql.join(ranges, sql` UNION ALL `)}`.execute(views);
+      }>`SELECT * FROM (${sql.join(ranges, sql` UNION ALL `)}) AS ended ${order} LIMIT ${limit} OFFSET ${offset}`.execute(
+        views,
+      );
       return rows.map(({ opened_at, ...row }) => {
         return { ...row, initiated_at: opened_at, is_ahead: false, created_ms: null };
       });
