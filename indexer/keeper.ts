@@ -67,7 +67,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     if (!difference) return false;
     const { missing, vanished, keptSlot } = difference;
     log.warn(
-      { missing, vanished, keptSlot: String(keptSlot) },
+      { missing: missing.length, vanished: vanished.length, slot: Number(keptSlot) },
       'the tables differed from what the node lists: taken back, and applied again from there',
     );
     return true;
@@ -107,7 +107,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     deepAt = now() + DEEP_MS;
     const slot = await findOldestGap(deps);
     if (slot === null) return false;
-    log.warn({ slot: String(slot) }, 'the node lists an older transaction that is not in the tables');
+    log.warn({ slot: Number(slot) }, 'the node lists an older transaction that is not in the tables');
     await takeBack(db, slot - 1n);
     return true;
   }

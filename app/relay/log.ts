@@ -47,6 +47,8 @@ export const FIELDS: Record<string, Allow> = {
   request_id: uuid,
   state: word,
   slot: number,
+  missing: number,
+  vanished: number,
   price: matching(/^\d{1,20}$/),
   node: nodeName,
   nodes: (value) => (Array.isArray(value) ? value.map(nodeName) : undefined),

@@ -162,16 +162,20 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
   it('executions that their wallets open and start pay for their own end', async () => {
     const { lost, burnt, out } = await siege.lossBy(async () => {
       siege.failAttackers();
-      const starting = attackers.map(async ({ wallet, apiKey }) => {
-        const opened = await openByWallet(market.marketplace, {
-          wallet: keypairSigner(wallet),
+      const opened: [string, TestCaller][] = [];
+      // One after another, so that no blockhash grows old while a hundred are sent; started at once.
+      for (const attacker of attackers) {
+        const { execution_id } = await openByWallet(market.marketplace, {
+          wallet: keypairSigner(attacker.wallet),
           agentId: new PublicKey(market.agentId),
           requestHash: requestHash('x'),
           gasLamports: 5_000,
         });
-        const path = `/v1/executions/${opened.execution_id}/start`;
-        return request(siege.relayUrl(), path, { apiKey, body: { task: 'x' } });
-      });
+        opened.push([execution_id, attacker]);
+      }
+      const starting = opened.map(([id, { apiKey }]) =>
+        request(siege.relayUrl(), `/v1/executions/${id}/start`, { apiKey, body: { task: 'x' } }),
+      );
       expect((await Promise.all(starting)).map(({ status }) => status)).to.deep.equal(Array(WALLETS).fill(500));
     });
     expect([lost, burnt]).to.deep.equal([out, 0]);

@@ -67,11 +67,14 @@ describe('query plans', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The steps of a plan that read a whole table, and not only an index over what waits, or a part of the query with a limit. */
+  /** The steps of a plan that read a whole table, and not only an index over what waits. */
   function scansOf(sqlite: Sqlite.Database, text: string): string[] {
     const values = Array(text.split('?').length - 1).fill(1);
     const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
-    return plan.map(({ detail }) => detail).filter((detail) => /^SCAN (?!.* USING .*INDEX)(?!\()(?!(old|own|of_wallets)$)/.test(detail));
+    // What a query inside has read is scanned by its name; that query's own plan is among these.
+    const inside = new Set([...text.matchAll(/\) AS (\w+)/g)].map((match) => match[1]));
+    const scanned = plan.map(({ detail }) => /^SCAN (?!.* USING .*INDEX)(?!\()(\w+)/.exec(detail)?.[1]);
+    return scanned.flatMap((name) => (name === undefined || inside.has(name) ? [] : [name]));
   }
 
   function requireIndexed(sqlite: Sqlite.Database, texts: Set<string>): void {
@@ -105,14 +108,15 @@ describe('query plans', () => {
 
   it('the figures of /metrics and the health of agents', async () => {
     const texts = listen(views.sqlite);
-    const written = listen(ledger.sqlite);
+    const ofHealth = listen(ledger.sqlite);
     const runway = () => ({ lamports: null, hours: null });
     const swept = async () => null;
     await createMetrics({ views: views.db, inFlight: () => 0, nodes: () => [], runway, swept, now: () => 1 }).render();
     await createAgentHealth(ledger, 5, 1).healthOf('a listing');
-    expect([texts.size, written.size]).to.deep.equal([4, 1]);
+    expect(texts.size).to.be.at.least(4);
+    expect(ofHealth.size).to.be.at.least(1);
     requireIndexed(views.sqlite, texts);
-    requireIndexed(ledger.sqlite, written);
+    requireIndexed(ledger.sqlite, ofHealth);
   });
 
   it('a metadata document that is posted, listed and read', async () => {
