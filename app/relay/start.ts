@@ -164,6 +164,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const server = createHttpServer(deps);
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
+  // So that nobody's first list waits for it.
+  deps.listed.current().catch((error) => log.warn({ error: String(error) }, 'the listings could not be read'));
   // Money that an older ledger forgot comes first; then what this one left unfinished.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({

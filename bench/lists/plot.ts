@@ -29,10 +29,10 @@ export function drawLists(all: ListFigures[]): string {
 <path d="M${MARGIN},${y(goal).toFixed(1)}H${WIDTH - MARGIN}" stroke="#999" stroke-dasharray="4"/>
 ${text(MARGIN - 2, y(goal) + 3, String(goal), 'end')}${marks.join('')}
 ${line(
-  figures.map(({ p50 }) => p50),
+  figures.map(({ own }) => own.p50),
   '#1a7f5a',
 )}${line(
-  figures.map(({ p99 }) => p99),
+  figures.map(({ own }) => own.p99),
   '#b4531a',
 )}</g>`;
   });
@@ -40,7 +40,7 @@ ${line(
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH * COLUMNS} ${height + 20}" font-family="sans-serif">
 <rect width="100%" height="100%" fill="white"/>
 ${drawings.join('\n')}
-${text(MARGIN, height + 12, 'Milliseconds by executions in the tables: p50 green, p99 brown, the goal for p99 dashed.', 'start')}
+${text(MARGIN, height + 12, 'Milliseconds in the relay by executions in the tables: p50 green, p99 brown, the goal for p99 dashed.', 'start')}
 </svg>
 `;
 }

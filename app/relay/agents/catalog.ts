@@ -88,11 +88,10 @@ export async function findParameterFaults(
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = await requireListing(deps, agentId);
   const { metadata } = await requireDocument(deps, row);
-  const statistics = await deps.views
-    .selectFrom('chain.agent_statistics')
-    .selectAll()
-    .where('listing', '=', row.listing)
-    .executeTakeFirst();
+  const ofListing = preparedOf(deps.views).compile('statistics', [row.listing], () =>
+    deps.views.selectFrom('chain.agent_statistics').selectAll().where('listing', '=', row.listing),
+  );
+  const [statistics] = (await deps.views.executeQuery(ofListing)).rows;
   const listed = toListed({ ...row, ...(statistics ?? NO_FIGURES) }, metadata);
   const summary = toSummary(listed, await deps.agentHealth.healthOf(row.listing));
   return {
@@ -120,7 +119,11 @@ export async function listAgents({ listed, agentHealth }: ListDeps, query: Agent
   const { limit, offset } = query;
   const page = model.page(query);
   const agents: AgentSummary[] = [];
-  for (const agent of page.agents) agents.push(toSummary(agent, await agentHealth.healthOf(agent.listing)));
+  for (const agent of page.agents) {
+    const health = listed.healths.get(agent.listing) ?? (await agentHealth.healthOf(agent.listing));
+    listed.healths.set(agent.listing, health);
+    agents.push(toSummary(agent, health));
+  }
   const body = renderJson(AgentPage, { agents, total: page.total, limit, offset });
   listed.answers.set(name, body);
   return body;

@@ -5,6 +5,7 @@ import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { ListedAgents } from './listed/listedAgents.ts';
+import type { Model } from './listed/model.ts';
 import { statisticsOf } from './ownListings.ts';
 
 export interface CreatorsDeps {
@@ -41,13 +42,14 @@ export async function listCreators(
     FROM (SELECT creator AS wallet FROM chain.listings UNION SELECT wallet FROM chain.creators) AS known
     LEFT JOIN chain.creators AS c ON c.wallet = known.wallet
   ) AS matching WHERE ${sql.join(filters, sql` AND `)}`;
+  const model = await listed.current();
   // One transaction, so that page and total are of the same moment.
   return views.transaction().execute(async (views) => {
     const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
     const { rows } = await sql<Row>`SELECT * FROM ${matching}
       ORDER BY (SELECT max(listed_at) FROM chain.listings AS l WHERE l.creator = wallet) DESC NULLS LAST, wallet
       LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
-    return { creators: await summarize(views, rows), total: Number(counted.rows[0]?.total ?? 0n) };
+    return { creators: await summarize(views, model, rows), total: Number(counted.rows[0]?.total ?? 0n) };
   });
 }
 
@@ -60,15 +62,14 @@ async function walletsNamed(listed: ListedAgents, text: string): Promise<string[
   return [...new Set([text, ...agents.map((agent) => agent.creator)])].slice(0, MAX_NAMED);
 }
 
-async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<CreatorSummary[]> {
+async function summarize(views: CreatorsDeps['views'], model: Model, rows: Row[]): Promise<CreatorSummary[]> {
   const wallets = rows.map((row) => row.wallet);
   if (wallets.length === 0) return [];
   const listings = await views
-    .selectFrom('chain.listings as l')
-    .leftJoin('metadata as m', 'm.metadata_hash', 'l.metadata_hash')
-    .select(['l.listing', 'l.creator', 'l.status', sql<string | null>`m.document ->> '$.display_name'`.as('name')])
-    .where('l.creator', 'in', wallets)
-    .orderBy('l.listed_at', 'desc')
+    .selectFrom('chain.listings')
+    .select(['listing', 'creator', 'status'])
+    .where('creator', 'in', wallets)
+    .orderBy('listed_at', 'desc')
     .execute();
   const statistics = await statisticsOf(
     views,
@@ -77,9 +78,10 @@ async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<Cre
   return rows.map((row) => {
     const own = listings.filter((listing) => listing.creator === row.wallet);
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
+    const [described] = own.flatMap(({ listing }) => model.get(listing)?.description ?? []);
     return {
       wallet: row.wallet,
-      display_name: own.find(({ name }) => name !== null)?.name ?? null,
+      display_name: described?.display_name ?? null,
       verified: row.verified === 1n,
       verified_at: row.verified_at === null ? null : toTime(row.verified_at),
       listings: own.filter(({ status }) => status !== 'delisted').length,

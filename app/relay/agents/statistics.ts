@@ -1,4 +1,5 @@
 /** How a listing's executions went: the latest for everybody, days and failures for its creator. */
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -40,14 +41,13 @@ export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ 
   };
 }
 
-interface DayRow {
-  /** Days since 1970. */
-  day: bigint;
-  completed: bigint;
-  failed: bigint;
+interface Day {
+  completed: number;
+  failed: number;
+  /** Base units. */
   earned: bigint;
-  p50_ms: bigint | null;
-  p95_ms: bigint | null;
+  /** Of completed ones, milliseconds. */
+  times: number[];
 }
 
 /** Days in UTC up to today, and why executions failed in them. Throws ApiError 404 but for the listing's creator. */
@@ -65,8 +65,7 @@ export async function readStatistics(
   if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
   const today = Math.floor(now() / 1_000 / DAY_SECONDS);
   const first = today - days + 1;
-  const rows = await readDays(views, agentId, first);
-  const byDay = new Map(rows.map((row) => [Number(row.day), row]));
+  const byDay = await readDays(views, agentId, first);
   const failures = await readFailures(views, agentId, first * DAY_SECONDS * 1_000, CREATOR_REASONS);
   return {
     days: Array.from({ length: days }, (_, index) => toDay(first + index, byDay.get(first + index))),
@@ -76,45 +75,69 @@ export async function readStatistics(
   };
 }
 
-/** Percentiles are the nearest rank, as those of an agent's health. */
-async function readDays(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<DayRow[]> {
-  const { rows } = await sql<DayRow>`
-    WITH ended AS (
-      SELECT
-        settled_at / ${BigInt(DAY_SECONDS)} AS day,
-        CASE WHEN outcome IN ('completed', 'disputed') THEN 1 ELSE 0 END AS is_completed,
-        CASE WHEN outcome IN ('failed', 'dispute_upheld') THEN 1 ELSE 0 END AS is_failed,
-        creator_amount,
-        execution_time_ms AS ms
-      FROM chain.ended_executions
-      WHERE listing = ${listing} AND settled_at >= ${BigInt(firstDay * DAY_SECONDS)}
-    ),
-    ranked AS (
-      SELECT *,
-        row_number() OVER (PARTITION BY day, is_completed ORDER BY ms NULLS LAST) AS rank,
-        count(ms) OVER (PARTITION BY day, is_completed) AS timed
-      FROM ended
-    )
-    SELECT
-      day,
-      sum(is_completed) AS completed,
-      sum(is_failed) AS failed,
-      sum(creator_amount) AS earned,
-      min(ms) FILTER (WHERE is_completed = 1 AND rank * 100 >= timed * 50) AS p50_ms,
-      min(ms) FILTER (WHERE is_completed = 1 AND rank * 100 >= timed * 95) AS p95_ms
-    FROM ranked
-    GROUP BY day`.execute(views);
-  return rows;
+/** Ends read at once: a few milliseconds. */
+const SLICE = 1_000;
+
+/** Readings that are on their way, by listing and day: who asks for the same meanwhile is given the same. */
+const reading = new WeakMap<StatisticsDeps['views'], Map<string, Promise<Map<number, Day>>>>();
+
+function readDays(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<Map<number, Day>> {
+  const here = reading.get(views) ?? new Map<string, Promise<Map<number, Day>>>();
+  reading.set(views, here);
+  const name = `${listing} ${firstDay}`;
+  const days = here.get(name) ?? addUp(views, listing, firstDay).finally(() => here.delete(name));
+  here.set(name, days);
+  return days;
 }
 
-function toDay(day: number, row: DayRow | undefined): ListingDay {
-  const toMs = (ms: bigint | null | undefined) => (ms == null ? null : Number(ms));
+/** By days since 1970. As long as there are ends in those days, but in slices, so that nobody else waits. */
+async function addUp(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<Map<number, Day>> {
+  const days = new Map<number, Day>();
+  const from = BigInt(firstDay * DAY_SECONDS);
+  for (let last: EndRow | undefined; ; ) {
+    const before = last
+      ? sql`AND settled_at <= ${last.settled_at} AND (settled_at < ${last.settled_at} OR execution_id > ${last.execution_id})`
+      : sql.raw('');
+    const { rows } = await sql<EndRow>`
+      SELECT execution_id, outcome, settled_at, creator_amount, execution_time_ms FROM chain.ended_executions
+      WHERE listing = ${listing} AND settled_at >= ${from} ${before}
+      ORDER BY settled_at DESC, execution_id LIMIT ${SLICE}`.execute(views);
+    for (const row of rows) add(days, row);
+    last = rows.at(-1);
+    if (!last || rows.length < SLICE) return days;
+    await setImmediate();
+  }
+}
+
+interface EndRow {
+  execution_id: string;
+  outcome: AgentOutcome['outcome'];
+  settled_at: bigint;
+  creator_amount: bigint;
+  execution_time_ms: bigint | null;
+}
+
+function add(days: Map<number, Day>, row: EndRow): void {
+  const number = Math.floor(Number(row.settled_at) / DAY_SECONDS);
+  const day = days.get(number) ?? { completed: 0, failed: 0, earned: 0n, times: [] };
+  days.set(number, day);
+  day.earned += row.creator_amount;
+  if (row.outcome === 'failed' || row.outcome === 'dispute_upheld') day.failed += 1;
+  if (row.outcome !== 'completed' && row.outcome !== 'disputed') return;
+  day.completed += 1;
+  if (row.execution_time_ms !== null) day.times.push(Number(row.execution_time_ms));
+}
+
+function toDay(day: number, read: Day | undefined): ListingDay {
+  const times = (read?.times ?? []).toSorted((one, other) => one - other);
+  // The nearest rank, as that of an agent's health.
+  const percentile = (share: number) => times[Math.ceil(times.length * share) - 1] ?? null;
   return {
     day: new Date(day * DAY_SECONDS * 1_000).toISOString().slice(0, 10),
-    completed: Number(row?.completed ?? 0n),
-    failed: Number(row?.failed ?? 0n),
-    earned_usdc: toUsdc(row?.earned ?? 0n),
-    p50_ms: toMs(row?.p50_ms),
-    p95_ms: toMs(row?.p95_ms),
+    completed: read?.completed ?? 0,
+    failed: read?.failed ?? 0,
+    earned_usdc: toUsdc(read?.earned ?? 0n),
+    p50_ms: percentile(0.5),
+    p95_ms: percentile(0.95),
   };
 }

@@ -43,21 +43,22 @@ interface Span {
   to: bigint;
 }
 
-interface HourCount {
-  /** Hours since 1970. */
-  hour: bigint;
+/** How many begin within one of the equal lengths of time since 1970. */
+interface PeriodCount {
+  period: bigint;
   executions: bigint;
 }
 
 interface Part {
   count(span: Span): Promise<bigint>;
-  /** By the hour of their beginning; hours in which there are none may be missing. */
-  hours(span: Span): Promise<HourCount[]>;
-  /** The first so many. */
-  top(span: Span, limit: number): Promise<Place[]>;
+  /** By periods of so many hours; those in which there are none may be missing. */
+  periods(span: Span, hours: bigint): Promise<PeriodCount[]>;
+  /** So many in their order, the first of them after `offset` others. */
+  top(span: Span, limit: number, offset?: number): Promise<Place[]>;
 }
 
 const HOUR = 3_600n;
+const DAY_HOURS = 24n;
 /** Places that are rather read than counted. */
 const NEAR = 200;
 /** How long after it happened the index may lack something older than what it has: a node lists a transaction late. */
@@ -68,36 +69,65 @@ const LATE_SECONDS = 120n;
  * whole hours are passed over by their counts.
  */
 export async function findPage(views: Views, query: PageQuery, near = NEAR): Promise<{ ids: string[]; total: number }> {
-  const parts = [endedPart(views, query), await aheadPart(views, query), voidPart(views, query)];
+  const ended = endedPart(views, query);
+  const others = [await aheadPart(views, query), voidPart(views, query)];
+  const parts = [ended, ...others];
   const span = { from: BigInt(query.from), to: BigInt(query.to) };
-  let total = 0n;
-  for (const part of parts) total += await part.count(span);
-  if (BigInt(query.offset) >= total) return { ids: [], total: Number(total) };
   const { offset, limit } = query;
-  const { to, skip } = offset <= near ? { to: span.to, skip: offset } : await skipHours(parts, span, offset);
+  const { to, skip, total } =
+    offset <= near
+      ? { to: span.to, skip: offset, total: await countAll(parts, span) }
+      : await skipHours(parts, span, offset);
+  if (offset >= total) return { ids: [], total };
   const places: Place[] = [];
-  for (const part of parts) places.push(...(await part.top({ ...span, to }, skip + limit)));
+  for (const part of others) places.push(...(await part.top({ ...span, to }, skip + limit)));
+  // No more than those others can stand before an ended one, so that as many of the ended fewer need not be read.
+  const unread = Math.max(0, skip - places.length);
+  places.push(...(await ended.top({ ...span, to }, skip - unread + limit, unread)));
   places.sort(compare);
-  const page = places.slice(skip, skip + limit);
-  return { ids: page.map((place) => place.execution_id), total: Number(total) };
+  const page = places.slice(skip - unread, skip - unread + limit);
+  return { ids: page.map((place) => place.execution_id), total };
 }
 
-/** Where the hour ends that holds this place, and how many places of that hour come before it. */
-async function skipHours(parts: Part[], span: Span, offset: number): Promise<{ to: bigint; skip: number }> {
+async function countAll(parts: Part[], span: Span): Promise<number> {
+  let total = 0n;
+  for (const part of parts) total += await part.count(span);
+  return Number(total);
+}
+
+/**
+ * Where the hour ends that holds this place, how many places of that hour come before it, and how many there are in all: first
+ * by days, so that few counts are read.
+ */
+async function skipHours(
+  parts: Part[],
+  span: Span,
+  offset: number,
+): Promise<{ to: bigint; skip: number; total: number }> {
+  const days = await skipPeriods(parts, span, offset, DAY_HOURS);
+  if (offset >= days.total) return days;
+  const begin = days.to - 1n - ((days.to - 1n) % (DAY_HOURS * HOUR));
+  const day = { from: begin < span.from ? span.from : begin, to: days.to };
+  const hours = await skipPeriods(parts, day, days.skip, 1n);
+  return { ...hours, total: days.total };
+}
+
+async function skipPeriods(parts: Part[], span: Span, offset: number, hours: bigint) {
   const counts = new Map<bigint, number>();
   for (const part of parts) {
-    for (const { hour, executions } of await part.hours(span)) {
-      counts.set(hour, (counts.get(hour) ?? 0) + Number(executions));
+    for (const { period, executions } of await part.periods(span, hours)) {
+      counts.set(period, (counts.get(period) ?? 0) + Number(executions));
     }
   }
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   let skip = offset;
-  for (const hour of [...counts.keys()].sort((one, other) => Number(other - one))) {
-    const count = counts.get(hour) ?? 0;
-    const end = (hour + 1n) * HOUR;
-    if (skip < count) return { to: end < span.to ? end : span.to, skip };
+  for (const period of [...counts.keys()].sort((one, other) => Number(other - one))) {
+    const count = counts.get(period) ?? 0;
+    const end = (period + 1n) * hours * HOUR;
+    if (skip < count) return { to: end < span.to ? end : span.to, skip, total };
     skip -= count;
   }
-  throw new Error('the hours of a list hold fewer executions than its total');
+  return { to: span.to, skip, total };
 }
 
 /**
@@ -141,24 +171,24 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
     WHERE caller = ${wallet} AND listing = ${agentId ?? ''} AND status IN (${sql.join(statuses)})
       AND hour >= ${first} AND hour < ${end}`;
 
-  async function listHours(first: bigint, end: bigint): Promise<HourCount[]> {
-    const { rows } = await sql<HourCount>`
-      SELECT hour, sum(executions) AS executions ${inHours(first, end)} GROUP BY hour`.execute(views);
+  const listPeriods = (hours: bigint) => async (first: bigint, end: bigint) => {
+    const { rows } = await sql<PeriodCount>`
+      SELECT hour / ${hours} AS period, sum(executions) AS executions ${inHours(first, end)} GROUP BY 1`.execute(views);
     return rows;
-  }
+  };
 
-  async function addHours(first: bigint, end: bigint): Promise<HourCount[]> {
+  async function addHours(first: bigint, end: bigint): Promise<PeriodCount[]> {
     const { rows } = await sql<{ total: bigint | null }>`
       SELECT sum(executions) AS total ${inHours(first, end)}`.execute(views);
-    return [{ hour: first, executions: rows[0]?.total ?? 0n }];
+    return [{ period: first, executions: rows[0]?.total ?? 0n }];
   }
 
   /** Of the hours that the span cuts, those executions that are in it; of the others, all. */
-  async function cut({ from, to }: Span, whole: typeof listHours): Promise<HourCount[]> {
+  async function cut({ from, to }: Span, hours: bigint, whole: typeof addHours): Promise<PeriodCount[]> {
     if (statuses.length === 0 || from >= to) return [];
     const first = (from + HOUR - 1n) / HOUR;
     const end = to / HOUR;
-    const edge = async (hour: bigint, span: Span) => ({ hour, executions: await countExactly(span) });
+    const edge = async (hour: bigint, span: Span) => ({ period: hour / hours, executions: await countExactly(span) });
     if (first > end) return [await edge(end, { from, to })];
     const counts = first < end ? await whole(first, end) : [];
     if (from < first * HOUR) counts.push(await edge(first - 1n, { from, to: first * HOUR }));
@@ -167,23 +197,25 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
   }
 
   return {
-    hours: (span) => cut(span, listHours),
-    count: async (span) => (await cut(span, addHours)).reduce((sum, { executions }) => sum + executions, 0n),
-    async top(span, limit) {
+    periods: (span, hours) => cut(span, hours, listPeriods(hours)),
+    count: async (span) => (await cut(span, 1n, addHours)).reduce((sum, { executions }) => sum + executions, 0n),
+    async top(span, limit, offset = 0) {
       if (statuses.length === 0) return [];
+      const order = sql`ORDER BY opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC`;
       const ranges = statuses.map(
         (one) => sql`SELECT * FROM (
           SELECT execution_id, opened_at, opened_slot, open_index FROM chain.executions
           WHERE ${here(span)} AND status = ${one}
-          ORDER BY opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC
-          LIMIT ${limit}) AS ${sql.ref(one)}`,
+          ${order} LIMIT ${offset + limit}) AS ${sql.ref(one)}`,
       );
       const { rows } = await sql<{
         execution_id: string;
         opened_at: bigint;
         opened_slot: bigint | null;
         open_index: bigint | null;
-      }>`${sql.join(ranges, sql` UNION ALL `)}`.execute(views);
+      }>`SELECT * FROM (${sql.join(ranges, sql` UNION ALL `)}) AS ended ${order} LIMIT ${limit} OFFSET ${offset}`.execute(
+        views,
+      );
       return rows.map(({ opened_at, ...row }) => {
         return { ...row, initiated_at: opened_at, is_ahead: false, created_ms: null };
       });
@@ -239,9 +271,11 @@ function selected(views: Views, rows: RawBuilder<unknown>, { status, agentId }: 
       const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching(span)}`.execute(views);
       return counted.rows[0]?.total ?? 0n;
     },
-    async hours(span) {
-      const counted = await sql<HourCount>`
-        SELECT initiated_at / ${HOUR} AS hour, count(*) AS executions FROM ${matching(span)} GROUP BY 1`.execute(views);
+    async periods(span, hours) {
+      const counted = await sql<PeriodCount>`
+        SELECT initiated_at / ${hours * HOUR} AS period, count(*) AS executions FROM ${matching(span)} GROUP BY 1`.execute(
+        views,
+      );
       return counted.rows;
     },
     async top(span, limit) {

@@ -60,7 +60,8 @@ export function createServing(
     if (verdict.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', verdict.message);
     const result: ResultRow = {
       execution_id: row.execution_id,
-      result: Buffer.from(verdict.result),
+      // The same bytes: a copy of a long one would hold everybody up.
+      result: Buffer.from(verdict.result.buffer as ArrayBuffer, verdict.result.byteOffset, verdict.result.length),
       size: BigInt(verdict.result.length),
       object_stored: 0n,
       result_hash: verdict.resultHash,

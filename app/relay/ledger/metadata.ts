@@ -1,5 +1,6 @@
 /** The tables of metadata documents: those that are shown, and those that wait for their listing. */
 import { type Kysely, sql } from 'kysely';
+import { preparedOf } from '../../database/prepared.ts';
 import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -15,8 +16,12 @@ export interface PendingLimits {
 
 /** The text of a document that is shown, or that waits: it may have been listed a moment ago. */
 export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
-  const find = (table: 'metadata' | 'pending_metadata') =>
-    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
+  const find = async (table: 'metadata' | 'pending_metadata') => {
+    const query = preparedOf(views).compile(`document in ${table}`, [metadataHash], () =>
+      views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash),
+    );
+    return (await views.executeQuery(query)).rows[0];
+  };
   return ((await find('metadata')) ?? (await find('pending_metadata')))?.document;
 }
 

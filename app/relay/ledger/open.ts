@@ -31,6 +31,12 @@ export interface OpenLedger {
 export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
 export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
 
+/**
+ * 64 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
+ * been done by then: the thread that renews the lease does it at SQLite's own 1,000 pages, beside our writes.
+ */
+const CHECKPOINT_PAGES = 16_384;
+
 /** Opens both, and brings the ledger up to date. Throws where no indexer has made an index. */
 export function openLedger({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenLedger> {
   return databaseUrl === null ? openFiles(dataDir) : openSchemas(databaseUrl);
@@ -43,6 +49,7 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
   // One connection for all that is written, so that no write of ours ever waits for another.
   const ledger = openDatabase<LedgerTables>(path);
   migrate(ledger.sqlite, MIGRATIONS.ledger);
+  ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
   return {
     writes: createGroupCommit(ledger.sqlite),

@@ -6,12 +6,32 @@ import { JournalConflict, type Writing } from './writing.ts';
 /** A result as it comes. */
 export type NewResult = Omit<Insertable<ResultsTable>, 'object_stored'>;
 
+const WITHOUT_TEXT = [
+  'execution_id',
+  'size',
+  'object_stored',
+  'result_hash',
+  'signature',
+  'execution_signature',
+  'tokens_used',
+  'steps',
+  'execution_time_ms',
+  'token',
+  'verified_ms',
+] as const satisfies (keyof ResultsTable)[];
+
 /** Results as one journal keeps them. */
 export function createResults({ writes, db, owner, compile }: Writing) {
+  async function result(id: string): Promise<ResultRow | undefined> {
+    const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
+    return (await db.executeQuery(compile('result', [id], query))).rows[0];
+  }
+
   return {
     /**
      * Keep an answer, and return the one that is kept: a second, different one for the same execution is never
-     * taken. Throws JournalConflict where the execution is another relay's.
+     * taken. Throws JournalConflict where the execution is another relay's. The text is read again only where it is not
+     * the one that came, because each copy of it holds everybody up; each comes with a token of its own.
      */
     async storeResult(row: NewResult): Promise<ResultRow> {
       const columns = Object.keys(row) as (keyof NewResult)[];
@@ -30,17 +50,15 @@ export function createResults({ writes, db, owner, compile }: Writing) {
           .onConflict((conflict) =>
             conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
           )
-          .returningAll();
+          .returning(WITHOUT_TEXT);
       const values = [...Object.values(row), row.execution_id, owner];
       const { rows } = await writes.note(compile(`storeResult ${columns.join()}`, values, query));
-      const [stored] = rows as ResultRow[];
+      const [stored] = rows as Omit<ResultRow, 'result'>[];
       if (!stored) throw new JournalConflict(`execution ${row.execution_id} is another relay's`);
-      return stored;
+      const text = stored.token === row.token ? row.result : (await result(row.execution_id))?.result;
+      return { ...stored, result: text ?? null };
     },
-    async result(id: string): Promise<ResultRow | undefined> {
-      const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
-      return (await db.executeQuery(compile('result', [id], query))).rows[0];
-    },
+    result,
   };
 }
 

@@ -18,6 +18,7 @@ import { openIndex } from '../../../indexer/open.ts';
 import type { ExecutionStatusName } from '../../../indexer/tables.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
+import { createRandom, type Random } from '../../harness/random.ts';
 
 const TABLES = 40;
 const QUESTIONS = 100;
@@ -25,17 +26,6 @@ const WALLETS = ['wallet one', 'wallet two'] as const;
 const LISTINGS = ['11111111111111111111111111111111', '22222222222222222222222222222222'] as const;
 /** An hour's beginning, some hours before which everything here happens. */
 const NOW = 1_759_996_800;
-
-/** The same numbers from the same seed. */
-function createRandom(seed: number) {
-  let state = seed;
-  const below = (limit: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-  return { below, pick: <One>(all: readonly One[]): One => all[below(all.length)] as One };
-}
-type Random = ReturnType<typeof createRandom>;
 
 const UNFINISHED: ExecutionState[] = [
   'accepted',

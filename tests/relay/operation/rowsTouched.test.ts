@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { readStatistics } from '../../../app/relay/agents/statistics.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { addressOf, fill, idOf, WALLET } from '../../../bench/lists/fill.ts';
@@ -25,7 +26,6 @@ const FEW_STEPS = 400;
 /** What grows with something else than executions and agents, and why that is good enough. */
 const OTHERWISE: [RegExp, why: string][] = [
   [/caller_totals/, 'one row for each hour and status, however many executions are in it'],
-  [/WITH ended AS/, "a creator's own: one listing's ends in the days that were asked for, for the percentiles of each"],
   [/SELECT creator AS wallet FROM chain.listings UNION/, 'the list of creators, which the admin alone may read'],
 ];
 const growsOtherwise = (text: string) => OTHERWISE.some(([pattern]) => pattern.test(text));
@@ -128,6 +128,30 @@ describe('rows that the API touches', () => {
       return is <= was * GROWTH + FEW_STEPS || growsOtherwise(text) ? [] : [`${was} -> ${is}: ${text}`];
     });
     expect([...new Set(grown)].join('\n')).to.equal('');
+  });
+
+  it('are read in slices for the days of a creator with many', async () => {
+    const { deps, index } = worlds[1] as World;
+    const listing = addressOf('listing', 0);
+    const ended = await index
+      .selectFrom('executions')
+      .select(['status', 'settled_at', 'creator_amount'])
+      .where('listing', '=', listing)
+      .where('status', '!=', 'open')
+      .execute();
+    expect(ended.length).to.be.above(1_000);
+    const now = () => (EPOCH + 60 * 86_400) * 1_000;
+    const asked = { agent_id: listing, days: 90 };
+    const { days } = await readStatistics({ views: deps.views, now }, addressOf('creator', 0), asked);
+    const completed = new Map(days.map(({ day }) => [day, 0]));
+    for (const { status, settled_at } of ended) {
+      const day = at(Number(settled_at)).slice(0, 10);
+      if (status === 'completed' || status === 'disputed') completed.set(day, (completed.get(day) ?? 0) + 1);
+    }
+    expect(days.map((one) => [one.day, one.completed])).to.deep.equal([...completed]);
+    const earned = ended.reduce((sum, row) => sum + row.creator_amount, 0n);
+    const shown = days.reduce((sum, one) => sum + BigInt(Math.round(one.earned_usdc * 1e6)), 0n);
+    expect(shown).to.equal(earned);
   });
 
   it('are counted: what reads everything is seen', () => {

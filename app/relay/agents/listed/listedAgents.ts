@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AgentMetadata } from '../../../sdk/wire/metadata.ts';
+import type { AgentHealth } from '../../../sdk/wire/wire.ts';
 import { readListedPending } from '../../ledger/metadata.ts';
 import type { LedgerDatabase } from '../../ledger/tables.ts';
 import { type PendingDeps, promotePending } from '../pendingMetadata.ts';
@@ -21,6 +22,8 @@ const CLOCKS_DIFFER_MS = 120_000;
 /** Of answers that are kept, all together. */
 const MAX_ANSWERS_BYTES = 16 * 1024 * 1024;
 const ANSWER_MS = 1_000;
+/** Agents of a page on which most requests are, several times over. */
+const MAX_HEALTHS = 2_000;
 
 export type ListedAgents = ReturnType<typeof createListedAgents>;
 
@@ -170,6 +173,8 @@ export function createListedAgents(deps: PendingDeps) {
       sizeCalculation: (body, name) => body.length + name.length,
       ttl: ANSWER_MS,
     }),
+    /** What lists show of an agent's health, as old as an answer may be: on every page it would be a query for each agent. */
+    healths: new LRUCache<string, AgentHealth>({ max: MAX_HEALTHS, ttl: ANSWER_MS, noUpdateTTL: true }),
     /** Another number after every change. */
     version: (): number => version,
   };

@@ -182,27 +182,32 @@ export function createModel() {
     return marks;
   }
 
-  function filterOf(query: AgentsQuery): ((at: number) => boolean) | null {
+  /** Marks those that the query asks for; null where it asks for all. */
+  function markMatching(query: AgentsQuery): Uint8Array | null {
     const tags = query.tags ?? [];
     const mask = tagMask(tags.filter(isStandardTag));
-    const needed: Uint8Array[] = tags
-      .filter((tag) => !isStandardTag(tag))
-      .map((tag) => {
-        const marks = new Uint8Array(agents.length);
-        for (const at of customTags.having(tag)) marks[at] = 1;
-        return marks;
-      });
-    if (query.q !== undefined) needed.push(markAsked(query.q));
     const { verified_only: verified, min_executions: least = 0, min_success_rate: rate = 0 } = query;
+    const custom = tags.filter((tag) => !isStandardTag(tag));
+    const isPlain = mask === 0 && !verified && least === 0 && rate === 0 && query.creator === undefined;
+    if (isPlain && custom.length === 0 && query.q === undefined) return null;
+    const marks = query.q === undefined ? new Uint8Array(agents.length).fill(1) : markAsked(query.q);
+    for (const tag of custom) {
+      const having = new Uint8Array(agents.length);
+      for (const at of customTags.having(tag)) having[at] = 1;
+      for (let at = 0; at < marks.length; at += 1) (marks[at] as number) &= having[at] as number;
+    }
+    if (isPlain) return marks;
     const creator = query.creator === undefined ? null : (idOfCreator.get(query.creator) ?? -1);
-    if (needed.length === 0 && mask === 0 && !verified && least === 0 && rate === 0 && creator === null) return null;
-    return (at) =>
-      ((masks[at] as number) & mask) === mask &&
-      (totals[at] as number) >= least &&
-      (rates[at] as number) >= rate &&
-      (!verified || badges[at] === 1) &&
-      (creator === null || creatorIds[at] === creator) &&
-      needed.every((marks) => marks[at] === 1);
+    for (let at = 0; at < marks.length; at += 1) {
+      const isAsked =
+        ((masks[at] as number) & mask) === mask &&
+        (totals[at] as number) >= least &&
+        (rates[at] as number) >= rate &&
+        (!verified || badges[at] === 1) &&
+        (creator === null || creatorIds[at] === creator);
+      if (!isAsked) marks[at] = 0;
+    }
+    return marks;
   }
 
   return {
@@ -215,13 +220,13 @@ export function createModel() {
     /** The active agents with a description that match, and how many they are. */
     page(query: AgentsQuery): { agents: ListedAgent[]; total: number } {
       const order = orders[query.sort];
-      const isAsked = filterOf(query);
+      const marks = markMatching(query);
       const end = query.offset + query.limit;
-      if (!isAsked) return { agents: order.slice(query.offset, end).map(agentAt), total: order.length };
+      if (!marks) return { agents: order.slice(query.offset, end).map(agentAt), total: order.length };
       const found: ListedAgent[] = [];
       let total = 0;
       for (const at of order) {
-        if (!isAsked(at)) continue;
+        if (marks[at] === 0) continue;
         if (total >= query.offset && total < end) found.push(agentAt(at));
         total += 1;
       }

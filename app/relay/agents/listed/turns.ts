@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** How long one turn may hold the event loop, milliseconds. */
-const TURN_MS = 8;
+const TURN_MS = 4;
 
 /** Something to await between small pieces of work: it lets others go first once a turn is over. */
 export function createTurns(): () => Promise<void> | undefined {
