@@ -1,5 +1,7 @@
 /** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
 import { type Kysely, sql } from 'kysely';
+import { readTogether } from '../../database/portable.ts';
+import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -42,7 +44,7 @@ export async function listCreators(
     LEFT JOIN chain.creators AS c ON c.wallet = known.wallet
   ) AS matching WHERE ${sql.join(filters, sql` AND `)}`;
   // One transaction, so that page and total are of the same moment.
-  return views.transaction().execute(async (views) => {
+  return readTogether(views, async (views) => {
     const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
     const { rows } = await sql<Row>`SELECT * FROM ${matching}
       ORDER BY (SELECT max(listed_at) FROM chain.listings AS l WHERE l.creator = wallet) DESC NULLS LAST, wallet
@@ -66,7 +68,7 @@ async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<Cre
   const listings = await views
     .selectFrom('chain.listings as l')
     .leftJoin('metadata as m', 'm.metadata_hash', 'l.metadata_hash')
-    .select(['l.listing', 'l.creator', 'l.status', sql<string | null>`m.document ->> '$.display_name'`.as('name')])
+    .select(['l.listing', 'l.creator', 'l.status', 'm.metadata_hash as described'])
     .where('l.creator', 'in', wallets)
     .orderBy('l.listed_at', 'desc')
     .execute();
@@ -74,12 +76,19 @@ async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<Cre
     views,
     listings.map((listing) => listing.listing),
   );
+  /** The hash of the newest description that is here, by creator. */
+  const newest = new Map<string, string>();
+  for (const { creator, described } of listings) {
+    if (described !== null && !newest.has(creator)) newest.set(creator, described);
+  }
+  const names = await namesOf(views, [...new Set(newest.values())]);
   return rows.map((row) => {
     const own = listings.filter((listing) => listing.creator === row.wallet);
+    const described = newest.get(row.wallet);
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
     return {
       wallet: row.wallet,
-      display_name: own.find(({ name }) => name !== null)?.name ?? null,
+      display_name: (described !== undefined && names.get(described)) || null,
       verified: row.verified === 1n,
       verified_at: row.verified_at === null ? null : toTime(row.verified_at),
       listings: own.filter(({ status }) => status !== 'delisted').length,
@@ -87,4 +96,15 @@ async function summarize(views: CreatorsDeps['views'], rows: Row[]): Promise<Cre
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),
     };
   });
+}
+
+/** What creators call themselves in these documents. */
+async function namesOf(views: CreatorsDeps['views'], hashes: string[]): Promise<Map<string, string>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await views
+    .selectFrom('metadata')
+    .select(['metadata_hash', 'document'])
+    .where('metadata_hash', 'in', hashes)
+    .execute();
+  return new Map(rows.map((row) => [row.metadata_hash, (JSON.parse(row.document) as AgentMetadata).display_name]));
 }
