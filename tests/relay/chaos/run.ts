@@ -160,7 +160,10 @@ async function runSeed(
     await faults;
   }
   const progress = async () =>
-    JSON.stringify([relay !== null, ...(await market.journal()).map(({ execution_id, state }) => [execution_id, state])]);
+    JSON.stringify([
+      relay !== null,
+      ...(await market.journal()).map(({ execution_id, state }) => [execution_id, state]),
+    ]);
   const wait: Wait = (what, look) => until(what, look, QUIET_MS, progress);
   const trouble = makeTrouble();
   let completed = 0;
