@@ -311,7 +311,7 @@ export async function startMarketplace(
         `SELECT e.execution_id, e.state, e.is_final, r.result, r.result_hash, r.signature
           FROM executions AS e LEFT JOIN results AS r ON r.execution_id = e.execution_id`,
       );
-      return rows.map((row) => ({ ...row, result: row.result && row.result.toString('utf8') }));
+      return rows.map((row) => ({ ...row, result: row.result?.toString('utf8') ?? null }));
     },
     /** Lose the journal, as a broken disk would, while the relay is down; keys and metadata stay. */
     forgetExecutions: () => query('ledger', 'DELETE FROM executions', 'DELETE FROM results'),
