@@ -41,7 +41,7 @@ describe('migrate-to-postgres', function () {
     await sharedPostgres();
     folder = mkdtempSync(join(tmpdir(), 'marketplace-move-'));
     index = openIndex(indexPath(folder));
-    for (const transaction of randomHistory(7, 160)) await applyPage(index.db, [transaction]);
+    for (const transaction of randomHistory(7, 160)) await applyPage(index.db, [transaction], 0n);
     ledger = openDatabase<LedgerTables>(ledgerPath(folder));
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     const rows = createRows(index.db, ledger.db, { nowMs: EPOCH * 1_000 });

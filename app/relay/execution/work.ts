@@ -95,7 +95,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       while (live.ended === null && performance.now() < until && !stopping.aborted) {
         const row = await journal.get(executionId).catch((error) => {
           // The caller goes on waiting for what goes on too, once the database is back.
-          if (isTemporary(error)) return 'away';
+          if (isTemporary(error)) return 'away' as const;
           throw error;
         });
         if (row === 'away') {
