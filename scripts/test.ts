@@ -14,6 +14,8 @@ interface Suite {
   about: string;
   /** Below tests/; every test file in it and below it. None for the tests that cargo runs. */
   folder?: string;
+  /** Only these files of it, without `.test.ts`. */
+  files?: string[];
   env?: Record<string, string>;
   /** Root hooks for the whole suite, path from the root. */
   hooks?: string;
@@ -28,6 +30,9 @@ interface Counts {
 }
 
 const COVERAGE = 'tests/program/coverage.ts';
+
+/** On PostgreSQL instead of SQLite. */
+const POSTGRES = { DATABASE: 'postgres' };
 
 /** In the order in which a fault shows soonest: the cheap ones first. */
 const SUITES: Suite[] = [
@@ -62,6 +67,37 @@ const SUITES: Suite[] = [
   { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos' },
+  {
+    name: 'indexer-postgres',
+    about: 'events to tables, on PostgreSQL',
+    folder: 'indexer',
+    files: ['apply'],
+    env: POSTGRES,
+  },
+  { name: 'api-postgres', about: 'the API over tables in PostgreSQL', folder: 'relay/api', env: POSTGRES },
+  {
+    name: 'operation-postgres',
+    about: 'a ledger in PostgreSQL that several relays share',
+    folder: 'relay/operation',
+    // The others are about SQLite's files and plans, or about what no database changes.
+    files: ['authorities', 'log', 'metrics', 'results', 'shutdown'],
+    env: POSTGRES,
+  },
+  {
+    name: 'calls-postgres',
+    about: 'paid calls, on PostgreSQL',
+    folder: 'relay/calls',
+    // `reservations` opens SQLite's files itself, and `protection` counts on the order in which one connection answers.
+    files: ['money', 'idempotency', 'keys', 'start'],
+    env: POSTGRES,
+  },
+  {
+    name: 'kills-postgres',
+    about: 'relays and PostgreSQL itself killed',
+    folder: 'relay/kills',
+    files: ['severalRelays', 'recovery'],
+    env: POSTGRES,
+  },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
   { name: 'cli', about: 'the command line', folder: 'cli' },
   { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
@@ -73,6 +109,10 @@ const SUITES: Suite[] = [
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
 
+function patternsOf({ folder, files }: Suite): string[] {
+  return (files ?? ['**/*']).map((file) => `tests/${folder}/${file}.test.ts`);
+}
+
 /** Run mocha over a suite's files. A suite that dies without counts is one failure. */
 function runMocha(suite: Suite): Counts {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-tests-'));
@@ -80,7 +120,7 @@ function runMocha(suite: Suite): Counts {
   try {
     const reporter = ['--reporter', 'tests/harness/reporter.cjs', '--reporter-option', `counts=${counts}`];
     const hooks = suite.hooks ? ['--require', suite.hooks] : [];
-    const run = spawnSync(process.execPath, [mocha, ...reporter, ...hooks, `tests/${suite.folder}/**/*.test.ts`], {
+    const run = spawnSync(process.execPath, [mocha, ...reporter, ...hooks, ...patternsOf(suite)], {
       cwd: root,
       env: { ...process.env, ...suite.env },
       stdio: 'inherit',

@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { runCommandLine } from '../process/commandLine.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
+import { addMoveCommand } from './ledger/moveToPostgres.ts';
 import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
   const readPlaces = () => readToolConfig(process.env);
   addBackupCommand(program, readPlaces);
   addReconcileCommand(program, readPlaces);
+  addMoveCommand(program, readPlaces);
   program
     .command('rotate-call-key')
     .description(

@@ -9,8 +9,8 @@ ALTER TABLE progress ADD COLUMN finalized_slot BIGINT;
 -- `token` (NULL: the first). What was finalized when it began does not leave the chain any more.
 CREATE TABLE backfill (
   id BIGINT PRIMARY KEY CHECK (id = 1),
-  state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
-  token TEXT,
+  state TEXT COLLATE "C" NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
+  token TEXT COLLATE "C",
   finalized_slot BIGINT NOT NULL
 );
 

@@ -70,7 +70,7 @@ CREATE INDEX executions_lent ON executions (execution_id)
 -- Sessions of wallets by the SHA-256 of their token or cookie, hex; nothing of theirs can be used by who reads this.
 CREATE TABLE sessions (
   digest      TEXT COLLATE "C" PRIMARY KEY,
-  kind        TEXT NOT NULL CHECK (kind IN ('token', 'cookie')),
+  kind        TEXT COLLATE "C" NOT NULL CHECK (kind IN ('token', 'cookie')),
   wallet      TEXT COLLATE "C" NOT NULL,
   expires_ms  BIGINT NOT NULL,
   -- The longest that it can be prolonged to.
@@ -93,6 +93,6 @@ CREATE TABLE secrets (
 -- What only one relay does at a time, by name, and until when it is that relay's, by this database's clock.
 CREATE TABLE leaderships (
   name      TEXT COLLATE "C" PRIMARY KEY,
-  owner     TEXT NOT NULL,
+  owner     TEXT COLLATE "C" NOT NULL,
   until_ms  BIGINT NOT NULL
 );

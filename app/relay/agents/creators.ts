@@ -1,5 +1,7 @@
 /** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
 import { type Kysely, sql } from 'kysely';
+import { readTogether } from '../../database/portable.ts';
+import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -44,7 +46,7 @@ export async function listCreators(
   ) AS matching WHERE ${sql.join(filters, sql` AND `)}`;
   const model = await listed.current();
   // One transaction, so that page and total are of the same moment.
-  return views.transaction().execute(async (views) => {
+  return readTogether(views, async (views) => {
     const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
     const { rows } = await sql<Row>`SELECT * FROM ${matching}
       ORDER BY (SELECT max(listed_at) FROM chain.listings AS l WHERE l.creator = wallet) DESC NULLS LAST, wallet

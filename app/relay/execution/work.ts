@@ -1,5 +1,6 @@
 /** Working on rows: step after step until each has ended, rests, or belongs to another relay. One at a time for a row. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isTemporary } from '../../database/temporary.ts';
 import { timed } from '../chain/stages.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
@@ -92,7 +93,15 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       const until = performance.now() + ms;
       await within(ended, ms);
       while (live.ended === null && performance.now() < until && !stopping.aborted) {
-        const row = await journal.get(executionId);
+        const row = await journal.get(executionId).catch((error) => {
+          // The caller goes on waiting for what goes on too, once the database is back.
+          if (isTemporary(error)) return 'away' as const;
+          throw error;
+        });
+        if (row === 'away') {
+          await pauseFor(WAIT_FIRST_MS);
+          continue;
+        }
         const isOver = row && ['ended', 'unpaid'].includes(standingOf(row));
         if (!row || row.lease_owner === journal.owner || isOver) return;
         await pauseFor(WAIT_FIRST_MS);

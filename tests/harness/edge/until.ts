@@ -13,11 +13,11 @@ export async function until(
   limitMs = 60_000,
   progress: () => unknown = () => null,
 ): Promise<void> {
-  let seen = progress();
+  let seen = await progress();
   let end = performance.now() + limitMs;
   while (!(await look())) {
     if (performance.now() > end) {
-      const now = progress();
+      const now = await progress();
       if (now === seen) throw new Error(`not within ${limitMs} ms: ${what}`);
       seen = now;
       end = performance.now() + limitMs;

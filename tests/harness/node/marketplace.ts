@@ -13,8 +13,9 @@ import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { openDatabase } from '../../../app/database/open.ts';
+import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
-import { ledgerPath } from '../../../app/relay/config.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
   decodeAccount,
@@ -31,6 +32,7 @@ import { type ListingDraftInput, parseListingDraft } from '../../../app/sdk/wall
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { freshPostgres, onPostgres } from '../postgres.ts';
 import { layGround } from './ground.ts';
 import { startNode, type TestNode } from './node.ts';
 
@@ -116,6 +118,9 @@ export async function startMarketplace(
 ) {
   const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
+  const databaseUrl = onPostgres ? await freshPostgres() : null;
+  /** Settings that name its database. */
+  const database: NodeJS.ProcessEnv = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
   const authority = Keypair.generate();
   const creator = Keypair.generate();
   const wallets = [Keypair.generate(), Keypair.generate()];
@@ -156,7 +161,7 @@ export async function startMarketplace(
         SOLANA_RPC_URL: node.rpcUrl,
         SOLANA_WS_URL: node.wsUrl,
         RELAY_KEYPAIR: authorityPath,
-        DATA_DIR: dataDir,
+        ...database,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',
         // What is paid for gas and rent is a matter of its own.
@@ -240,6 +245,27 @@ export async function startMarketplace(
     return account ? AccountLayout.decode(account.data).amount : 0n;
   }
 
+  /** Runs statements on the ledger or the index, as somebody would who is neither relay nor indexer; returns the last one's rows. */
+  // biome-ignore lint/suspicious/noExplicitAny: the rows are what the statement says
+  async function query(of: 'ledger' | 'index', ...statements: string[]): Promise<any[]> {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    let rows: any[] = [];
+    if (databaseUrl) {
+      const client = await connectPostgres(databaseUrl, SCHEMAS[of]);
+      for (const statement of statements) rows = (await client.query(statement)).rows;
+      await client.end();
+      return rows;
+    }
+    const { sqlite, close } = openDatabase((of === 'ledger' ? ledgerPath : indexPath)(dataDir));
+    for (const statement of statements) {
+      const prepared = sqlite.prepare(statement);
+      if (prepared.reader) rows = prepared.all();
+      else prepared.run();
+    }
+    close();
+    return rows;
+  }
+
   return {
     node,
     dataDir,
@@ -264,29 +290,31 @@ export async function startMarketplace(
     },
     amountOf,
     setFrozen: node.setFrozen,
+    /** Null: SQLite files in `dataDir`. */
+    databaseUrl,
+    database,
+    /** Where its indexer keeps the index. */
+    indexPlace: databaseUrl ?? indexPath(dataDir),
+    query,
     /** Ids of executions by the task that was asked for, as the journal has them. */
-    executionsByTask(): Map<string, string> {
-      const ledger = openDatabase(ledgerPath(dataDir), { readonly: true });
-      const rows = ledger.sqlite.prepare('SELECT task, execution_id FROM executions').all();
-      ledger.close();
-      return new Map((rows as { task: string; execution_id: string }[]).map((row) => [row.task, row.execution_id]));
+    async executionsByTask(): Promise<Map<string, string>> {
+      const rows: { task: string; execution_id: string }[] = await query(
+        'ledger',
+        'SELECT task, execution_id FROM executions',
+      );
+      return new Map(rows.map((row) => [row.task, row.execution_id]));
     },
     /** Rows of the journal, with the signed results that were kept. */
-    journal(): JournalRow[] {
-      const ledger = openDatabase(ledgerPath(dataDir), { readonly: true });
-      const rows = ledger.sqlite
-        .prepare(`SELECT e.execution_id, e.state, e.is_final, r.result, r.result_hash, r.signature
-          FROM executions AS e LEFT JOIN results AS r USING (execution_id)`)
-        .all();
-      ledger.close();
-      return rows as JournalRow[];
+    async journal(): Promise<JournalRow[]> {
+      const rows: (Omit<JournalRow, 'result'> & { result: Buffer | null })[] = await query(
+        'ledger',
+        `SELECT e.execution_id, e.state, e.is_final, r.result, r.result_hash, r.signature
+          FROM executions AS e LEFT JOIN results AS r ON r.execution_id = e.execution_id`,
+      );
+      return rows.map((row) => ({ ...row, result: row.result?.toString('utf8') ?? null }));
     },
     /** Lose the journal, as a broken disk would, while the relay is down; keys and metadata stay. */
-    forgetExecutions() {
-      const ledger = openDatabase(ledgerPath(dataDir));
-      ledger.sqlite.exec('DELETE FROM executions; DELETE FROM results;');
-      ledger.close();
-    },
+    forgetExecutions: () => query('ledger', 'DELETE FROM executions', 'DELETE FROM results'),
     async balances(): Promise<Balances> {
       return {
         callers: await Promise.all(callers.map((caller) => amountOf(caller.usdc))),

@@ -11,7 +11,7 @@ export function startRelayHere(market: TestMarketplace, settings: NodeJS.Process
     SOLANA_RPC_URL: market.node.rpcUrl,
     SOLANA_WS_URL: market.node.wsUrl,
     RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
-    DATA_DIR: market.dataDir,
+    ...market.database,
     PORT: '0',
     ALLOW_PRIVATE_ENDPOINTS: 'true',
     PUBLIC_RATE_PER_SECOND: '0',

@@ -23,7 +23,7 @@ function environment(market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJ
     SOLANA_RPC_URL: market.node.rpcUrl,
     SOLANA_WS_URL: market.node.wsUrl,
     RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
-    DATA_DIR: market.dataDir,
+    ...market.database,
     PORT: '0',
     SPONSOR: 'all',
     ALLOW_PRIVATE_ENDPOINTS: 'true',

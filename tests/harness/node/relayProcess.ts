@@ -21,7 +21,7 @@ const indexer = process.env.WITHOUT_INDEXER
   : createIndexer({
       rpcUrl: process.env.INDEXER_RPC_URL ?? config.rpcUrl,
       wsUrl: process.env.INDEXER_WS_URL ?? config.wsUrl,
-      path: indexPath(config.dataDir),
+      path: config.databaseUrl ?? indexPath(config.dataDir),
       log,
     });
 await indexer?.start();

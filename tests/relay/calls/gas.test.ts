@@ -44,7 +44,7 @@ describe('gas and rent', function () {
   beforeEach(async () => {
     market.setBehaviour(null);
     for (const relay of relays.splice(0)) await relay.stop();
-    market.forgetExecutions();
+    await market.forgetExecutions();
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), 0);
   });
 

@@ -6,8 +6,6 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/open.ts';
-import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
@@ -260,7 +258,7 @@ describe('Idempotency-Key', function () {
       const answer = await repeatUntil(({ status }) => status !== 409, again);
       expect([answer.status, answer.body.result], point).to.deep.equal([200, `done: ${task}`]);
       expect((await again()).text, point).to.equal(answer.text);
-      expect(market.executionsByTask().get(task), point).to.equal(answer.body.execution_id);
+      expect((await market.executionsByTask()).get(task), point).to.equal(answer.body.execution_id);
       expect((await market.record(answer.body.execution_id))?.status, point).to.equal('completed');
     }
     expect(await spent()).to.equal(PRICE * BigInt(points.length));
@@ -284,7 +282,7 @@ describe('Idempotency-Key', function () {
     const again = () => execute('freed', { task }, { apiKey });
     const poor = await repeatUntil(({ status }) => status !== 409, again);
     expect([poor.status, poor.body.error.code]).to.deep.equal([402, 'insufficient_balance']);
-    const executionId = market.executionsByTask().get(task)!;
+    const executionId = (await market.executionsByTask()).get(task)!;
     expect(await market.record(executionId)).to.equal(null);
 
     await market.mintTo(wallet.publicKey, held);
@@ -326,16 +324,9 @@ describe('Idempotency-Key', function () {
   });
 
   describe('without a kept answer', () => {
-    function change(path: string, statement: string): void {
-      const database = openDatabase(path);
-      database.sqlite.exec(statement);
-      database.close();
-    }
-    const changeLedger = (statement: string) => change(ledgerPath(market.dataDir), statement);
-
     it('after 24 hours the journal still names the execution, and nothing is charged again', async () => {
       const answer = await execute('old');
-      changeLedger(`UPDATE answers SET answered_ms = answered_ms - ${24 * 3_600_000 + 60_000}`);
+      await market.query('ledger', `UPDATE answers SET answered_ms = answered_ms - ${24 * 3_600_000 + 60_000}`);
       const again = await execute('old');
       expect(again.status).to.equal(200);
       expect(again.body).to.deep.equal(answer.body);
@@ -354,7 +345,7 @@ describe('Idempotency-Key', function () {
           body.executions?.filter((row: { execution_id: string }) => ids.includes(row.execution_id)).length === 2,
         () => request(market.relay.url, '/v1/executions?limit=100', { apiKey: first().apiKey }),
       );
-      changeLedger('DELETE FROM executions; DELETE FROM results; DELETE FROM answers;');
+      await market.query('ledger', 'DELETE FROM executions', 'DELETE FROM results', 'DELETE FROM answers');
       market.setBehaviour(null);
       const indexed = (answer: Answer) => answer.status !== 409;
       const lost = await repeatUntil(indexed, () => execute('lost'));
@@ -367,7 +358,7 @@ describe('Idempotency-Key', function () {
       expect(await spent()).to.equal(PRICE);
 
       // Not even where the index has lost it too: the record's account is looked at before anything is signed.
-      change(indexPath(market.dataDir), `DELETE FROM executions WHERE execution_id = '${ids[0]}'`);
+      await market.query('index', `DELETE FROM executions WHERE execution_id = '${ids[0]}'`);
       const unknown = await execute('lost');
       expect([unknown.status, unknown.body.error.code]).to.deep.equal([409, 'request_in_progress']);
       expect(unknown.body.error.execution_id).to.equal(ids[0]);

@@ -11,9 +11,7 @@ import {
   TransactionMessage,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/open.ts';
 import { networkFee } from '../../../app/relay/chain/networkFee.ts';
-import { ledgerPath } from '../../../app/relay/config.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
@@ -114,7 +112,7 @@ describe('protection of the fee payer', function () {
     });
   /** A ledger without rows, and a relay on it. */
   async function startAnew(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
-    market.forgetExecutions();
+    await market.forgetExecutions();
     others.push(await startOwn(settings));
     return others.at(-1)!;
   }
@@ -138,16 +136,6 @@ describe('protection of the fee payer', function () {
     return answers;
   }
 
-  /** The journal, read or changed as time would change it. */
-  function inLedger<T>(use: (sqlite: ReturnType<typeof openDatabase>['sqlite']) => T): T {
-    const ledger = openDatabase(ledgerPath(market.dataDir));
-    try {
-      return use(ledger.sqlite);
-    } finally {
-      ledger.close();
-    }
-  }
-
   async function refused(answer: Answer, says: RegExp, retryAfter: string): Promise<void> {
     expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'service_unavailable']);
     expect(answer.body.error.message).to.match(says);
@@ -163,9 +151,7 @@ describe('protection of the fee payer', function () {
     expect(answer!.body.error.details).to.include({ limit: 'gas', have_lamports: null, need_lamports: null });
     expect(await lamports()).to.equal(before - FEE);
     expect(await market.balances()).to.deep.equal(balances);
-    expect(inLedger((sqlite) => sqlite.prepare('SELECT lost_fees FROM executions').pluck().all())).to.deep.equal([
-      5_000n,
-    ]);
+    expect(await market.query('ledger', 'SELECT lost_fees FROM executions')).to.deep.equal([{ lost_fees: 5_000n }]);
   });
 
   it('refuses a wallet whose calls have burnt the limit within a day, for start too, and no other wallet', async () => {
@@ -179,12 +165,10 @@ describe('protection of the fee payer', function () {
       agentId: new PublicKey(market.agentId),
       requestHash: requestHash('x'),
     });
-    inLedger((sqlite) => sqlite.exec('UPDATE executions SET lost_fees = 0, wallet = wallet'));
+    await market.query('ledger', 'UPDATE executions SET lost_fees = 0, wallet = wallet');
     expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
     const theirs = market.callers[1]!.wallet.publicKey.toBase58();
-    inLedger((sqlite) =>
-      sqlite.prepare("UPDATE executions SET lost_fees = 15000, wallet = ? WHERE state = 'void'").run(theirs),
-    );
+    await market.query('ledger', `UPDATE executions SET lost_fees = 15000, wallet = '${theirs}' WHERE state = 'void'`);
     const path = `/v1/executions/${opened.execution_id}/start`;
     const start = () => request(own.url, path, { apiKey: market.callers[1]!.apiKey, body: { task: 'x' } });
     await refused(await start(), /lamports in network fees/, '900');
@@ -192,7 +176,7 @@ describe('protection of the fee payer', function () {
     // The rent of the one that was served, and its record.
     expect((await market.balances()).callers[0]).to.equal(balances.callers[0]! - 250_000n);
     expect(before).to.be.greaterThan(await lamports());
-    inLedger((sqlite) => sqlite.exec(`UPDATE executions SET created_ms = created_ms - ${24 * 3_600_000}`));
+    await market.query('ledger', `UPDATE executions SET created_ms = created_ms - ${24 * 3_600_000}`);
     expect((await start()).status).to.equal(200);
   });
 
@@ -351,16 +335,15 @@ describe('protection of the fee payer', function () {
       await change({ exposureMultiple: 1 });
       try {
         const wallet = market.callers[0]!.wallet.publicKey.toBase58();
-        const lostBy = () =>
-          inLedger((sqlite) =>
-            sqlite.prepare('SELECT sum(lost_fees) FROM executions WHERE wallet = ?').pluck().get(wallet),
-          ) as bigint;
-        const lostBefore = lostBy();
+        const lostBy = async (): Promise<bigint> =>
+          (await market.query('ledger', `SELECT sum(lost_fees) AS lost FROM executions WHERE wallet = '${wallet}'`))[0]
+            .lost;
+        const lostBefore = await lostBy();
         let last: Answer;
         do last = await execute(0);
         while (last.status === 200);
         expect(last.body.error.message).to.match(/escrow could not be opened|collateral/);
-        expect(lostBy() - lostBefore).to.equal(5_000n);
+        expect((await lostBy()) - lostBefore).to.equal(5_000n);
         await requireFree(/as its collateral covers just now/);
         const other = { apiKey: market.callers[0]!.apiKey, body: { task: 'x', async: true } };
         expect((await request(relay.url, `/v1/agents/${elsewhere}/execute`, other)).status).to.equal(200);

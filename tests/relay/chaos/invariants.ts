@@ -94,7 +94,7 @@ interface Seen {
 export async function findViolations(market: TestMarketplace, url: string, seen: Seen): Promise<string[]> {
   const found: string[] = [];
   const demand = (isSo: boolean, otherwise: string) => void (isSo || found.push(otherwise));
-  const journal = new Map(market.journal().map((row) => [row.execution_id, row]));
+  const journal = new Map((await market.journal()).map((row) => [row.execution_id, row]));
   for (const one of seen.ended) await checkExecution(market, url, one, journal.get(one.id), demand);
 
   const { before, after, ended } = seen;
@@ -124,7 +124,7 @@ async function checkExecution(
   market: TestMarketplace,
   url: string,
   { planned, task, id, answer }: Ended,
-  row: ReturnType<TestMarketplace['journal']>[number] | undefined,
+  row: Awaited<ReturnType<TestMarketplace['journal']>>[number] | undefined,
   demand: Demand,
 ): Promise<void> {
   const expected = BEHAVIOURS[planned.behaviour];

@@ -159,8 +159,11 @@ async function runSeed(
     }
     await faults;
   }
-  const progress = () =>
-    JSON.stringify([relay !== null, ...market.journal().map(({ execution_id, state }) => [execution_id, state])]);
+  const progress = async () =>
+    JSON.stringify([
+      relay !== null,
+      ...(await market.journal()).map(({ execution_id, state }) => [execution_id, state]),
+    ]);
   const wait: Wait = (what, look) => until(what, look, QUIET_MS, progress);
   const trouble = makeTrouble();
   let completed = 0;
@@ -174,7 +177,7 @@ async function runSeed(
     completed = ended.filter(({ answer }) => answer.body?.status === 'completed').length;
     await trouble;
     const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
-    await wait('every row ends', async () => market.journal().every(isOver));
+    await wait('every row ends', async () => (await market.journal()).every(isOver));
     const after = await lookAt(market, relay!.url);
     violations.push(...(await findViolations(market, relay!.url, { ended, before, after, log })));
   } catch (error) {

@@ -104,7 +104,7 @@ describe('kill -9', function () {
 
   /** Wait until all tasks with a row have ended, as this relay's API shows them. */
   async function followAll(relay: RelayHandle, tasks: string[], since: number): Promise<Map<string, End>> {
-    const ids = market.executionsByTask();
+    const ids = await market.executionsByTask();
     const ends = new Map<string, End>();
     await until('every execution ends', async () => {
       for (const task of tasks) {

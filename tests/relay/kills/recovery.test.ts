@@ -65,7 +65,7 @@ describe('recovery', function () {
     const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
     const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
     await until('the executions stand', async () => tasks.every((task) => doomed.standing.has(task)));
-    const byTask = market.executionsByTask();
+    const byTask = await market.executionsByTask();
     const ids = tasks.map((task) => byTask.get(task)!);
     await whileStanding(ids);
     await doomed.kill();
@@ -222,7 +222,7 @@ describe('recovery', function () {
     try {
       await until('it ends once more', async () => (await market.record(id))?.status === status);
       await until('the journal says so', async () =>
-        market.journal().some((row) => row.execution_id === id && row.is_final === 1n),
+        (await market.journal()).some((row) => row.execution_id === id && row.is_final === 1n),
       );
       await readEnd(second, id);
       expect(await market.escrowExists(id)).to.equal(false);
@@ -267,7 +267,7 @@ describe('recovery', function () {
     const paid = (await execute(paying, 'paid')).body.execution_id;
     await paying.kill();
     const [open] = await killAt([stopAt('dispatched:after', 'lost')]);
-    market.forgetExecutions();
+    await market.forgetExecutions();
     const { refundAt } = (await market.record(open!))!;
     await market.node.timeTravel(Number(refundAt) - 59);
 
@@ -337,14 +337,14 @@ describe('recovery', function () {
       // It has heard the first answer by the time that it answers others.
       await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
       await new Promise((resolve) => setTimeout(resolve, 500));
-      const id = market.executionsByTask().get('asked twice')!;
+      const id = (await market.executionsByTask()).get('asked twice')!;
       expect((await market.record(id))?.status).to.equal('open');
       answers[1]!('the second answer');
       const answer = await waiting;
       expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
       expect((await call(second)).text).to.equal(answer.text);
       expect((await call(first)).text).to.equal(answer.text);
-      const stored = market.journal().find((row) => row.execution_id === id)!;
+      const stored = (await market.journal()).find((row) => row.execution_id === id)!;
       const record = (await market.record(id))!;
       expect(String(stored.result)).to.equal('the second answer');
       expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);

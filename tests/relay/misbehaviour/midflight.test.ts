@@ -10,8 +10,6 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/open.ts';
-import { ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -76,18 +74,14 @@ describe('creators: around the answer', function () {
     result: string;
     result_hash: string;
   }
-  function lateAnswers(): LateRow[] {
-    const ledger = openDatabase(ledgerPath(market.dataDir), { readonly: true });
-    const rows = ledger.sqlite
-      .prepare('SELECT execution_id, CAST(result AS TEXT) AS result, result_hash FROM late_answers')
-      .all();
-    ledger.close();
-    return rows as LateRow[];
+  async function lateAnswers(): Promise<LateRow[]> {
+    const rows = await market.query('ledger', 'SELECT execution_id, result, result_hash FROM late_answers');
+    return rows.map((row) => ({ ...row, result: row.result.toString('utf8') }));
   }
 
   async function lateAnswerTo(executionId: string): Promise<LateRow> {
     for (let tries = 0; tries < 200; tries += 1) {
-      const row = lateAnswers().find((late) => late.execution_id === executionId);
+      const row = (await lateAnswers()).find((late) => late.execution_id === executionId);
       if (row) return row;
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
@@ -110,7 +104,7 @@ describe('creators: around the answer', function () {
       const before = await market.balances();
       const answer = await execute({ task: 'x', timeout_seconds: 1 });
       const id = await assertRefunded(answer, before, 408, /did not respond within 1 seconds/);
-      expect(lateAnswers()).to.deep.equal([]);
+      expect(await lateAnswers()).to.deep.equal([]);
       letGo();
       const kept = await lateAnswerTo(id);
       expect(kept).to.deep.equal({ execution_id: id, result: 'too late', result_hash: hashResult('too late') });
@@ -134,13 +128,13 @@ describe('creators: around the answer', function () {
       const before = await market.balances();
       const answer = await execute({ task: 'x', timeout_seconds: 1 });
       const id = await assertRefunded(answer, before, 408, /did not respond/);
-      const rows = lateAnswers().length;
+      const rows = (await lateAnswers()).length;
       letGo();
       // The next call on the same relay is answered after the late one was judged.
       market.setBehaviour(null);
       expect((await execute({ task: 'x' })).status).to.equal(200);
-      expect(lateAnswers()).to.have.length(rows);
-      expect(lateAnswers().map((row) => row.execution_id)).to.not.include(id);
+      expect(await lateAnswers()).to.have.length(rows);
+      expect((await lateAnswers()).map((row) => row.execution_id)).to.not.include(id);
     });
   });
 

@@ -109,7 +109,7 @@ describe('a relay authority that is removed', function () {
     // Its open, and the settle that the program refused; the record's rent is lent, the escrow's is back.
     const lent = (await market.node.connection.getMinimumBalanceForRentExemption(294)) as number;
     expect(mine - (await lamportsOf(market.authority))).to.equal(2 * SIGNATURE + lent);
-    expect(market.journal().find((row) => row.execution_id === id)?.state).to.equal('settled');
+    expect((await market.journal()).find((row) => row.execution_id === id)?.state).to.equal('settled');
   });
 
   it('leaves its refund to another', async () => {

@@ -3,7 +3,7 @@ import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, TransactionIn
 import { expect } from 'chai';
 import pino from 'pino';
 import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
-import { indexPath, readConfig } from '../../../app/relay/config.ts';
+import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
@@ -216,7 +216,7 @@ describe('paid calls with priority, on a real node', function () {
     market = await startMarketplace();
     await market.relay.kill();
     const { rpcUrl, wsUrl } = market.node;
-    indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(market.dataDir), log });
+    indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log });
     await indexer.start();
   });
   after(async () => {

@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pino from 'pino';
-import { indexPath } from '../../../app/relay/config.ts';
 import { createLog, FIELDS } from '../../../app/relay/log.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
@@ -124,7 +123,7 @@ describe('the log of a run full of secrets', function () {
     market = await startMarketplace();
     await market.relay.kill();
     const { rpcUrl, wsUrl } = market.node;
-    indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(market.dataDir), log: pino({ level: 'silent' }) });
+    indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log: pino({ level: 'silent' }) });
     await indexer.start();
     relay = await startRelayMain(market, { LOG_LEVEL: 'debug' });
   });

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import pino from 'pino';
-import { indexPath } from '../../../app/relay/config.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import {
   FEE,
@@ -26,7 +25,7 @@ describe('stopping the relay', function () {
     market = await startMarketplace();
     await market.relay.kill();
     const { rpcUrl, wsUrl } = market.node;
-    indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(market.dataDir), log: pino({ level: 'silent' }) });
+    indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log: pino({ level: 'silent' }) });
     await indexer.start();
   });
   afterEach(async () => {

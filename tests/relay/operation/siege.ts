@@ -153,7 +153,7 @@ export async function startSiege() {
      * would pass for the honest calls under way too.
      */
     async lossBy(attack: () => Promise<void>, later = async () => {}, settings: NodeJS.ProcessEnv = {}) {
-      market.forgetExecutions();
+      await market.forgetExecutions();
       relay = await startRelayHere(market, {
         SOLANA_RPC_URL: proxy.rpcUrl,
         SOLANA_WS_URL: proxy.wsUrl,

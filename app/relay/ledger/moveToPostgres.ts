@@ -1,0 +1,243 @@
+/**
+ * `npm run relay -- migrate-to-postgres`: copies ledger.db and index.db of a deployment that is stopped into the database
+ * that DATABASE_URL names. All of it is one transaction, at whose end every table is read again and compared: what is
+ * there afterwards is the whole, or nothing. Where it is there already, nothing changes.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type Sqlite from 'better-sqlite3';
+import type { Command } from 'commander';
+import { CompiledQuery, type Transaction } from 'kysely';
+import { writeRows } from '../../database/bulk.ts';
+import { LockHeld, takeLock } from '../../database/lock.ts';
+import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
+import { openDatabase } from '../../database/open.ts';
+import { lockNumber, openPostgres, SCHEMAS } from '../../database/postgres.ts';
+import { createLeases } from './leases.ts';
+import { type DatabasePlace, indexPath, ledgerPath } from './open.ts';
+import { createSharedLeases } from './sharedLeases.ts';
+import type { LedgerTables } from './tables.ts';
+
+/** Rows of one statement and of one page; the largest results are some MiB each. */
+const ROWS = 64;
+/** What says who lives just now, which nobody does; and what triggers keep by the rows of executions. */
+const NOT_COPIED = ['migrations', 'relays', 'leaderships', 'lent_sums'];
+/** Who asks for the leases of others; no relay has this name. */
+const OURSELVES = 'migrate-to-postgres';
+
+export interface MovedTable {
+  /** With its schema. */
+  table: string;
+  rows: number;
+  /** Of them, how many were not there before. */
+  added: number;
+  /** SHA-256 over all rows in the order of their keys, the same on both sides. */
+  hash: string;
+}
+
+interface Table {
+  name: string;
+  columns: string[];
+  /** Of the primary key; none where the same row may be there twice. */
+  key: string[];
+}
+
+type Target = Transaction<Record<string, never>>;
+type Row = Record<string, unknown>;
+
+/**
+ * Copies, compares and commits. `report` is given each table and the rows of it so far. Throws, and leaves PostgreSQL as it
+ * was, where somebody runs on either side, or where PostgreSQL has rows that the files do not have.
+ */
+export async function moveToPostgres(
+  dataDir: string,
+  url: string,
+  report: (table: string, rows: number) => void = () => undefined,
+): Promise<MovedTable[]> {
+  const paths = { ledger: ledgerPath(dataDir), index: indexPath(dataDir) };
+  for (const path of Object.values(paths)) {
+    if (!existsSync(path)) throw new Error(`There is no ${path}; DATA_DIR names its folder`);
+  }
+  const indexer = lockIndexer(paths.index);
+  const files = { ledger: openDatabase(paths.ledger), index: openDatabase(paths.index) };
+  try {
+    for (const of of ['ledger', 'index'] as const) migrate(files[of].sqlite, MIGRATIONS[of]);
+    const relays = await createLeases(files.ledger.sqlite, paths.ledger, OURSELVES).alive(Date.now());
+    if (relays.length > 0) throw new Error(`A relay runs on ${paths.ledger}: stop it first`);
+    for (const of of ['index', 'ledger'] as const) await migratePostgres(url, SCHEMAS[of], MIGRATIONS[of]);
+    return await copy({ ledger: files.ledger.sqlite, index: files.index.sqlite }, url, report);
+  } finally {
+    for (const { close } of Object.values(files)) close();
+    indexer.release();
+  }
+}
+
+function lockIndexer(path: string) {
+  try {
+    return takeLock(`${path}.lock`);
+  } catch (cause) {
+    if (!(cause instanceof LockHeld)) throw cause;
+    throw new Error(`An indexer runs on ${path}${cause.holder}: stop it first`);
+  }
+}
+
+async function copy(
+  files: { ledger: Sqlite.Database; index: Sqlite.Database },
+  url: string,
+  report: (table: string, rows: number) => void,
+): Promise<MovedTable[]> {
+  const target = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger, max: 2 });
+  try {
+    if ((await createSharedLeases(url, target.pool, OURSELVES).alive(Date.now())).length > 0)
+      throw new Error('A relay runs on the PostgreSQL that DATABASE_URL names: stop it first');
+    return await target.db.transaction().execute(async (transaction) => {
+      const to = transaction as unknown as Target;
+      const lock = `SELECT pg_try_advisory_xact_lock($1) AS taken`;
+      const { rows } = await to.executeQuery<{ taken: boolean }>(CompiledQuery.raw(lock, [lockNumber('indexer')]));
+      if (!rows[0]?.taken) throw new Error('An indexer runs on the PostgreSQL that DATABASE_URL names: stop it first');
+      const isUnused = await readUnused(to);
+      const moved: MovedTable[] = [];
+      for (const of of ['index', 'ledger'] as const) {
+        for (const table of tablesOf(files[of])) {
+          moved.push(await copyTable(files[of], to, SCHEMAS[of], table, { isUnused, report }));
+        }
+      }
+      await compareSums(files.ledger, to);
+      return moved;
+    });
+  } finally {
+    await target.close();
+  }
+}
+
+/** The tables that are copied, each with its columns and the primary key, in whose order both databases read it. */
+function tablesOf(sqlite: Sqlite.Database): Table[] {
+  const names = sqlite
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+    .pluck()
+    .all() as string[];
+  return names
+    .filter((name) => !NOT_COPIED.includes(name))
+    .map((name) => {
+      const columns = sqlite.pragma(`table_info(${name})`) as { name: string; pk: bigint }[];
+      const key = columns.filter(({ pk }) => pk > 0n).sort((a, b) => Number(a.pk - b.pk));
+      return { name, columns: columns.map((column) => column.name), key: key.map((column) => column.name) };
+    });
+}
+
+async function copyTable(
+  from: Sqlite.Database,
+  to: Target,
+  schema: string,
+  { name, columns, key }: Table,
+  { isUnused, report }: { isUnused: boolean; report: (table: string, rows: number) => void },
+): Promise<MovedTable> {
+  const table = `${schema}.${name}`;
+  const before = await countOf(to, table);
+  const hash = createHash('sha256');
+  let rows = 0;
+  let batch: unknown[][] = [];
+  // What migrations begin with, such as a counter at 0, gives way; rows of somebody's stay, and show in the comparison.
+  const set = isUnused ? columns.filter((column) => !key.includes(column)) : [];
+  const target = { table, columns, ...(key.length > 0 && { conflict: { key, set } }) };
+  // What has no key is there already, or not at all.
+  const writes = key.length > 0 || before === 0;
+  const write = async () => writes && writeRows(to, target, batch);
+  const order = (key.length > 0 ? key : columns).join(', ');
+  const read = from.prepare(`SELECT ${columns.join(', ')} FROM ${name} ORDER BY ${order}`);
+  for (const row of read.iterate() as IterableIterator<Row>) {
+    addTo(hash, row, columns);
+    batch.push(columns.map((column) => row[column]));
+    rows += 1;
+    if (batch.length < ROWS) continue;
+    await write();
+    batch = [];
+    report(table, rows);
+  }
+  await write();
+  report(table, rows);
+  const [count, wanted] = [await countOf(to, table), hash.digest('hex')];
+  if (count !== rows || (await hashOf(to, table, columns, key)) !== wanted) {
+    throw new Error(
+      `${table} in PostgreSQL has ${count} rows after copying ${rows}, and they are not the same: it was in use already, or is of another deployment. Nothing was changed; name an empty database`,
+    );
+  }
+  return { table, rows, added: rows - before, hash: wanted };
+}
+
+/** Whether no indexer and no relay has written there: only the migrations have. */
+async function readUnused(to: Target): Promise<boolean> {
+  const counts = ['chain.chain_meta', 'chain.events', 'ledger.executions', 'ledger.api_keys', 'ledger.secrets'];
+  for (const table of counts) if ((await countOf(to, table)) > 0) return false;
+  return true;
+}
+
+async function countOf(to: Target, table: string): Promise<number> {
+  const { rows } = await to.executeQuery<{ count: bigint }>(
+    CompiledQuery.raw(`SELECT count(*) AS count FROM ${table}`),
+  );
+  return Number(rows[0]?.count);
+}
+
+async function hashOf(to: Target, table: string, columns: string[], key: string[]): Promise<string> {
+  const hash = createHash('sha256');
+  const head = `SELECT ${columns.join(', ')} FROM ${table}`;
+  const after = `WHERE (${key.join(', ')}) > (${key.map((_, at) => `$${at + 1}`).join(', ')})`;
+  const tail = `ORDER BY ${(key.length > 0 ? key : columns).join(', ')} LIMIT ${ROWS}`;
+  let last: Row | undefined;
+  let read = 0;
+  do {
+    const values = last ? key.map((column) => last?.[column]) : [];
+    const text = key.length > 0 ? `${head} ${last ? after : ''} ${tail}` : `${head} ${tail} OFFSET ${read}`;
+    const { rows } = await to.executeQuery<Row>(CompiledQuery.raw(text, values));
+    for (const row of rows) addTo(hash, row, columns);
+    read += rows.length;
+    last = rows.length < ROWS ? undefined : rows.at(-1);
+  } while (last);
+  return hash.digest('hex');
+}
+
+/** Different rows add different bytes: each value says its kind, and where it ends. */
+function addTo(hash: Hash, row: Row, columns: string[]): void {
+  const values = columns.map((column) => {
+    const value = row[column];
+    if (typeof value === 'bigint') return ['integer', String(value)];
+    return Buffer.isBuffer(value) ? ['bytes', value.toString('base64')] : value;
+  });
+  hash.update(JSON.stringify(values));
+}
+
+/** What the triggers of both sides made of the same executions. */
+async function compareSums(from: Sqlite.Database, to: Target): Promise<void> {
+  const text = `SELECT scope, name, sum(lamports) AS lamports FROM TABLE GROUP BY scope, name
+    HAVING sum(lamports) <> 0 ORDER BY scope, name`;
+  const { rows } = await to.executeQuery<Row>(CompiledQuery.raw(text.replace('TABLE', `${SCHEMAS.ledger}.lent_sums`)));
+  const sums = (found: Row[]) => JSON.stringify(found.map((row) => [row.scope, row.name, String(row.lamports)]));
+  if (sums(rows) !== sums(from.prepare(text.replace('TABLE', 'lent_sums')).all() as Row[]))
+    throw new Error('What is lent does not add up to the same in both databases; nothing was changed');
+}
+
+/** `readPlaces` says where both are; it is called when the command runs. */
+export function addMoveCommand(program: Command, readPlaces: () => DatabasePlace): void {
+  program
+    .command('migrate-to-postgres')
+    .description(
+      'Copies ledger.db and index.db of DATA_DIR into the PostgreSQL of DATABASE_URL, and compares them: all of it or nothing. Relay and indexer must be stopped. It can be repeated.',
+    )
+    .option('--json', 'print one JSON object and no progress')
+    .action(async ({ json }: { json?: true }) => {
+      const { dataDir, databaseUrl } = readPlaces();
+      if (databaseUrl === null) throw new Error('DATABASE_URL names no PostgreSQL to copy to');
+      const shows = !json && process.stderr.isTTY;
+      const tables = await moveToPostgres(dataDir, databaseUrl, (table, rows) => {
+        if (shows) process.stderr.write(`\r${table}: ${rows} rows\u001b[K`);
+      });
+      if (shows) process.stderr.write('\r\u001b[K');
+      if (json) console.log(JSON.stringify({ tables }));
+      else {
+        for (const { table, rows, added, hash } of tables)
+          console.log(`${table}: ${rows} rows, ${added} of them new, sha256 ${hash}`);
+        console.log('All tables are the same in both; from now on start relay and indexer with DATABASE_URL.');
+      }
+    });
+}

@@ -1,0 +1,196 @@
+/** `npm run relay -- migrate-to-postgres`: all rows of a stopped deployment, the same in both, and all or nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import pino from 'pino';
+import { takeLock } from '../../app/database/lock.ts';
+import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
+import { type OpenedDatabase, openDatabase } from '../../app/database/open.ts';
+import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { createLeases } from '../../app/relay/ledger/leases.ts';
+import { type MovedTable, moveToPostgres } from '../../app/relay/ledger/moveToPostgres.ts';
+import { indexPath, ledgerPath } from '../../app/relay/ledger/open.ts';
+import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
+import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';
+import { applyPage } from '../../indexer/apply.ts';
+import { hashIndex } from '../../indexer/hash.ts';
+import { openIndex } from '../../indexer/open.ts';
+import type { IndexDatabase } from '../../indexer/tables.ts';
+import { createRows, EPOCH, newAddress, newExecutionId } from '../harness/edge/rows.ts';
+import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
+import { randomHistory } from '../indexer/histories.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const log = pino({ level: 'silent' });
+const STATES = ['accepted', 'open_signed', 'dispatched', 'verified', 'settled', 'refunded', 'void', 'parked'] as const;
+/** More than are written, and read again, at once. */
+const EXECUTIONS = 150;
+
+describe('migrate-to-postgres', function () {
+  this.timeout(120_000);
+  let folder: string;
+  let url: string;
+  let ledger: OpenedDatabase<LedgerTables>;
+  let index: OpenedDatabase<IndexDatabase>;
+
+  before(async () => {
+    await sharedPostgres();
+    folder = mkdtempSync(join(tmpdir(), 'marketplace-move-'));
+    index = openIndex(indexPath(folder));
+    for (const transaction of randomHistory(7, 160)) await applyPage(index.db, [transaction], 0n);
+    ledger = openDatabase<LedgerTables>(ledgerPath(folder));
+    migrate(ledger.sqlite, MIGRATIONS.ledger);
+    const rows = createRows(index.db, ledger.db, { nowMs: EPOCH * 1_000 });
+    const [wallet, listing] = [newAddress(), await rows.addListing()];
+    await rows.addKey({ wallet });
+    for (let n = 0; n < EXECUTIONS; n += 1) {
+      const state = STATES[n % STATES.length]!;
+      const lent = { record_lent: BigInt(n), escrow_lent: BigInt(2 * n) };
+      const odd = n % 2 === 0 ? { task: `U+0000 \0, U+E000 \uE000, ${n}`, open_transaction: Buffer.from([0, n]) } : {};
+      const id = await rows.addJournal({ wallet, listing, state, ...lent, ...odd });
+      if (state === 'settled') await rows.addResult(id, `\0 and ünïcode ${n}`);
+    }
+    // It has no key, and the same row may be there twice.
+    for (let n = 0; n < EXECUTIONS; n += 1)
+      ledger.sqlite.prepare('INSERT INTO revocations VALUES (?, ?, 5000)').run(wallet, Math.floor(n / 100));
+    ledger.sqlite.prepare('INSERT INTO probes VALUES (?, ?, NULL)').run(listing, 2n ** 53n + 1n);
+  });
+  after(() => {
+    ledger.close();
+    index.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    url = await freshPostgres();
+  });
+
+  const open = () => openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger });
+  async function inPostgres<Result>(use: (opened: ReturnType<typeof open>) => Promise<Result>): Promise<Result> {
+    const opened = open();
+    try {
+      return await use(opened);
+    } finally {
+      await opened.close();
+    }
+  }
+  const rowsOf = (moved: MovedTable[], table: string) => moved.find((one) => one.table === table)!;
+  async function refusal(): Promise<string> {
+    return moveToPostgres(folder, url).then(
+      () => expect.fail('should have been refused'),
+      (error: Error) => error.message,
+    );
+  }
+
+  it('copies every table, to the byte, and says so; what is lent follows', async () => {
+    const moved = await moveToPostgres(folder, url);
+    const executions = rowsOf(moved, 'ledger.executions');
+    expect([executions.rows, executions.added]).to.deep.equal([EXECUTIONS, EXECUTIONS]);
+    // The migrations begin these with a row.
+    const begun = ['chain.catalogue_revision', 'ledger.sweeper'];
+    for (const { table, rows, added, hash } of moved) {
+      expect([table, added]).to.deep.equal([table, begun.includes(table) ? 0 : rows]);
+      expect(hash).to.match(/^[0-9a-f]{64}$/);
+    }
+    for (const of of ['ledger', 'index'] as const) {
+      const { sqlite } = of === 'ledger' ? ledger : index;
+      const tables = sqlite
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        .pluck()
+        .all() as string[];
+      const copied = moved.filter(({ table }) => table.startsWith(`${SCHEMAS[of]}.`)).map(({ table }) => table);
+      const left = tables.filter((name) => !copied.includes(`${SCHEMAS[of]}.${name}`));
+      const ours = ['migrations', 'relays', 'leaderships', 'lent_sums'];
+      expect(left).to.have.members(of === 'ledger' ? ours : ['migrations']);
+    }
+    await inPostgres(async ({ db }) => {
+      const all = await ledger.db.selectFrom('executions').selectAll().orderBy('execution_id').execute();
+      expect(await db.selectFrom('executions').selectAll().orderBy('execution_id').execute()).to.deep.equal(all);
+      expect(all.some(({ task }) => task.includes('\0'))).to.equal(true);
+      const results = await ledger.db.selectFrom('results').selectAll().orderBy('execution_id').execute();
+      expect(await db.selectFrom('results').selectAll().orderBy('execution_id').execute()).to.deep.equal(results);
+    });
+    const chain = openPostgres<IndexDatabase>(url, { schema: SCHEMAS.index });
+    expect(await hashIndex(chain.db)).to.equal(await hashIndex(index.db));
+    await chain.close();
+    const lent = (rows: { lamports: bigint }[]) => rows.reduce((sum, row) => sum + row.lamports, 0n);
+    const total = ledger.sqlite.prepare("SELECT lamports FROM lent_sums WHERE scope = 'total'").all();
+    const sums = await inPostgres(({ pool }) => pool.query("SELECT lamports FROM lent_sums WHERE scope = 'total'"));
+    expect(lent(sums.rows)).to.equal(lent(total as { lamports: bigint }[]));
+    expect(lent(sums.rows) > 0n).to.equal(true);
+  });
+
+  it('can be repeated: nothing is added, and the hashes are the same', async () => {
+    const first = await moveToPostgres(folder, url);
+    const second = await moveToPostgres(folder, url);
+    expect(second).to.deep.equal(first.map((table) => ({ ...table, added: 0 })));
+  });
+
+  it('rejects: a database that has other rows, and leaves it as it was', async () => {
+    await moveToPostgres(folder, url);
+    const other = newExecutionId();
+    await inPostgres(({ pool }) =>
+      pool.query(
+        `INSERT INTO executions SELECT (jsonb_populate_record(e, '{"execution_id": "${other}"}')).* FROM executions AS e LIMIT 1`,
+      ),
+    );
+    ledger.sqlite.prepare("INSERT INTO secrets VALUES ('late', x'01')").run();
+    expect(await refusal()).to.match(/ledger\.executions in PostgreSQL has 151 rows after copying 150/);
+    const secrets = await inPostgres(({ pool }) => pool.query("SELECT * FROM secrets WHERE name = 'late'"));
+    expect(secrets.rows).to.deep.equal([]);
+  });
+
+  it('rejects: a row that is not the same in both', async () => {
+    await moveToPostgres(folder, url);
+    await inPostgres(({ pool }) => pool.query('UPDATE chain.listings SET price = price + 1'));
+    expect(await refusal()).to.match(/chain\.listings in PostgreSQL/);
+  });
+
+  it('rejects: while a relay or an indexer runs on either side', async () => {
+    const indexer = takeLock(`${indexPath(folder)}.lock`);
+    expect(await refusal()).to.match(/An indexer runs on .*index\.db .*stop it first/);
+    indexer.release();
+    const endRelay = await createLeases(ledger.sqlite, ledgerPath(folder), 'a relay').keep(log);
+    expect(await refusal()).to.match(/A relay runs on .*ledger\.db: stop it first/);
+    await endRelay();
+    await inPostgres(async ({ pool }) => {
+      const end = await createSharedLeases(url, pool, 'another relay').keep(log);
+      expect(await refusal()).to.match(/A relay runs on the PostgreSQL/);
+      await end();
+    });
+    const executions = await inPostgres(({ pool }) => pool.query('SELECT count(*) AS count FROM executions'));
+    expect(executions.rows).to.deep.equal([{ count: 0n }]);
+    await moveToPostgres(folder, url);
+  });
+
+  it('as a command: a database without schemas is filled, figures by --json; without DATABASE_URL it says what is missing', async () => {
+    const server = await sharedPostgres();
+    await administer(server, 'CREATE DATABASE moved_by_command');
+    const run = async (args: string[], environment: NodeJS.ProcessEnv) => {
+      const { DATABASE_URL: _, ...rest } = process.env;
+      const child = spawn(process.execPath, ['scripts/run.mjs', 'app/relay/main.ts', 'migrate-to-postgres', ...args], {
+        cwd: ROOT,
+        env: { ...rest, DATA_DIR: folder, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [stdout, stderr, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'close') as Promise<[number]>,
+      ]);
+      return { stdout, stderr, code };
+    };
+    const moved = await run(['--json'], { DATABASE_URL: server.url('moved_by_command') });
+    expect(moved.code, moved.stderr).to.equal(0);
+    const { tables } = JSON.parse(moved.stdout) as { tables: MovedTable[] };
+    expect(rowsOf(tables, 'ledger.executions').rows).to.equal(EXECUTIONS);
+    const again = await run([], { DATABASE_URL: server.url('moved_by_command') });
+    expect(again.stdout).to.include('ledger.executions: 150 rows, 0 of them new, sha256 ');
+    const refused = await run([], {});
+    expect(refused.code).to.not.equal(0);
+    expect(refused.stderr).to.include('DATABASE_URL names no PostgreSQL');
+  });
+});
