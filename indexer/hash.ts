@@ -27,6 +27,7 @@ const ACCOUNTS: readonly StoredName[] = [
   'archives',
   'archive_leaves',
   'unread_accounts',
+  'listing_versions',
 ];
 
 const TABLES: readonly HashedTable[] = [

@@ -7,7 +7,16 @@ import type { HistoricTransaction, History } from '../app/solana/helius.ts';
 import { applyPage, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
-import { type Cursor, type ListingDeps, readPage, requireJoin, requireNewer, splitUnfinished } from './listing.ts';
+import {
+  type Cursor,
+  isOnChain,
+  type ListingDeps,
+  NotJoined,
+  readPage,
+  requireJoin,
+  requireNewer,
+  splitUnfinished,
+} from './listing.ts';
 import type { IndexDatabase } from './tables.ts';
 import {
   type Listed,
@@ -123,12 +132,24 @@ async function listOlder(deps: IngestDeps): Promise<void> {
     if (page.some(({ slot }) => BigInt(slot) > oldest!.slot))
       throw new Error('the node lists newer transactions as older');
     if (page.length === 0) {
-      if (cursor) await requireJoin(deps, oldest, cursor);
+      await requireEnd(deps, oldest, cursor);
       break;
     }
     await backfill.append(deps.db, page);
   }
   await backfill.closeList(deps.db);
+}
+
+/** Throws where the list may not be whole; where it cannot become so any more, it is begun anew by the next pass. */
+async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | undefined): Promise<void> {
+  try {
+    // Nothing is older than what the node does not know.
+    if (!(await isOnChain(deps, oldest))) throw new Vanished(oldest);
+    if (cursor) await requireJoin(deps, oldest, cursor);
+  } catch (error) {
+    if (error instanceof Vanished || error instanceof NotJoined) await backfill.end(deps.db);
+    throw error;
+  }
 }
 
 /** Applies the list on the disk, from where it was left. */

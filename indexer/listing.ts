@@ -56,6 +56,12 @@ export async function requireJoin(deps: ListingDeps, oldest: { signature: string
   if (next?.signature !== cursor.signature) throw new NotJoined(cursor);
 }
 
+/** Whether the node knows the transaction in that slot. */
+export async function isOnChain({ connection }: ListingDeps, { signature, slot }: Cursor): Promise<boolean> {
+  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+  return value[0]?.slot === Number(slot);
+}
+
 /** Throws NotJoined where a page reaches behind the cursor. */
 export function requireNewer(page: readonly ConfirmedSignatureInfo[], cursor: Cursor | undefined): void {
   if (cursor && page.some(({ slot }) => BigInt(slot) < cursor.slot)) throw new NotJoined(cursor);

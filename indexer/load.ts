@@ -10,12 +10,13 @@ import { grantAddress, rememberGrant } from './handlers/grantAddress.ts';
 import { STORED, type StoredName, type StoredRow } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
 import type { Unit } from './unit.ts';
+import { versionKey } from './write.ts';
 
 /** Inside the transaction that will write. */
 type Db = Kysely<IndexDatabase>;
 
 /** Tables whose rows are found by the address of an account, or of a record that is gone. */
-type KeyedTable = Exclude<StoredName, 'configs' | 'cursor' | 'unread_accounts'>;
+type KeyedTable = Exclude<StoredName, 'configs' | 'cursor' | 'unread_accounts' | 'listing_versions'>;
 
 /** Fields of events by the table that their address is a key of. */
 const FIELDS = {
@@ -34,6 +35,8 @@ interface Wanted {
   /** Every address of an account that may turn out to be unread. */
   addresses: Set<string>;
   slots: Set<bigint>;
+  /** Of listings. */
+  versions: Set<string>;
   /** Refunds that gave a grant its amount back: the key is known only from the execution. */
   refunds: { record: string; caller: string }[];
 }
@@ -50,6 +53,7 @@ export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]
   for (const table of ['listings', 'creators', 'grants', 'archives', 'archive_leaves'] as const) {
     await loadKeyed(db, unit, table, wanted.keys[table]);
   }
+  await loadKeyed(db, unit, 'listing_versions', wanted.versions);
   await loadDisputed(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
   await loadOpened(db, unit, wanted.slots);
@@ -113,7 +117,7 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
 function collect(page: readonly ChainTransaction[]): Wanted {
   const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves'] as KeyedTable[];
   const keys = Object.fromEntries(tables.map((table) => [table, new Set<string>()])) as Wanted['keys'];
-  const wanted: Wanted = { keys, addresses: new Set(), slots: new Set(), refunds: [] };
+  const wanted: Wanted = { keys, addresses: new Set(), slots: new Set(), versions: new Set(), refunds: [] };
   for (const { slot, content } of page) {
     if (content.kind === 'failed') continue;
     wanted.slots.add(slot);
@@ -138,6 +142,9 @@ function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
     const value = fields[field];
     if (value instanceof PublicKey) want(wanted, table, base58(value));
   }
+  if (fields.listing instanceof PublicKey && typeof fields.listingVersion === 'number') {
+    wanted.versions.add(versionKey(base58(fields.listing), fields.listingVersion));
+  }
   if (fields.config instanceof PublicKey) wanted.addresses.add(base58(fields.config));
   if (name === 'GrantCreated') rememberGrant(data.wallet, data.keyId, data.grant);
   else if (name === 'ExecutionOpened') wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));
@@ -148,6 +155,7 @@ function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
       want(wanted, 'executions', base58(record));
       want(wanted, 'archive_leaves', base58(record));
       want(wanted, 'listings', base58(execution.listing));
+      wanted.versions.add(versionKey(base58(execution.listing), execution.listingVersion));
     }
   }
 }
@@ -157,7 +165,8 @@ function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
   for (const { wallet } of snapshot.creators) want(wanted, 'creators', wallet);
   for (const { listing } of snapshot.listings) want(wanted, 'listings', listing);
   for (const { grant_address } of snapshot.grants) want(wanted, 'grants', grant_address);
-  for (const { record, listing, caller, key_id } of snapshot.executions) {
+  for (const { record, listing, caller, key_id, listing_version } of snapshot.executions) {
+    wanted.versions.add(versionKey(listing, listing_version));
     want(wanted, 'executions', record);
     want(wanted, 'listings', listing);
     wantGrant(wanted, caller, key_id);

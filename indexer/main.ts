@@ -9,9 +9,10 @@ import { describeConfig, readConfig } from './config.ts';
 import { hashIndex } from './hash.ts';
 import { createIndexer } from './indexer.ts';
 import { createNotices } from './notices.ts';
-import { openIndex } from './open.ts';
+import { openPlace } from './open.ts';
 import { readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
+import { verify } from './verify.ts';
 
 async function run(): Promise<void> {
   const config = readConfig(process.env);
@@ -41,12 +42,12 @@ function print(json: boolean | undefined, fields: Record<string, unknown>, text:
 
 async function runHash({ json }: { json?: true }): Promise<void> {
   const { path } = readConfig(process.env);
-  const { db, close } = openIndex(path);
+  const { db, close } = await openPlace(path);
   try {
     const [hash, { cursor }] = [await hashIndex(db), await readStatus(db)];
     print(json, { hash, cursor: cursor && { signature: cursor.signature, slot: Number(cursor.slot) } }, hash);
   } finally {
-    close();
+    await close();
   }
 }
 
@@ -71,6 +72,34 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
   print(json, { path: config.path, seconds }, `${config.path} was built again in ${seconds} s`);
 }
 
+/** Exit codes are those of `npm run relay -- reconcile`. */
+async function runVerify({ json }: { json?: true }): Promise<void> {
+  try {
+    const config = readConfig(process.env);
+    const { db, close } = await openPlace(config.path);
+    try {
+      const { rows, differences } = await verify({
+        db,
+        connection: connectForReading(config.rpcUrl, new AbortController().signal),
+        programId: PROGRAM_ID,
+        onProgress: (table, count) => console.error(`${table}: ${count} rows`),
+      });
+      const lines = differences.map(
+        ({ table, key, column, index, chain }) =>
+          `${table} ${key}${column === null ? '' : ` ${column}`}: ${index} in the index, ${chain} on the chain`,
+      );
+      const text = `${lines.join('\n') || 'none'}`;
+      print(json, { rows, differences }, text);
+      process.exitCode = differences.length === 0 ? 0 : 1;
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 2;
+  }
+}
+
 try {
   const settings = `\nSettings come from the environment:\n\n${describeConfig()}`;
   const command = new Command('npm run indexer')
@@ -83,6 +112,17 @@ try {
     .description('build index.db again from the chain beside the present one, and replace it while everything runs')
     .option('--json', 'print one JSON object instead of text')
     .action(runRebuild);
+  command
+    .command('verify')
+    .description('hold every row against its account, or its leaf, on the chain, and print what differs, or `none`')
+    .option('--json', 'print one JSON object instead of text')
+    .addHelpText(
+      'after',
+      `\nReads only, also while an indexer runs: what differs is looked at again for some seconds.
+Exit code 0: nothing differs; 1: something does; 2: it could not be found out.
+Events and what no account keeps (reasons, signatures, positions) are held by \`rebuild\` and \`hash\`.`,
+    )
+    .action(runVerify);
   command
     .command('hash')
     .description('print the hash over all that follows from the chain')

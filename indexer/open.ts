@@ -24,6 +24,13 @@ export function openIndex(path: string): OpenedDatabase<IndexDatabase> {
   return opened;
 }
 
+/** Opens the index by its path, or by the URL of a PostgreSQL, beside an indexer that may keep it. */
+export async function openPlace(place: string): Promise<OpenDatabase<IndexDatabase>> {
+  if (!isPostgresUrl(place)) return openIndex(place);
+  await migratePostgres(place, SCHEMAS.index, MIGRATIONS.index);
+  return openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index });
+}
+
 /** How it is to be kept by one process alone. */
 export interface Keeping {
   /** Ends the waiting for another indexer. */

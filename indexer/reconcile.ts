@@ -152,7 +152,7 @@ function findAbsent(
   return [...applied].flatMap(([signature, slot]) => (slots.get(signature) === slot ? [] : [{ signature, slot }]));
 }
 
-/** Those that the node, which is past their slots, does not know by their names either. */
+/** Those that the node lists in another slot, or, being past their slots, does not know by their names either. */
 async function confirmVanished(
   deps: IngestDeps,
   absent: readonly Cursor[],
@@ -161,12 +161,14 @@ async function confirmVanished(
   if (absent.length === 0) return [];
   const finalized = await readFinalized(deps);
   const reached = listed.reduce((most, { slot }) => (BigInt(slot) > most ? BigInt(slot) : most), finalized);
-  const passed = absent.filter(({ slot }) => slot <= reached);
-  const vanished: Cursor[] = [];
+  const names = new Set(listed.map(({ signature }) => signature));
+  const isMoved = ({ signature }: Cursor) => names.has(signature);
+  const passed = absent.filter((item) => item.slot <= reached && !isMoved(item));
+  const vanished: Cursor[] = absent.filter(isMoved);
   for (let start = 0; start < passed.length; start += STATUSES_PER_CALL) {
     const some = passed.slice(start, start + STATUSES_PER_CALL);
-    const names = some.map(({ signature }) => signature);
-    const { value } = await deps.connection.getSignatureStatuses(names, { searchTransactionHistory: true });
+    const signatures = some.map(({ signature }) => signature);
+    const { value } = await deps.connection.getSignatureStatuses(signatures, { searchTransactionHistory: true });
     vanished.push(...some.filter(({ slot }, index) => !value[index] || BigInt(value[index].slot) !== slot));
   }
   return vanished;

@@ -92,6 +92,25 @@ export function outcomeOf(row: ExecutionRow): string | null {
   return (row.reason ?? 4n) <= 3n && !isHurried ? 'failed' : 'refunded';
 }
 
+/** The figures that these executions make, by the keys of their rows. */
+export class Figures {
+  private readonly listings = new Map<string, Sums>();
+  private readonly callers = new Map<string, CallerTotalRow>();
+
+  add(row: ExecutionRow): void {
+    addEnd(this.listings, row, 1n);
+    addCalls(this.callers, row, 1n);
+  }
+
+  agentStatistics(): Map<string, AgentStatisticsRow> {
+    return new Map([...this.listings].map(([listing, sums]) => [listing, figuresOf(listing, sums)]));
+  }
+
+  callerTotals(): Map<string, CallerTotalRow> {
+    return this.callers;
+  }
+}
+
 const NOTHING: Sums = {
   total_executions: 0n,
   successful_executions: 0n,
@@ -138,12 +157,16 @@ function figuresOf(listing: string, sums: Sums): AgentStatisticsRow {
 
 const SECONDS_PER_HOUR = 3_600n;
 
+export function callerKey({ caller, listing, status, hour }: Omit<CallerTotalRow, 'executions'>): string {
+  return `${caller} ${listing} ${status} ${hour}`;
+}
+
 /** Once under the listing and once under all. */
 function addCalls(callers: Map<string, CallerTotalRow>, row: ExecutionRow, sign: 1n | -1n): void {
   const { caller, status } = row;
   const hour = row.opened_at / SECONDS_PER_HOUR;
   for (const listing of [row.listing, '']) {
-    const key = `${caller} ${listing} ${status} ${hour}`;
+    const key = callerKey({ caller, listing, status, hour });
     const known = callers.get(key);
     if (known) known.executions += sign;
     else callers.set(key, { caller, listing, status, hour, executions: sign });

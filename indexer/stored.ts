@@ -23,6 +23,7 @@ export type StoredName =
   | 'archives'
   | 'archive_leaves'
   | 'unread_accounts'
+  | 'listing_versions'
   | 'cursor';
 export type StoredRow<Table extends StoredName> = IndexDatabase[Table];
 
@@ -179,5 +180,6 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
     { address: true, slot: true, execution_id: true, open_signature: true, opened_slot: true, end_signature: true },
     'address',
   ),
+  listing_versions: stored('listing_versions', { version: true, timeout_seconds: true, slot: true }, 'version'),
   cursor: stored('cursor', { id: true, signature: true, slot: true }, 'id'),
 };

@@ -151,6 +151,13 @@ export interface UnreadRow {
   end_signature: string | null;
 }
 
+export interface ListingVersionRow {
+  /** The listing and the number of the version. */
+  version: string;
+  timeout_seconds: bigint;
+  slot: bigint;
+}
+
 export interface AgentStatisticsRow {
   listing: string;
   total_executions: bigint;
@@ -225,6 +232,7 @@ export interface IndexDatabase {
   archives: ArchiveRow;
   archive_leaves: ArchiveLeafRow;
   unread_accounts: UnreadRow;
+  listing_versions: ListingVersionRow;
   eventless_transactions: EventlessRow;
   agent_statistics: AgentStatisticsRow;
   caller_totals: CallerTotalRow;

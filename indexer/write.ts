@@ -7,7 +7,7 @@ import type { DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 
 /** Tables whose rows show an account as it was at a slot. */
-type AccountTable = Exclude<StoredName, 'cursor' | 'archive_leaves' | 'unread_accounts'>;
+type AccountTable = Exclude<StoredName, 'cursor' | 'archive_leaves' | 'unread_accounts' | 'listing_versions'>;
 /** Some columns of a row, and the slot of the state that they show. */
 type Change<Row> = Partial<Row> & { slot: bigint };
 
@@ -46,6 +46,11 @@ export function changeRow<Table extends AccountTable>(
   if (known.slot <= changed.slot) rows.put({ ...known, ...changed });
 }
 
+/** By which a version of a listing is found. */
+export function versionKey(listing: string, version: bigint | number): string {
+  return `${listing} ${version}`;
+}
+
 /**
  * An execution's state; its id never recurs. What happened once and for all (signatures, position, reason, disputes) is only
  * ever added, whichever of event and account is seen first.
@@ -56,8 +61,10 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
   const isNewer = !known || known.slot <= row.slot;
   const base = isNewer ? row : known;
   const listing = listings.get(row.listing);
-  // By the version, so that a listing which was read later never says a later timeout.
-  const timeout = listing?.listing_version === row.listing_version ? listing.timeout_seconds : null;
+  const version = unit.rows.listing_versions.get(versionKey(row.listing, row.listing_version));
+  // The listing, where no event said the version: one that was read later never says a later timeout.
+  const shown = listing?.listing_version === row.listing_version ? listing.timeout_seconds : null;
+  const timeout = version?.timeout_seconds ?? shown;
   const disputes = [known?.dispute_count ?? 0n, row.dispute_count, unit.disputed.has(row.record) ? 1n : 0n];
   executions.put({
     ...base,

@@ -4,6 +4,8 @@
  */
 import { appendFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { recordHistory } from '../tests/indexer/schedule/record.ts';
+import { hashUndisturbed, runSchedule } from '../tests/indexer/schedule/run.ts';
 import { type Chaos, type ChaosRun, startChaos } from '../tests/relay/chaos/run.ts';
 import { runScript, toMinutes, wholeFrom } from './options.ts';
 
@@ -16,6 +18,12 @@ interface Options {
   executions: number;
   seed: number;
   log?: string;
+  json?: true;
+}
+
+interface ScheduleOptions {
+  schedules: number;
+  seed: number;
   json?: true;
 }
 
@@ -70,18 +78,55 @@ async function runSeeds({
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
-await runScript(
-  new Command('npm run chaos --')
-    .description('Kills the relay, breaks its node and lets creators misbehave while executions run.')
-    .option('--seeds <n>', 'runs', wholeFrom(1), 20)
-    .option('--minutes <m>', 'stop after so many minutes, whatever --seeds says', toMinutes)
-    .option('--executions <n>', 'executions in a run', wholeFrom(1), 20)
-    .option('--seed <s>', 'seed of the first run; the others count up from it', wholeFrom(1), 1)
-    .option('--log <file>', 'append what the relays print to this file')
-    .option('--json', 'print one JSON object instead of text')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when every invariant held, 1 when one did not (its seed is printed), 2 for wrong options.',
-    )
-    .action(runSeeds),
-);
+/** Schedules of tests/indexer/schedule against one recorded history. */
+async function runSchedules({ schedules, seed: first, json }: ScheduleOptions): Promise<void> {
+  const started = performance.now();
+  const history = await recordHistory();
+  const whole = new Map<number, string>();
+  for (const apart of [1, 6]) whole.set(apart, await hashUndisturbed(history, apart));
+  const total = { schedules, crashes: 0, forks: 0, faults: 0 };
+  const failed: number[] = [];
+  for (let seed = first; seed < first + schedules; seed += 1) {
+    const run = await runSchedule(history, seed);
+    for (const kind of ['crashes', 'forks', 'faults'] as const) total[kind] += run[kind];
+    if (run.hash === whole.get(run.slotsApart)) continue;
+    failed.push(seed);
+    if (!json) console.log(`seed ${seed}: other tables`);
+  }
+  const minutes = Number(((performance.now() - started) / 60_000).toFixed(1));
+  if (json) console.log(JSON.stringify({ ...total, minutes, failed }));
+  else {
+    const { crashes, forks, faults } = total;
+    console.log(`${schedules} schedules, ${crashes} crashes, ${forks} forks, ${faults} faults in ${minutes} min`);
+    console.log(failed.length === 0 ? 'every hash was the same' : `seeds with other tables: ${failed}`);
+  }
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+const command = new Command('npm run chaos --')
+  .description('Kills the relay, breaks its node and lets creators misbehave while executions run.')
+  .option('--seeds <n>', 'runs', wholeFrom(1), 20)
+  .option('--minutes <m>', 'stop after so many minutes, whatever --seeds says', toMinutes)
+  .option('--executions <n>', 'executions in a run', wholeFrom(1), 20)
+  .option('--seed <s>', 'seed of the first run; the others count up from it', wholeFrom(1), 1)
+  .option('--log <file>', 'append what the relays print to this file')
+  .option('--json', 'print one JSON object instead of text')
+  .addHelpText(
+    'after',
+    '\nExit code 0 when every invariant held, 1 when one did not (its seed is printed), 2 for wrong options.',
+  )
+  .action(runSeeds);
+command
+  .command('index')
+  .description(
+    'Forks, lies of the node and crashes while the indexer follows a recorded history: every hash must be the same.',
+  )
+  .option('--schedules <n>', 'schedules', wholeFrom(1), 200)
+  .option('--seed <s>', 'seed of the first schedule; the others count up from it', wholeFrom(1), 1)
+  .option('--json', 'print one JSON object instead of text')
+  .addHelpText(
+    'after',
+    '\nExit code 0 when every hash was the same, 1 when one was not (its seed is printed), 2 for wrong options.',
+  )
+  .action((_, own: Command) => runSchedules(own.optsWithGlobals() as ScheduleOptions));
+await runScript(command);

@@ -257,6 +257,12 @@ CREATE TABLE listed_signatures (
   failed INTEGER NOT NULL CHECK (failed IN (0, 1))
 ) STRICT;
 
+CREATE TABLE listing_versions (
+  version TEXT PRIMARY KEY,          -- the listing and the number of the version, a space between
+  timeout_seconds INTEGER NOT NULL,
+  slot INTEGER NOT NULL
+) STRICT;
+
 CREATE VIEW ended_executions AS
 SELECT
   execution_id,

@@ -1,13 +1,16 @@
 /** Events of listings and their collateral. */
+import type { PublicKey } from '@solana/web3.js';
 import { base58, hex, uri } from '../columns.ts';
 import type { ListingStatusName } from '../tables.ts';
-import { changeRow, writeRow } from '../write.ts';
+import type { Unit } from '../unit.ts';
+import { changeRow, versionKey, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 const LISTING_STATUS: readonly ListingStatusName[] = ['active', 'paused', 'delisted'];
 
 export const listings = {
   AgentListed(unit, data, { slot }) {
+    writeVersion(unit, data, slot);
     writeRow(unit, 'listings', {
       listing: base58(data.listing),
       creator: base58(data.creator),
@@ -32,6 +35,7 @@ export const listings = {
   },
 
   ListingUpdated(unit, data, { slot }) {
+    writeVersion(unit, data, slot);
     changeRow(unit, 'listings', base58(data.listing), {
       payout: base58(data.payout),
       price: data.price,
@@ -65,6 +69,15 @@ export const listings = {
     changeRow(unit, 'listings', base58(data.listing), { collateral_returned: 1n, slot });
   },
 } satisfies Partial<Handlers>;
+
+type Version = { listing: PublicKey; listingVersion: number; timeoutSeconds: number };
+
+/** Kept also where the listing's row is of a later one already. */
+function writeVersion(unit: Unit, { listing, listingVersion, timeoutSeconds }: Version, slot: bigint): void {
+  const version = versionKey(base58(listing), listingVersion);
+  if (unit.rows.listing_versions.get(version)) return;
+  unit.rows.listing_versions.put({ version, timeout_seconds: BigInt(timeoutSeconds), slot });
+}
 
 /** The status that an event says by its number. Throws RangeError for one that this version does not know. */
 export function listingStatus(byte: number): ListingStatusName {

@@ -3,11 +3,9 @@
  * the index's row, which nothing changes any more; what does not hash to the leaf, or lead to the root, is not shown.
  */
 import { PublicKey } from '@solana/web3.js';
-import type { Kysely, Selectable } from 'kysely';
-import type { IndexDatabase } from '../../../indexer/tables.ts';
+import type { Kysely } from 'kysely';
+import { recordOf } from '../../../indexer/record.ts';
 import { archiveLeaf, archiveProofRoot, encodeArchived } from '../../sdk/program/archive.ts';
-import { type ExecutionRecord, findExecutionBumps } from '../../sdk/program/program.ts';
-import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -35,7 +33,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
   const stored = await readProof(views, { archiveIndex: found.archive_index, tree: found.tree }, index);
   if (!row || !stored) return null;
   const record = new PublicKey(found.record);
-  const execution = fieldsOf(row);
+  const execution = recordOf(row);
   const { proof, root } = stored;
   const leaf = hexOf(archiveLeaf(record, execution));
   const leadsTo = hexOf(archiveProofRoot({ record, execution, index, proof }));
@@ -76,7 +74,7 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
     .limit(ARCHIVE_PAGE)
     .execute();
   return rows.map(({ leaf_index, leaf, ...row }) => {
-    const execution = fieldsOf(row);
+    const execution = recordOf(row);
     if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
       throw new Error(`the row of execution ${row.execution_id} is not what its leaf was made of`);
     }
@@ -86,33 +84,3 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-const NO_KEY = '00'.repeat(16);
-
-/** The record as its account was when it was archived. */
-function fieldsOf(row: Selectable<IndexDatabase['executions']>): ExecutionRecord {
-  const executionId = parseUuid(row.execution_id);
-  if (!executionId) throw new Error(`the index has an execution ${row.execution_id}, which is no id`);
-  return {
-    version: 1,
-    status: row.status === 'dispute_upheld' ? 'disputeUpheld' : row.status,
-    ...findExecutionBumps(executionId),
-    executionId,
-    listing: new PublicKey(row.listing),
-    caller: new PublicKey(row.caller),
-    signingKey: new PublicKey(row.signing_key),
-    keyId: Buffer.from(row.key_id ?? NO_KEY, 'hex'),
-    rentSponsor: new PublicKey(row.rent_sponsor),
-    price: row.price,
-    requestHash: Buffer.from(row.request_hash, 'hex'),
-    resultHash: Buffer.from(row.result_hash ?? '', 'hex'),
-    openedAt: row.opened_at,
-    deadline: row.deadline,
-    refundAt: row.refund_at,
-    settledAt: row.settled_at ?? 0n,
-    disputeWindowSeconds: Number(row.dispute_window_seconds),
-    listingVersion: Number(row.listing_version),
-    executionTimeMs: Number(row.execution_time_ms ?? 0n),
-    gasLamports: Number(row.gas_lamports),
-    feeBps: Number(row.fee_bps),
-  };
-}

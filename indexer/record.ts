@@ -1,0 +1,36 @@
+/** An execution's row as the account that it shows, which its leaf in an archive is the hash of. */
+import { PublicKey } from '@solana/web3.js';
+import { type ExecutionRecord, findExecutionBumps } from '../app/sdk/program/program.ts';
+import { parseUuid } from '../app/sdk/receipt/receipt.ts';
+import type { ExecutionRow } from './tables.ts';
+
+const NO_KEY = '00'.repeat(16);
+
+/** The record as its account is, or was when it was archived. */
+export function recordOf(row: ExecutionRow): ExecutionRecord {
+  const executionId = parseUuid(row.execution_id);
+  if (!executionId) throw new Error(`the index has an execution ${row.execution_id}, which is no id`);
+  return {
+    version: 1,
+    status: row.status === 'dispute_upheld' ? 'disputeUpheld' : row.status,
+    ...findExecutionBumps(executionId),
+    executionId,
+    listing: new PublicKey(row.listing),
+    caller: new PublicKey(row.caller),
+    signingKey: new PublicKey(row.signing_key),
+    keyId: Buffer.from(row.key_id ?? NO_KEY, 'hex'),
+    rentSponsor: new PublicKey(row.rent_sponsor),
+    price: row.price,
+    requestHash: Buffer.from(row.request_hash, 'hex'),
+    resultHash: Buffer.from(row.result_hash ?? '', 'hex'),
+    openedAt: row.opened_at,
+    deadline: row.deadline,
+    refundAt: row.refund_at,
+    settledAt: row.settled_at ?? 0n,
+    disputeWindowSeconds: Number(row.dispute_window_seconds),
+    listingVersion: Number(row.listing_version),
+    executionTimeMs: Number(row.execution_time_ms ?? 0n),
+    gasLamports: Number(row.gas_lamports),
+    feeBps: Number(row.fee_bps),
+  };
+}

@@ -1,0 +1,129 @@
+/** The tables whose rows show accounts: which account that is, and what its row says. */
+import { PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import { type Accounts, decodeAccount, findCollateral, findCreator } from '../app/sdk/program/program.ts';
+import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
+import { STORED, type StoredName } from './stored.ts';
+import type { IndexDatabase } from './tables.ts';
+
+/** One value in which index and chain differ; without a column, the row or the account as a whole. */
+export interface Difference {
+  table: string;
+  /** The row's. */
+  key: string;
+  column: string | null;
+  index: string | null;
+  chain: string | null;
+}
+
+type Row = Record<string, unknown>;
+
+export interface Verified {
+  name: StoredName;
+  /** Rows whose accounts one call can read. */
+  rowsAtOnce: number;
+  /** The account's name, where every such account must have a row. */
+  account: keyof Accounts | null;
+  /** How the key is in the account, where it is not the account's address; and how many bytes of it that takes. */
+  keyIn?(data: Uint8Array): string;
+  addressLength?: number;
+  keyOf(row: Row): string;
+  accountsOf(row: Row): PublicKey[];
+  /** The columns that follow from the accounts. Null where a row says that there is none. */
+  expected: ((addresses: readonly PublicKey[], data: readonly Buffer[]) => Row) | null;
+  /** Columns that no account keeps. */
+  elsewhere: readonly string[];
+}
+
+/** getMultipleAccounts takes this many addresses. */
+const ACCOUNTS_PER_CALL = 100;
+/** `slot` says when a row was made. */
+const ALWAYS_ELSEWHERE = ['slot', 'closed'];
+
+function verified(
+  name: StoredName,
+  account: keyof Accounts | null,
+  expected: Verified['expected'],
+  options: Partial<Verified> = {},
+): Verified {
+  const { key } = STORED[name];
+  return {
+    name,
+    account,
+    expected,
+    rowsAtOnce: ACCOUNTS_PER_CALL,
+    keyOf: (row) => String(row[key]),
+    accountsOf: (row) => [new PublicKey(String(row[key]))],
+    ...options,
+    elsewhere: [...ALWAYS_ELSEWHERE, ...(options.elsewhere ?? [])],
+  };
+}
+
+const asRow = (row: object): Row => row as Row;
+/** Whose profile it is, after the discriminator and three fields of a byte. */
+const CREATOR_AT = 11;
+const CREATOR_END = CREATOR_AT + 32;
+
+export const VERIFIED: readonly Verified[] = [
+  verified('configs', 'Config', ([at], [data]) => asRow(configRow(at!, decodeAccount('Config', data!), 0n))),
+  verified('creators', 'CreatorProfile', (_, [data]) => asRow(creatorRow(decodeAccount('CreatorProfile', data!), 0n)), {
+    accountsOf: ({ wallet }) => [findCreator(new PublicKey(String(wallet)))],
+    keyIn: (data) => new PublicKey(data.subarray(CREATOR_AT, CREATOR_END)).toBase58(),
+    addressLength: CREATOR_END,
+  }),
+  verified(
+    'listings',
+    'AgentListing',
+    ([at], [listing, collateral]) =>
+      asRow(
+        listingRow(at!, decodeAccount('AgentListing', listing!), decodeAccount('CreatorCollateral', collateral!), 0n),
+      ),
+    {
+      rowsAtOnce: ACCOUNTS_PER_CALL / 2,
+      accountsOf({ listing }) {
+        const address = new PublicKey(String(listing));
+        return [address, findCollateral(address)];
+      },
+    },
+  ),
+  verified('grants', 'KeyGrant', ([at], [data]) => asRow(grantRow(at!, decodeAccount('KeyGrant', data!), 0n))),
+  verified(
+    'executions',
+    'ExecutionRecord',
+    ([at], [data]) => asRow(executionRow(at!, decodeAccount('ExecutionRecord', data!), 0n)),
+    {
+      elsewhere: [
+        'reason',
+        'dispute_count',
+        'open_signature',
+        'opened_slot',
+        'open_index',
+        'listing_timeout_seconds',
+        'end_signature',
+      ],
+    },
+  ),
+  verified('disputes', 'Dispute', ([at], [data]) => asRow(disputeRow(at!, decodeAccount('Dispute', data!), null, 0n)), {
+    elsewhere: ['evidence_uri'],
+  }),
+  verified('archives', 'Archive', ([at], [data]) => asRow(archiveRow(at!, decodeAccount('Archive', data!), 0n))),
+  verified('unread_accounts', null, null),
+];
+
+/** The rows of these keys, or the next after one. */
+export async function readPage(
+  db: Kysely<IndexDatabase>,
+  { name, rowsAtOnce }: Verified,
+  which: string | readonly string[],
+): Promise<Row[]> {
+  const key = STORED[name].key as 'slot';
+  const query = db.selectFrom(name as 'configs').selectAll();
+  const chosen =
+    typeof which === 'string'
+      ? query
+          .where(key, '>', which as never)
+          .orderBy(key)
+          .limit(rowsAtOnce)
+      : query.where(key, 'in', which as never);
+  return (await chosen.execute()) as unknown as Row[];
+}

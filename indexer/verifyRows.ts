@@ -1,0 +1,168 @@
+/** What follows from other rows: leaves from the executions that they are of, roots from leaves, figures from executions. */
+import { type Connection, PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import {
+  archiveLeaf,
+  archiveNode,
+  emptyArchiveNode,
+  readArchiveRoots,
+  readArchiveTree,
+} from '../app/sdk/program/archive.ts';
+import { constants } from '../app/sdk/program/program.ts';
+import { hex } from './columns.ts';
+import { recordOf } from './record.ts';
+import { callerKey, Figures } from './statistics.ts';
+import type { ArchiveRow, ExecutionRow, IndexDatabase } from './tables.ts';
+import type { Difference } from './verified.ts';
+
+/** Rows in memory at a time. */
+const PAGE = 1_000;
+
+interface Checked {
+  rows: number;
+  differences: Difference[];
+}
+
+/** Every leaf against its execution's row, and all of a tree against the roots that its account remembers. */
+export async function checkLeaves({
+  db,
+  connection,
+}: {
+  db: Kysely<IndexDatabase>;
+  connection: Connection;
+}): Promise<Checked> {
+  const checked: Checked = { rows: 0, differences: [] };
+  const archives = await db.selectFrom('archives').selectAll().orderBy('archive_index').execute();
+  for (const archive of archives) await checkTree(db, connection, archive, checked);
+  return checked;
+}
+
+async function checkTree(
+  db: Kysely<IndexDatabase>,
+  connection: Connection,
+  { archive, tree }: ArchiveRow,
+  checked: Checked,
+): Promise<void> {
+  const root = createRoot();
+  for (let next = 0n; ; ) {
+    const leaves = await db
+      .selectFrom('archive_leaves')
+      .selectAll()
+      .where('tree', '=', tree)
+      .where('leaf_index', '>=', next)
+      .orderBy('leaf_index')
+      .limit(PAGE)
+      .execute();
+    const last = leaves.at(-1);
+    if (!last) break;
+    const records = leaves.map(({ record }) => record);
+    const executions = await db.selectFrom('executions').selectAll().where('record', 'in', records).execute();
+    const byRecord = new Map(executions.map((row) => [row.record, row as ExecutionRow]));
+    for (const { record, leaf, leaf_index } of leaves) {
+      const row = byRecord.get(record);
+      const made = row ? leafOf(row) : 'no row of the execution';
+      if (made !== leaf) checked.differences.push(differ('archive_leaves', record, 'leaf', leaf, made));
+      const index = String(leaf_index);
+      if (leaf_index !== next) {
+        checked.differences.push(differ('archive_leaves', record, 'leaf_index', index, String(next)));
+      }
+      next = leaf_index + 1n;
+      root.add(Buffer.from(leaf, 'hex'));
+    }
+    checked.rows += leaves.length;
+  }
+  const account = await connection.getAccountInfo(new PublicKey(tree), 'confirmed');
+  const made = hex(root.end());
+  // A tree that nothing was added to remembers no root.
+  const roots = account ? [...readArchiveRoots(account.data), readArchiveTree(account.data).root].map(hex) : [];
+  if (!roots.includes(made)) checked.differences.push(differ('archives', archive, 'root', made, roots[0] ?? null));
+}
+
+function leafOf(row: ExecutionRow): string {
+  try {
+    return hex(archiveLeaf(new PublicKey(row.record), recordOf(row)));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The root over leaves that come in their order, in the memory of one way from leaf to root. */
+function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
+  /** At each level, a node that waits for the one on its right. */
+  const waiting: (Uint8Array | null)[] = Array.from({ length: constants.archiveDepth }, () => null);
+  const rise = (node: Uint8Array, from: number, isLast: boolean): Uint8Array | null => {
+    let risen = node;
+    for (let level = from; level < constants.archiveDepth; level += 1) {
+      const left = waiting[level];
+      if (left) risen = archiveNode(left, risen);
+      else if (isLast) risen = archiveNode(risen, emptyArchiveNode(level));
+      else {
+        waiting[level] = risen;
+        return null;
+      }
+      if (left) waiting[level] = null;
+    }
+    return risen;
+  };
+  let full: Uint8Array | null = null;
+  return {
+    add(leaf) {
+      full = rise(leaf, 0, false);
+    },
+    end() {
+      if (full) return full;
+      // Every place from the next one on is empty.
+      return rise(new Uint8Array(32), 0, true)!;
+    },
+  };
+}
+
+/** Figures against the executions, all as at one moment. */
+export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
+  return db.transaction().execute(async (transaction) => {
+    const figures = new Figures();
+    for (let last = ''; ; ) {
+      const page = await transaction
+        .selectFrom('executions')
+        .selectAll()
+        .where('execution_id', '>', last)
+        .orderBy('execution_id')
+        .limit(PAGE)
+        .execute();
+      for (const row of page) figures.add(row as ExecutionRow);
+      if (page.length < PAGE) break;
+      last = page.at(-1)!.execution_id;
+    }
+    const statistics = await transaction.selectFrom('agent_statistics').selectAll().execute();
+    const totals = await transaction.selectFrom('caller_totals').selectAll().execute();
+    const differences = [
+      ...compare('agent_statistics', new Map(statistics.map((row) => [row.listing, row])), figures.agentStatistics()),
+      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callerTotals()),
+    ];
+    return { rows: statistics.length + totals.length, differences };
+  });
+}
+
+function compare(
+  table: string,
+  present: ReadonlyMap<string, object>,
+  expected: ReadonlyMap<string, object>,
+): Difference[] {
+  const differences: Difference[] = [];
+  for (const key of new Set([...present.keys(), ...expected.keys()])) {
+    const row = present.get(key) as Record<string, unknown> | undefined;
+    const wanted = expected.get(key) as Record<string, unknown> | undefined;
+    if (!row || !wanted) {
+      differences.push(differ(table, key, null, row ? 'a row' : 'no row', wanted ? 'executions' : 'no executions'));
+      continue;
+    }
+    for (const [column, value] of Object.entries(wanted)) {
+      if (row[column] !== value) differences.push(differ(table, key, column, String(row[column]), String(value)));
+    }
+  }
+  return differences;
+}
+
+function differ(table: string, key: string, column: string | null, index: string, chain: string | null): Difference {
+  return { table, key, column, index, chain };
+}

@@ -1,0 +1,152 @@
+/** The index built again while everything runs, its hash on the command line, and a node that says when to ask again. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import BetterSqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { hashIndex } from '../../indexer/hash.ts';
+import type { Indexer } from '../../indexer/indexer.ts';
+import { openIndex } from '../../indexer/open.ts';
+import { dump, eventually, IndexerBench } from './harness.ts';
+import { type Market, startMarket } from './market.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const EXECUTIONS = 30;
+
+describe('indexer, rebuild and hash', function () {
+  this.timeout(120_000);
+  let market: Market;
+  let bench: IndexerBench;
+  let indexer: Indexer;
+  const path = () => bench.path('live.db');
+
+  const run = async (...args: string[]) => {
+    const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        SOLANA_RPC_URL: market.node.rpcUrl,
+        SOLANA_WS_URL: market.node.wsUrl,
+        INDEX_DB: path(),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    const [code] = await once(child, 'exit');
+    return { code, output };
+  };
+  const hash = async () => {
+    const { db, close } = openIndex(path());
+    const made = await hashIndex(db);
+    close();
+    return made;
+  };
+
+  before(async () => {
+    market = await startMarket();
+    bench = new IndexerBench(market.node);
+    await market.list();
+    await market.run(EXECUTIONS, await market.grant());
+    indexer = await bench.start('live.db');
+    await bench.catchUp(indexer);
+  });
+  after(async () => {
+    await bench?.close();
+    await market?.node.stop();
+  });
+
+  it('prints the hash, with the last transaction as JSON', async () => {
+    const [expected, text, json] = [await hash(), await run('hash'), await run('hash', '--json')];
+    expect(text).to.deep.equal({ code: 0, output: `${expected}\n` });
+    const [cursor] = dump(path()).cursor!;
+    expect(JSON.parse(json.output)).to.deep.equal({
+      hash: expected,
+      cursor: { signature: cursor!.signature, slot: Number(cursor!.slot) },
+    });
+    const clean = await bench.backfill('clean.db');
+    expect(clean.executions).to.have.length(dump(path()).executions!.length);
+    const other = openIndex(bench.path('clean.db'));
+    expect(await hashIndex(other.db)).to.equal(expected);
+    other.close();
+  });
+
+  it('replaces the tables under an indexer at work and a reader that has them attached', async () => {
+    const right = await hash();
+    const damaged = openIndex(path());
+    damaged.sqlite.exec('UPDATE executions SET price = price + 1; DELETE FROM agent_statistics');
+    damaged.close();
+    expect(await hash()).to.not.equal(right);
+
+    const reader = new BetterSqlite(':memory:');
+    reader.prepare('ATTACH DATABASE ? AS chain').run(path());
+    const count = reader.prepare('SELECT count(*) FROM chain.executions').pluck();
+    const prices = reader.prepare('SELECT count(DISTINCT price) FROM chain.executions').pluck();
+    const revision = reader.prepare('SELECT revision FROM chain.catalogue_revision').pluck();
+    const [before, least] = [Number(revision.get()), Number(count.get())];
+    let looks = 0;
+    let isOver = false;
+    const watched = (async () => {
+      while (!isOver) {
+        expect(Number(count.get())).to.be.at.least(least);
+        expect(prices.get()).to.equal(1);
+        looks += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })();
+    const { code, output } = await run('rebuild', '--json').finally(() => {
+      isOver = true;
+    });
+    await watched;
+    expect([code, JSON.parse(output).path]).to.deep.equal([0, path()]);
+    expect(looks).to.be.greaterThan(10);
+    expect(await hash()).to.equal(right);
+    expect(Number(revision.get())).to.be.greaterThan(before);
+
+    const opened = await market.open();
+    await eventually('followed after it', () =>
+      dump(path()).executions!.some(({ open_signature }) => open_signature === opened.signature),
+    );
+    expect(Number(count.get())).to.equal(least + 1);
+    reader.close();
+  });
+
+  it('asks a node that answers 429 again when its Retry-After says, and not before', async () => {
+    /** By the bytes of a call: when it was refused, and how long after that it came again. */
+    const refused = new Map<string, number>();
+    const waits: number[] = [];
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      const at = refused.get(body);
+      if (at === undefined && body.includes('getTransaction') && refused.size < 5) {
+        refused.set(body, performance.now());
+        response.writeHead(429, { 'retry-after': '1' }).end('Too Many Requests');
+        return;
+      }
+      if (at !== undefined) waits.push(performance.now() - at);
+      const answer = await fetch(market.node.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const patient = await bench.backfill('patient.db', { rpcUrl });
+      expect(patient.events).to.deep.equal(dump(path()).events);
+      expect(waits).to.have.length(5);
+      // Timers may be a little early.
+      for (const wait of waits) expect(wait).to.be.greaterThan(950);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,156 @@
+/** `npm run indexer -- verify`: an index that is what the chain says, and one row of each table that is not. */
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keypair, type TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { openIndex } from '../../indexer/open.ts';
+import { type Verification, verify } from '../../indexer/verify.ts';
+import { createAftermath } from './aftermath.ts';
+import { eventually, IndexerBench } from './harness.ts';
+import { type Market, startMarket } from './market.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const DAY = 86_400;
+
+/** A statement that makes one value wrong, and where that must show. The same value twice would not. */
+const TAMPERED: { table: string; column: string | null; sql: string }[] = [
+  { table: 'configs', column: 'fee_bps', sql: 'UPDATE configs SET fee_bps = fee_bps + 1' },
+  { table: 'creators', column: 'verified', sql: 'UPDATE creators SET verified = 1 - verified' },
+  { table: 'listings', column: 'deposited', sql: 'UPDATE listings SET deposited = deposited + 1' },
+  { table: 'listings', column: 'price', sql: 'UPDATE listings SET price = price - 1' },
+  { table: 'grants', column: 'total_spent', sql: "UPDATE grants SET total_spent = total_spent || '0'" },
+  {
+    table: 'executions',
+    column: 'settled_at',
+    sql: "UPDATE executions SET settled_at = settled_at + 1 WHERE closed = 0 AND status = 'refunded'",
+  },
+  { table: 'executions', column: null, sql: "UPDATE executions SET closed = 1 WHERE closed = 0 AND status = 'open'" },
+  { table: 'disputes', column: 'bond', sql: 'UPDATE disputes SET bond = bond + 1' },
+  { table: 'archives', column: 'leaf_count', sql: 'UPDATE archives SET leaf_count = leaf_count + 1' },
+  { table: 'archives', column: 'root', sql: 'DELETE FROM archive_leaves WHERE leaf_index = 1' },
+  { table: 'archive_leaves', column: 'leaf', sql: 'UPDATE executions SET price = price + 1 WHERE closed = 1' },
+  {
+    table: 'unread_accounts',
+    column: null,
+    sql: 'INSERT INTO unread_accounts (address, slot) SELECT record, 1 FROM executions WHERE closed = 0 LIMIT 1',
+  },
+  { table: 'agent_statistics', column: 'earned', sql: 'UPDATE agent_statistics SET earned = earned + 1' },
+  { table: 'caller_totals', column: 'executions', sql: 'UPDATE caller_totals SET executions = executions + 1' },
+  { table: 'grants', column: null, sql: 'DELETE FROM grants' },
+  { table: 'creators', column: null, sql: 'DELETE FROM creators' },
+  { table: 'executions', column: null, sql: "DELETE FROM executions WHERE closed = 0 AND status = 'open'" },
+];
+
+describe('indexer, verify', function () {
+  this.timeout(180_000);
+  let market: Market;
+  let bench: IndexerBench;
+  const path = () => bench.path('index.db');
+
+  const check = async (): Promise<Verification> => {
+    const { db, close } = openIndex(path());
+    const { connection } = market.node;
+    const checked = await verify({ db, connection, programId: program.PROGRAM_ID, patienceMs: 0 });
+    close();
+    return checked;
+  };
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', 'verify', ...args], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH,
+        SOLANA_RPC_URL: market.node.rpcUrl,
+        SOLANA_WS_URL: market.node.wsUrl,
+        INDEX_DB: path(),
+      },
+    });
+  const exec = (sql: string) => {
+    const { sqlite, close } = openIndex(path());
+    const { changes } = sqlite.prepare(sql).run();
+    close();
+    return changes;
+  };
+
+  before(async () => {
+    market = await startMarket();
+    bench = new IndexerBench(market.node);
+    const { node, caller, send } = market;
+    const aftermath = createAftermath(market);
+    const give = (instructions: TransactionInstruction[], ...signers: Keypair[]) => send(instructions, ...signers);
+    await market.list();
+    await market.verify(true);
+    const key = await market.grant();
+    const paid = [await market.open(key), await market.open(key), await market.open()];
+    for (const one of paid) await market.settle(one);
+    const slot = await node.connection.getSlot('confirmed');
+    await eventually('final', async () => (await node.connection.getSlot('finalized')) > slot);
+    await node.timeTravel((await node.now()) + 4 * DAY);
+    const tree = Keypair.generate();
+    const rent = await node.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);
+    await give(aftermath.createArchive(tree.publicKey, rent), caller, tree);
+    await give([aftermath.archive(tree.publicKey, paid)], caller);
+    const disputed = await market.open();
+    await market.settle(disputed);
+    await give([aftermath.dispute(disputed)], caller);
+    await market.refund(await market.open(), 'creatorFailed');
+    await market.open();
+    await bench.backfill('index.db');
+  });
+  after(async () => {
+    await bench?.close();
+    await market?.node.stop();
+  });
+
+  it('finds nothing where there is nothing, and counts what it looked at', async () => {
+    const { rows, differences } = await check();
+    expect(differences).to.deep.equal([]);
+    // Config, creator, listing, grant, six executions, a dispute, an archive, three leaves, and figures.
+    expect(rows).to.be.greaterThan(15);
+    const text = run();
+    expect([text.status, text.stdout]).to.deep.equal([0, 'none\n']);
+    expect(text.stderr).to.include('executions: 6 rows');
+    const json = run('--json');
+    expect([json.status, JSON.parse(json.stdout)]).to.deep.equal([0, { rows, differences: [] }]);
+  });
+
+  for (const { table, column, sql } of TAMPERED) {
+    it(`shows ${table}, ${column ?? 'a whole row'}: ${sql}`, async () => {
+      const { sqlite, close } = openIndex(path());
+      const copy = sqlite.serialize();
+      close();
+      expect(exec(sql)).to.be.greaterThan(0);
+      const { differences } = await check();
+      expect(differences.map((one) => `${one.table} ${one.column}`)).to.include(`${table} ${column}`);
+      for (const one of differences) expect(one.index).to.not.equal(one.chain);
+      restore(copy);
+      expect((await check()).differences).to.deep.equal([]);
+    });
+  }
+
+  function restore(copy: Buffer): void {
+    for (const suffix of ['-wal', '-shm']) rmSync(path() + suffix, { force: true });
+    writeFileSync(path(), copy);
+  }
+
+  it('ends with 1 where something differs, and with 2 where it could not be found out', () => {
+    exec('UPDATE configs SET fee_bps = 9999');
+    const wrong = run('--json');
+    expect(wrong.status).to.equal(1);
+    const [difference] = JSON.parse(wrong.stdout).differences;
+    expect(difference).to.deep.include({ table: 'configs', column: 'fee_bps', index: '9999', chain: '100' });
+    const text = run();
+    expect(text.stdout).to.equal(`configs ${difference.key} fee_bps: 9999 in the index, 100 on the chain\n`);
+    const unknown = spawnSync(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', 'verify'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, SOLANA_RPC_URL: 'not a url' },
+    });
+    expect([unknown.status, unknown.stderr]).to.deep.equal([
+      2,
+      'SOLANA_RPC_URL must be a URL: JSON-RPC address of the Solana node\n',
+    ]);
+  });
+});
