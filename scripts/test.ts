@@ -80,7 +80,7 @@ const SUITES: Suite[] = [
     about: 'a ledger in PostgreSQL that several relays share',
     folder: 'relay/operation',
     // The others are about SQLite's files and plans, or about what no database changes.
-    files: ['authorities', 'log', 'metrics', 'results', 'shutdown'],
+    files: ['authorities', 'metrics', 'results', 'shutdown'],
     env: POSTGRES,
   },
   {
@@ -95,7 +95,7 @@ const SUITES: Suite[] = [
     name: 'kills-postgres',
     about: 'relays and PostgreSQL itself killed',
     folder: 'relay/kills',
-    files: ['severalRelays', 'recovery'],
+    files: ['severalRelays'],
     env: POSTGRES,
   },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
