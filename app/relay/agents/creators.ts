@@ -1,7 +1,6 @@
 /** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
 import { type Kysely, sql } from 'kysely';
 import { readTogether } from '../../database/portable.ts';
-import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
