@@ -37,6 +37,8 @@ export interface IngestDeps extends ListingDeps, ReadDeps {
 
 /** Transactions per database transaction. */
 const APPLY_PAGE = 50;
+/** And of a backfill, where each costs the less the more there are. */
+const BACKFILL_PAGE = 2_000;
 /**
  * What changes in so many slots before the finalized one can be taken back too: in these, transactions that the node left out
  * are searched for (reconcile.ts). Over three minutes of mainnet.
@@ -158,19 +160,37 @@ async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void>
   let cursor = await readCursor(db);
   if (cursor) await backfill.dropApplied(db, cursor.signature);
   for (;;) {
-    const page = await backfill.readOldestPage(db, APPLY_PAGE);
-    const last = page.at(-1);
-    if (!last) return;
+    const page = await backfill.readOldestPage(db, BACKFILL_PAGE);
+    if (page.length === 0) return;
     try {
-      await applyListed(deps, page, finalizedSlot, cursor);
+      const { read, failure } = await readAhead(deps, page, finalizedSlot);
+      const last = page[read.length - 1];
+      if (last) {
+        await applyWithSnapshots(deps, read, finalizedSlot, cursor?.signature ?? null);
+        for (const { signature } of read) deps.notices.done(signature);
+        await backfill.drop(db, last.position);
+        cursor = last;
+      }
+      if (failure !== null) throw failure;
     } catch (error) {
       // What was not final when it was listed may be gone: then what is left of the list is not the chain's any more.
       if (error instanceof Vanished && error.slot > finalizedSlot) await backfill.end(db);
       throw error;
     }
-    await backfill.drop(db, last.position);
-    cursor = last;
   }
+}
+
+/** As many as the node gives before a call fails: what it has given is not asked for again. */
+async function readAhead(deps: IngestDeps, page: readonly Listed[], finalizedSlot: bigint) {
+  const read: ChainTransaction[] = [];
+  try {
+    for (let start = 0; start < page.length; start += APPLY_PAGE) {
+      read.push(...(await readTransactions(deps, page.slice(start, start + APPLY_PAGE), finalizedSlot)));
+    }
+  } catch (failure) {
+    return { read, failure };
+  }
+  return { read, failure: null };
 }
 
 /** Applies listed transactions, oldest first. */
