@@ -2,8 +2,13 @@
 import type { Page } from 'playwright-core';
 import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
 
-/** Two frames: what the first begins has ended in the second, because people here have asked for little motion. */
-const SETTLED = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))';
+/** Two frames, in which what the first begins is under way, and the end of all that ends by itself. */
+const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))).then(() =>
+  Promise.allSettled(
+    document.getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+      .map(({ finished }) => finished),
+  )).then(() => undefined)`;
 
 /** Nothing in any of them keeps somebody out. What is open on the page stays open. */
 export async function assertAccessibleInEveryLook(page: Page): Promise<void> {
