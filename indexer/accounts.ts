@@ -6,6 +6,7 @@
  */
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
+import { chunks } from '../app/solana/calls.ts';
 import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
 import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ArchiveRow, ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
@@ -145,8 +146,8 @@ async function* readAccounts(
   minContextSlot: number,
   addresses: readonly string[],
 ): AsyncGenerator<ReadAccount> {
-  for (let start = 0; start < addresses.length; start += ACCOUNTS_PER_CALL) {
-    const chunk = addresses.slice(start, start + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address));
+  for (const some of chunks(addresses, ACCOUNTS_PER_CALL)) {
+    const chunk = some.map((address) => new PublicKey(address));
     const { context, value } = await readAtLeast(node, chunk, minContextSlot);
     for (const [index, account] of value.entries()) {
       if (!account?.owner.equals(programId)) continue;

@@ -57,30 +57,23 @@ export async function applyPage(
   /** The last transaction applied when the page was listed, null for none: where it is another, this throws CursorMoved. */
   after?: string | null,
 ): Promise<void> {
-  await applyWhole(db, page, (transaction, items) =>
-    applyNew(transaction, items, finalizedSlot, items === page ? after : undefined),
-  );
-}
-
-type Db = Kysely<IndexDatabase>;
-type ApplyItems = (db: Db, items: readonly ChainTransaction[]) => Promise<void>;
-
-/** In one database transaction; where it fails in a way that names nobody, once more one by one to find out whose fault it is. */
-async function applyWhole(db: Db, page: readonly ChainTransaction[], apply: ApplyItems): Promise<void> {
   if (page.length === 0) return;
   try {
-    await db.transaction().execute((transaction) => apply(transaction, page));
+    await db.transaction().execute((transaction) => applyNew(transaction, page, finalizedSlot, after));
   } catch (error) {
     if (isTemporary(error) || isNamed(error) || error instanceof CursorMoved) throw error;
+    // It names nobody: one by one, to find out whose fault it is.
     await db.transaction().execute(async (transaction) => {
       for (const item of page) {
-        await apply(transaction, [item]).catch((cause) => {
+        await applyNew(transaction, [item], finalizedSlot, undefined).catch((cause) => {
           throw isTemporary(cause) || isNamed(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
     });
   }
 }
+
+type Db = Kysely<IndexDatabase>;
 
 const isNamed = (error: unknown) => error instanceof ApplyError || error instanceof SnapshotNeeded;
 

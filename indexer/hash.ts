@@ -3,7 +3,8 @@
  * Left out are the cursor and other progress, revisions, and the slots at which accounts were read (`slot` of their rows).
  */
 import { createHash } from 'node:crypto';
-import { CompiledQuery, type Kysely, PostgresAdapter } from 'kysely';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { isPostgres, readTogether } from '../app/database/portable.ts';
 import { STORED, type StoredName } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
 
@@ -17,18 +18,7 @@ interface HashedTable {
   key: readonly string[];
 }
 
-const ACCOUNTS: readonly StoredName[] = [
-  'configs',
-  'creators',
-  'listings',
-  'grants',
-  'executions',
-  'disputes',
-  'archives',
-  'archive_leaves',
-  'unread_accounts',
-  'listing_versions',
-];
+const ACCOUNTS = (Object.keys(STORED) as StoredName[]).filter((table) => table !== 'cursor');
 
 const TABLES: readonly HashedTable[] = [
   {
@@ -64,10 +54,10 @@ const TABLES: readonly HashedTable[] = [
   },
 ];
 
-/** SHA-256, lower-case hex. Read in one transaction, so that an indexer at work does not change it half-way. */
+/** SHA-256, lower-case hex. Read as of one moment, so that an indexer at work does not change it half-way. */
 export async function hashIndex(db: Kysely<IndexDatabase>): Promise<string> {
   const hash = createHash('sha256');
-  await db.transaction().execute(async (transaction) => {
+  await readTogether(db, async (transaction) => {
     for (const table of TABLES) {
       hash.update(`${table.name}\n`);
       for await (const row of readOrdered(transaction, table)) hash.update(`${lineOf(row, table.columns)}\n`);
@@ -80,8 +70,7 @@ async function* readOrdered(
   db: Kysely<IndexDatabase>,
   { name, columns, key }: HashedTable,
 ): AsyncGenerator<Record<string, unknown>> {
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  const parameters = key.map((_, at) => (isPostgres ? `$${at + 1}` : '?')).join(', ');
+  const parameters = key.map((_, at) => (isPostgres(db) ? `$${at + 1}` : '?')).join(', ');
   const names = [...new Set([...key, ...columns])].join(', ');
   for (let last: Record<string, unknown> | undefined; ; ) {
     const where = last ? ` WHERE (${key.join(', ')}) > (${parameters})` : '';

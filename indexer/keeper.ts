@@ -10,6 +10,7 @@ import { NotJoined } from './listing.ts';
 import {
   type Difference,
   findOldestGap,
+  RESCAN_SLOTS,
   RebuildNeeded,
   readFinalizedProgress,
   reconcile,
@@ -20,8 +21,6 @@ import {
 /** How often the provisional slots are compared. A fork that is dropped is seen within this time, or by the next pass. */
 const COMPARE_MS = 2_000;
 const RESCAN_MS = 60_000;
-/** Slots before the last search's end that each looks through too, at most; less than can be taken back (UNDO_SLOTS). */
-const RESCAN_SLOTS = 512n;
 /** How often the whole history may be looked through, for a gap that is known of and was not found. */
 const DEEP_MS = 600_000;
 

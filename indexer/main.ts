@@ -88,8 +88,7 @@ async function runVerify({ json }: { json?: true }): Promise<void> {
         ({ table, key, column, index, chain }) =>
           `${table} ${key}${column === null ? '' : ` ${column}`}: ${index} in the index, ${chain} on the chain`,
       );
-      const text = `${lines.join('\n') || 'none'}`;
-      print(json, { rows, differences }, text);
+      print(json, { rows, differences }, lines.join('\n') || 'none');
       process.exitCode = differences.length === 0 ? 0 : 1;
     } finally {
       await close();

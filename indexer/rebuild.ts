@@ -11,7 +11,7 @@ import type { SnapshotNeeded } from './apply.ts';
 import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
 import { openIndex } from './open.ts';
-import { reconcile } from './reconcile.ts';
+import { RESCAN_SLOTS, reconcile } from './reconcile.ts';
 import type { IndexDatabase } from './tables.ts';
 
 export interface RebuildOptions {
@@ -28,9 +28,6 @@ export interface RebuildOptions {
  * More than it can in that time.
  */
 const REVISION_LEAP = 1_000_000n;
-
-/** These are compared once more before they replace the others. */
-const RECENT_SLOTS = 512n;
 
 /**
  * Builds and replaces. A build that was broken off goes on where it was. Throws, and leaves the present tables alone, where the
@@ -82,7 +79,8 @@ async function fill(options: RebuildOptions, { db }: OpenedDatabase<IndexDatabas
   // The first pass may take hours; the second takes what came meanwhile.
   options.onProgress?.(await pass(deps));
   const head = await pass(deps);
-  if (await reconcile(deps, head > RECENT_SLOTS ? head - RECENT_SLOTS : 0n)) await pass(deps);
+  // The last slots once more before they replace the others.
+  if (await reconcile(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n)) await pass(deps);
   if (gap !== null) {
     throw new Error(
       `the node's history is not whole (${(gap as SnapshotNeeded).message}): the tables stay as they are`,

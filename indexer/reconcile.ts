@@ -4,7 +4,8 @@
  * then applies what the chain has. Nothing is taken back on a node's silence alone, which may only lag behind.
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { chunks, MAX_STATUSES } from '../app/solana/calls.ts';
 import { rollbackTo } from './apply.ts';
 import { end as endBackfill } from './backfill.ts';
 import { type IngestDeps, readCursor, readFinalized } from './ingest.ts';
@@ -16,10 +17,10 @@ import type { IndexDatabase } from './tables.ts';
  * many slots before it go too: more than finality takes.
  */
 const FORK_SLOTS = 128n;
-/** The most that getSignatureStatuses takes. */
-const STATUSES_PER_CALL = 256;
-/** Names in one query. */
-const NAMES_PER_QUERY = 500;
+/** Slots in one query. */
+const SLOTS_PER_QUERY = 500;
+/** Slots before the last search's end that each looks through too, at most; less than can be taken back (UNDO_SLOTS). */
+export const RESCAN_SLOTS = 512n;
 
 /** The tables differ from the chain further back than they can be taken back: they are to be built again. */
 export class RebuildNeeded extends Error {}
@@ -41,7 +42,7 @@ export async function reconcile(deps: IngestDeps, fromSlot: bigint): Promise<Dif
   const cursor = await readCursor(deps.db);
   if (!cursor) return null;
   const listed = await readListed(deps, fromSlot);
-  const known = await readKnown(deps.db, fromSlot);
+  const known = await readKnown(deps.db, sql<boolean>`slot >= ${fromSlot}`);
   const at = listed.findIndex(({ signature }) => signature === cursor.signature);
   const missing = listed.filter(
     ({ signature, slot, err }, index) =>
@@ -73,14 +74,10 @@ export async function findOldestGap(deps: IngestDeps): Promise<bigint | null> {
     const succeeded = page.filter(({ slot, err }) => err === null && cursor && BigInt(slot) < cursor.slot);
     const slots = [...new Set(succeeded.map(({ slot }) => BigInt(slot)))];
     const known = new Map<string, bigint>();
-    for (let start = 0; start < slots.length; start += NAMES_PER_QUERY) {
-      const some = slots.slice(start, start + NAMES_PER_QUERY);
-      const events = deps.db.selectFrom('events').select(['signature', 'slot']).where('slot', 'in', some);
-      const others = deps.db
-        .selectFrom('eventless_transactions')
-        .select(['signature', 'slot'])
-        .where('slot', 'in', some);
-      for (const { signature, slot } of await events.union(others).execute()) known.set(signature, slot);
+    for (const some of chunks(slots, SLOTS_PER_QUERY)) {
+      for (const [signature, slot] of await readKnown(deps.db, sql<boolean>`slot IN (${sql.join(some)})`)) {
+        known.set(signature, slot);
+      }
     }
     for (const { signature, slot } of succeeded) if (known.get(signature) !== BigInt(slot)) oldest = BigInt(slot);
   }
@@ -132,9 +129,9 @@ async function readListed(deps: IngestDeps, fromSlot: bigint): Promise<Confirmed
 }
 
 /** Transactions of the tables by their slot, those that failed not among them. */
-async function readKnown(db: Kysely<IndexDatabase>, fromSlot: bigint): Promise<Map<string, bigint>> {
-  const events = db.selectFrom('events').select(['signature', 'slot']).where('slot', '>=', fromSlot);
-  const others = db.selectFrom('eventless_transactions').select(['signature', 'slot']).where('slot', '>=', fromSlot);
+async function readKnown(db: Kysely<IndexDatabase>, where: RawBuilder<boolean>): Promise<Map<string, bigint>> {
+  const events = db.selectFrom('events').select(['signature', 'slot']).where(where);
+  const others = db.selectFrom('eventless_transactions').select(['signature', 'slot']).where(where);
   const rows = await events.union(others).execute();
   return new Map(rows.map(({ signature, slot }) => [signature, slot]));
 }
@@ -165,8 +162,7 @@ async function confirmVanished(
   const isMoved = ({ signature }: Cursor) => names.has(signature);
   const passed = absent.filter((item) => item.slot <= reached && !isMoved(item));
   const vanished: Cursor[] = absent.filter(isMoved);
-  for (let start = 0; start < passed.length; start += STATUSES_PER_CALL) {
-    const some = passed.slice(start, start + STATUSES_PER_CALL);
+  for (const some of chunks(passed, MAX_STATUSES)) {
     const signatures = some.map(({ signature }) => signature);
     const { value } = await deps.connection.getSignatureStatuses(signatures, { searchTransactionHistory: true });
     vanished.push(...some.filter(({ slot }, index) => !value[index] || BigInt(value[index].slot) !== slot));

@@ -1,6 +1,7 @@
 /** What listed transactions did: by the logs that were heard already, else by those that the node has, else by accounts. */
 import type { Connection, PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import { decodeEventInstruction, readEvents } from '../app/sdk/program/events.ts';
+import { chunks } from '../app/solana/calls.ts';
 import { type AccountRows, readAccountRows } from './accounts.ts';
 import { ApplyError } from './apply.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
@@ -41,8 +42,7 @@ export async function readTransactions(
   finalizedSlot: bigint,
 ): Promise<ChainTransaction[]> {
   const transactions: ChainTransaction[] = [];
-  for (let start = 0; start < listed.length; start += FETCH_CONCURRENCY) {
-    const side = listed.slice(start, start + FETCH_CONCURRENCY);
+  for (const side of chunks(listed, FETCH_CONCURRENCY)) {
     const read = side.map((item) => readTransaction(deps, item, deps.notices.logsOf(item), finalizedSlot));
     transactions.push(...(await Promise.all(read)));
   }

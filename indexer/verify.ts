@@ -8,6 +8,7 @@ import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
 import { accountDiscriminator } from '../app/sdk/program/program.ts';
+import { chunks } from '../app/solana/calls.ts';
 import type { IndexDatabase } from './tables.ts';
 import { type Difference, readPage, VERIFIED, type Verified } from './verified.ts';
 import { checkFigures, checkLeaves } from './verifyRows.ts';
@@ -105,8 +106,7 @@ async function findUnlisted(options: VerifyOptions, table: Verified): Promise<Di
   });
   const keys = found.map(({ pubkey, account }) => (table.keyIn ? table.keyIn(account.data) : pubkey.toBase58()));
   const differences: Difference[] = [];
-  for (let start = 0; start < keys.length; start += table.rowsAtOnce) {
-    const some = keys.slice(start, start + table.rowsAtOnce);
+  for (const some of chunks(keys, table.rowsAtOnce)) {
     const known = new Set((await readPage(options.db, table, some)).map((row) => table.keyOf(row)));
     for (const key of some) {
       if (known.has(key)) continue;
@@ -120,8 +120,7 @@ async function compareAgain(options: VerifyOptions, before: readonly Difference[
   const again: Difference[] = [];
   for (const table of VERIFIED) {
     const keys = [...new Set(before.flatMap((item) => (item.table === table.name ? item.key : [])))];
-    for (let start = 0; start < keys.length; start += table.rowsAtOnce) {
-      const some = keys.slice(start, start + table.rowsAtOnce);
+    for (const some of chunks(keys, table.rowsAtOnce)) {
       const rows = await readPage(options.db, table, some);
       if (rows.length > 0) again.push(...(await compare(options, table, rows)));
       const known = new Set(rows.map((row) => table.keyOf(row)));

@@ -1,6 +1,7 @@
 /** What follows from other rows: leaves from the executions that they are of, roots from leaves, figures from executions. */
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
+import { readTogether } from '../app/database/portable.ts';
 import {
   archiveLeaf,
   archiveNode,
@@ -119,7 +120,7 @@ function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
 
 /** Figures against the executions, all as at one moment. */
 export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
-  return db.transaction().execute(async (transaction) => {
+  return readTogether(db, async (transaction) => {
     const figures = new Figures();
     for (let last = ''; ; ) {
       const page = await transaction

@@ -5,6 +5,15 @@ import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
 export const isPostgres = (db: Kysely<any>): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
 
+/** PostgreSQL's clock, unix milliseconds. */
+export const POSTGRES_NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)';
+const SQLITE_NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+/** The database's clock, which all that use it share, unix milliseconds. */
+// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+export const nowMsOf = (db: Kysely<any>): RawBuilder<bigint> =>
+  sql.raw(isPostgres(db) ? POSTGRES_NOW_MS : SQLITE_NOW_MS);
+
 /** Reads that are all of one moment, so that a page and its total agree; in SQLite every transaction is so. */
 export function readTogether<Tables, Answer>(
   views: Kysely<Tables>,

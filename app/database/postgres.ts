@@ -52,7 +52,7 @@ export function openPostgres<Tables>(url: string, options: PostgresOptions): Ope
   return {
     db,
     pool,
-    run: async ({ sql, parameters }) => writtenOf(await pool.query(sql, [...parameters])),
+    run: (query) => runOn(pool, query),
     close: () => pool.end(),
   };
 }
@@ -92,7 +92,8 @@ function connectionOf(url: string, { schema, readonly, synchronousCommit }: Post
 }
 
 /** What a statement has done, as SQLite's driver says it. */
-function writtenOf({ fields, rows, rowCount }: pg.QueryResult): Written {
+async function runOn(on: pg.Pool | pg.PoolClient, { sql, parameters }: CompiledQuery): Promise<Written> {
+  const { fields, rows, rowCount } = await on.query(sql, [...parameters]);
   return fields.length > 0 ? { changes: 0, rows } : { changes: rowCount ?? 0, rows: [] };
 }
 
@@ -102,15 +103,13 @@ function writtenOf({ fields, rows, rowCount }: pg.QueryResult): Written {
  */
 export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool): GroupCommit {
   let commits = 0;
-  const run = async (pool: pg.Pool, { sql, parameters }: CompiledQuery) =>
-    writtenOf(await pool.query(sql, [...parameters]));
   return {
     async intend(query) {
-      const written = await run(intents, query);
+      const written = await runOn(intents, query);
       commits += 1;
       return written;
     },
-    note: (query) => run(notes, query),
+    note: (query) => runOn(notes, query),
     async alone(locks, queries) {
       const client = await notes.connect();
       let broken = false;
@@ -118,7 +117,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool): GroupCom
         await client.query('BEGIN');
         for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
         const written: Written[] = [];
-        for (const { sql, parameters } of queries) written.push(writtenOf(await client.query(sql, [...parameters])));
+        for (const query of queries) written.push(await runOn(client, query));
         await client.query('COMMIT');
         return written;
       } catch (error) {

@@ -37,13 +37,13 @@ describe('command lines', function () {
 
   for (const [name, file] of Object.entries(COMMANDS)) {
     it(`npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`, async () => {
-      const [help, word, option] = await Promise.all([run(file, '--help'), run(file, 'verify'), run(file, '--verify')]);
+      const [help, word, option] = await Promise.all([run(file, '--help'), run(file, 'unheard-of'), run(file, '--unheard-of')]);
       expect(help.code, help.err).to.equal(0);
       expect(help.out).to.include('npm ');
       expect(word.code, word.err).to.equal(2);
-      expect(word.err).to.include('verify');
+      expect(word.err).to.include('unheard-of');
       expect(option.code, option.err).to.equal(2);
-      expect(option.err).to.include('--verify');
+      expect(option.err).to.include('--unheard-of');
     });
   }
 

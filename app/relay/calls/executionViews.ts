@@ -94,7 +94,7 @@ export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly str
 }
 
 /** Whether the creator was paid, as far as is known. */
-export function isSettled({ chain_status, state }: ExecutionView): boolean {
+export function isSettled({ chain_status, state }: Pick<ExecutionView, 'chain_status' | 'state'>): boolean {
   return chain_status === null || chain_status === 'open' ? state === 'settled' : chain_status !== 'refunded';
 }
 

@@ -5,6 +5,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { lostResult } from '../execution/standing.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
+import { isSettled } from './executionViews.ts';
 
 export interface ResultsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -28,13 +29,11 @@ export async function findResult(deps: ResultsDeps, executionId: string, token: 
     .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
     .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
     .select(['results.execution_id', 'results.token', 'results.result', 'results.object_stored', 'results.result_hash'])
-    .select(['j.state', 'c.status', 'c.result_hash as chain_hash'])
+    .select(['j.state', 'c.status as chain_status', 'c.result_hash as chain_hash'])
     .where('results.execution_id', '=', executionId)
     .executeTakeFirst();
   if (!row || !isSameToken(row.token, token)) return null;
-  const ended = row.status !== null && row.status !== 'open';
-  const settled = ended ? row.status !== 'refunded' : row.state === 'settled';
-  if (!settled || !isCommitted(row.result_hash, row.chain_hash)) return null;
+  if (!isSettled(row) || !isCommitted(row.result_hash, row.chain_hash)) return null;
   const text = await deps.readText(row);
   if (text) return text;
   throw lostResult(executionId);

@@ -59,8 +59,8 @@ export function createAgreement(options: {
         const merged = merge(mine.value, its.value);
         if (merged !== null) return merged;
         if (round >= ROUNDS) {
-          const nodes = [one!.name, other.name];
-          log.error({ subject, nodes }, 'two nodes do not agree; nothing is decided by either');
+          const names = [one!.name, other.name];
+          log.error({ subject, nodes: names }, 'two nodes do not agree; nothing is decided by either');
           options.onDisagreement(subject);
           throw new Error(`${one!.name} and ${other.name} do not agree on ${subject}`);
         }

@@ -182,13 +182,13 @@ export function createNodes(options: NodesOptions): Nodes {
   }
 
   let isLooking = false;
-  const timer = setInterval(async () => {
-    if (isAlone || isLooking) return;
+  async function lookAgain(): Promise<void> {
+    if (isLooking) return;
     isLooking = true;
     await look().catch((error) => log.error({ error: String(error) }, 'the nodes do not fit together'));
     isLooking = false;
-  }, LOOK_MS);
-  timer.unref();
+  }
+  const timer = isAlone ? undefined : setInterval(lookAgain, LOOK_MS).unref();
 
   return {
     all,

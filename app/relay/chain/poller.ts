@@ -3,7 +3,7 @@
  * While nobody waits it asks nothing.
  */
 import type { Logger } from 'pino';
-import { MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
+import { chunks, MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
@@ -93,8 +93,8 @@ export function createPoller(options: {
     const old = due.filter((one) => isDoubtful(one) && isPast(one));
     const young = due.filter((one) => !old.includes(one));
     const parts = [
-      ...chunks(old).map((part) => ({ part, isOld: true })),
-      ...chunks(young).map((part) => ({ part, isOld: false })),
+      ...chunks(old, MAX_STATUSES).map((part) => ({ part, isOld: true })),
+      ...chunks(young, MAX_STATUSES).map((part) => ({ part, isOld: false })),
     ];
     await Promise.all(
       parts.map(async ({ part, isOld }) => {
@@ -177,10 +177,4 @@ export function createPoller(options: {
 function sameOf(one: (SignatureStatus | null)[], other: (SignatureStatus | null)[]): typeof one | null {
   const textOf = (statuses: typeof one) => JSON.stringify(statuses.map((status) => status && { error: status.error }));
   return textOf(one) === textOf(other) ? one : null;
-}
-
-function chunks<Item>(items: Item[]): Item[][] {
-  const parts: Item[][] = [];
-  for (let from = 0; from < items.length; from += MAX_STATUSES) parts.push(items.slice(from, from + MAX_STATUSES));
-  return parts;
 }

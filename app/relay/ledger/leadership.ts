@@ -3,7 +3,7 @@
  * By the clock of the database, which all of them share.
  */
 import { type Kysely, sql } from 'kysely';
-import { isPostgres } from '../../database/portable.ts';
+import { nowMsOf } from '../../database/portable.ts';
 import type { LedgerTables } from './tables.ts';
 
 /** Longer than the longest task that is led takes between two of its turns; nothing of it is urgent. */
@@ -18,9 +18,7 @@ export interface Leadership {
 
 /** As the relay process of this name has it. */
 export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leadership {
-  const now = isPostgres(db)
-    ? sql<bigint>`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
-    : sql<bigint>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
+  const now = nowMsOf(db);
   return {
     async leads(name) {
       const { rows } = await sql`

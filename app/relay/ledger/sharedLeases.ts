@@ -5,17 +5,17 @@
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { POSTGRES_NOW_MS } from '../../database/portable.ts';
 import { connectPostgres, lockNumber, SCHEMAS } from '../../database/postgres.ts';
 import { LEASE_MS, type Leases } from './leases.ts';
 
-const NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)';
-const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${NOW_MS} + $2)
+const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${POSTGRES_NOW_MS} + $2)
   ON CONFLICT (owner) DO UPDATE SET alive_until_ms = excluded.alive_until_ms`;
 /** Of those whose lease has not run out, how long ago they renewed it. */
-const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${NOW_MS}) AS silent_ms FROM relays
-  WHERE owner <> $1 AND alive_until_ms > ${NOW_MS}`;
+const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${POSTGRES_NOW_MS}) AS silent_ms FROM relays
+  WHERE owner <> $1 AND alive_until_ms > ${POSTGRES_NOW_MS}`;
 /** What is left of the dead is of no use after a while. */
-const CLEAR = `DELETE FROM relays WHERE alive_until_ms < ${NOW_MS} - 60000`;
+const CLEAR = `DELETE FROM relays WHERE alive_until_ms < ${POSTGRES_NOW_MS} - 60000`;
 
 /** The leases of the ledger at `url`, seen from the process that calls itself `owner`. */
 export function createSharedLeases(url: string, pool: pg.Pool, owner: string, leaseMs = LEASE_MS): Leases {

@@ -1,13 +1,10 @@
 /** Accounts as they are before and after a transaction of the sweeper's, and what is left alone for a while. */
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import { chunks } from '../../solana/calls.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 
 /** What one reading of the chain may name, so that readings of calls fit beside it. */
 const AT_ONCE = 3;
-
-export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
-}
 
 /** Accounts in the order asked for, null where there is none, and the chain's clock, unix seconds. */
 export async function readAll(chain: Pick<RelayChain, 'read'>, addresses: PublicKey[]) {

@@ -2,10 +2,11 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { chunks } from '../../solana/calls.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { After, Candidate } from './candidates.ts';
-import { chunks, type Resting, readAll } from './reading.ts';
+import { type Resting, readAll } from './reading.ts';
 import type { Sending } from './sending.ts';
 
 /** Transactions of one kind and round: some ten minutes' work, after which the other kinds have their turn. */
