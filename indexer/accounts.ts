@@ -5,8 +5,8 @@
  * closed by now) is in the transaction's own instructions.
  */
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
+import { chunks } from '../app/process/chunks.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
-import { chunks } from '../app/solana/calls.ts';
 import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
 import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ArchiveRow, ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';

@@ -5,7 +5,8 @@
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { chunks, MAX_STATUSES } from '../app/solana/calls.ts';
+import { chunks } from '../app/process/chunks.ts';
+import { MAX_STATUSES } from '../app/solana/calls.ts';
 import { rollbackTo } from './apply.ts';
 import { end as endBackfill } from './backfill.ts';
 import { type IngestDeps, readCursor, readFinalized } from './ingest.ts';

@@ -1,7 +1,7 @@
 /** What listed transactions did: by the logs that were heard already, else by those that the node has, else by accounts. */
 import type { Connection, PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
+import { chunks } from '../app/process/chunks.ts';
 import { decodeEventInstruction, readEvents } from '../app/sdk/program/events.ts';
-import { chunks } from '../app/solana/calls.ts';
 import { type AccountRows, readAccountRows } from './accounts.ts';
 import { ApplyError } from './apply.ts';
 import type { ChainTransaction } from './chainTransaction.ts';

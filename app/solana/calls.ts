@@ -5,11 +5,6 @@
 import { type AccountInfo, type Commitment, type FetchFn, PublicKey, type TransactionError } from '@solana/web3.js';
 import { z } from 'zod';
 
-/** As many in each piece as one call takes. */
-export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
-}
-
 /** Where to: `send` has fetch's shape. */
 export interface Node {
   send: FetchFn;

@@ -37,7 +37,11 @@ describe('command lines', function () {
 
   for (const [name, file] of Object.entries(COMMANDS)) {
     it(`npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`, async () => {
-      const [help, word, option] = await Promise.all([run(file, '--help'), run(file, 'unheard-of'), run(file, '--unheard-of')]);
+      const [help, word, option] = await Promise.all([
+        run(file, '--help'),
+        run(file, 'unheard-of'),
+        run(file, '--unheard-of'),
+      ]);
       expect(help.code, help.err).to.equal(0);
       expect(help.out).to.include('npm ');
       expect(word.code, word.err).to.equal(2);

@@ -3,7 +3,8 @@
  * While nobody waits it asks nothing.
  */
 import type { Logger } from 'pino';
-import { chunks, MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
+import { chunks } from '../../process/chunks.ts';
+import { MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import type { ChainNode, Nodes } from './nodes.ts';

@@ -1,6 +1,6 @@
 /** Accounts as they are before and after a transaction of the sweeper's, and what is left alone for a while. */
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
-import { chunks } from '../../solana/calls.ts';
+import { chunks } from '../../process/chunks.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 
 /** What one reading of the chain may name, so that readings of calls fit beside it. */

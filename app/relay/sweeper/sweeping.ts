@@ -2,7 +2,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { chunks } from '../../solana/calls.ts';
+import { chunks } from '../../process/chunks.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { After, Candidate } from './candidates.ts';
