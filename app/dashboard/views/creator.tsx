@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Badge, Button, buttonStyle, Card, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
@@ -129,6 +130,8 @@ function Row({ listing }: { listing: OwnListing }) {
 }
 
 function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnListing }) {
+  const waits = status === 'delisted' && !collateral.returned;
+  const now = useChainClock(waits);
   if (status !== 'delisted') {
     return (
       <>
@@ -138,7 +141,7 @@ function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnL
   }
   if (collateral.returned) return 'Its collateral was returned';
   if (!collateral.returnable_at) return 'Its collateral is held';
-  if (Date.parse(collateral.returnable_at) <= Date.now()) return 'Its collateral can be returned now';
+  if (now !== undefined && Date.parse(collateral.returnable_at) <= now) return 'Its collateral can be returned now';
   return (
     <>
       Its collateral returns after <Time at={collateral.returnable_at} />

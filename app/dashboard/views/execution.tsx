@@ -23,6 +23,8 @@ import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
 const RUNNING_MS = 2_000;
+/** A refund that waits for an account may wait for days. */
+const WAITING_MS = 10_000;
 
 const executionQuery = (executionId: string) =>
   queryOptions({
@@ -32,6 +34,12 @@ const executionQuery = (executionId: string) =>
 
 const isUnderWay = ({ status, refund }: Execution): boolean =>
   status === 'pending' || status === 'running' || refund === 'pending';
+
+function readAgain(execution: Execution | undefined, isLate = false): number | false {
+  if (!execution) return false;
+  if (isLate || isUnderWay(execution)) return RUNNING_MS;
+  return execution.refund === 'claimable' || execution.refund === 'blocked' ? WAITING_MS : false;
+}
 
 /** Whether the index has yet to learn what the chain says. */
 function isBehind({ status }: Execution, record: ShownRecord | null | undefined): boolean {
@@ -67,13 +75,13 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
     ...executionQuery(executionId),
     refetchInterval: ({ state: { data } }) => {
       const record = queries.getQueryData(recordQuery(executionId).queryKey);
-      return data && (isUnderWay(data) || isBehind(data, record)) ? RUNNING_MS : false;
+      return readAgain(data, data && isBehind(data, record));
     },
   });
   const { data: record } = useQuery({
     ...recordQuery(executionId),
     enabled: execution !== undefined && execution.archive === null,
-    refetchInterval: execution && isUnderWay(execution) ? RUNNING_MS : false,
+    refetchInterval: readAgain(execution),
   });
   const mayBeDisputed = execution?.status === 'completed' || execution?.status === 'disputed';
   const { data: dispute } = useQuery({

@@ -59,12 +59,7 @@ export async function startNode(
     connection,
     payer,
     fundSol: (address, lamports) => fundSol(rpcUrl, address, lamports),
-    async setFrozen(address, frozen) {
-      const account = await connection.getAccountInfo(address, 'confirmed');
-      const data = Buffer.from(account!.data);
-      data[TOKEN_STATE_OFFSET] = frozen ? 2 : 1;
-      await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { data: data.toString('hex') }]);
-    },
+    setFrozen: (address, frozen) => setFrozen(connection, address, frozen),
     timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
     async now() {
       const clock = await callRpc<{ value: { data: [string, string] } }>(rpcUrl, 'getAccountInfo', [
@@ -76,6 +71,14 @@ export async function startNode(
     rpc: (method, params) => callRpc(rpcUrl, method, params),
     stop: () => node.stop(),
   };
+}
+
+/** Freezes or thaws a token account of a local node. */
+export async function setFrozen(connection: Connection, address: PublicKey, frozen: boolean): Promise<void> {
+  const account = await connection.getAccountInfo(address, 'confirmed');
+  const data = Buffer.from(account!.data);
+  data[TOKEN_STATE_OFFSET] = frozen ? 2 : 1;
+  await callRpc(connection.rpcEndpoint, 'surfnet_setAccount', [address.toBase58(), { data: data.toString('hex') }]);
 }
 
 /** Moves the clock of the Surfpool there forward to this unix time. */

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { useChainClock } from '../../parts/chainClock.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Facts, Input, Note } from '../../parts/ui.tsx';
@@ -131,8 +132,9 @@ function ReturnButton({ listing }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const notify = useNotify();
   const { collateral, open_disputes, agent_id } = listing;
+  const now = useChainClock(!collateral.returned);
   if (collateral.returned) return <Note tone="good">The collateral is back in your USDC account.</Note>;
-  const isDue = collateral.returnable_at !== null && Date.parse(collateral.returnable_at) <= Date.now();
+  const isDue = now !== undefined && collateral.returnable_at !== null && Date.parse(collateral.returnable_at) <= now;
   return (
     <div className="grid gap-3">
       {!isDue && collateral.returnable_at && (

@@ -1,0 +1,156 @@
+/** What comes of an execution or a listing days later: awards and refunds that waited, collateral, and the archive. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { until } from '../harness/edge/until.ts';
+import { setFrozen } from '../harness/node/node.ts';
+import { requireChromium } from './browser.ts';
+import { type Site, startSite, visit } from './site.ts';
+
+const CALLER = { as: 'Demo caller 1' } as const;
+const PRICE = 10_000n;
+const SLOW_PRICE = 20_000n;
+/** The dispute window and the longest call that may be open at a delisting, with some hours to spare. */
+const HOURS = 80;
+/** Long enough to freeze an account meanwhile. */
+const CALL_SECONDS = 10;
+
+const dialog = (page: Page) => page.getByRole('dialog');
+async function sign(page: Page, name: string): Promise<void> {
+  await dialog(page).getByRole('button', { name, exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+}
+
+describe('what comes later', function () {
+  this.timeout(600_000);
+  // The later ones are of what the earlier ones left.
+  this.bail(true);
+  let site: Site;
+  let archivedId: string;
+
+  before(async function () {
+    this.timeout(0);
+    if (!requireChromium()) this.skip();
+    site = await startSite();
+  });
+  after(() => site?.browser.close());
+
+  const file = (name: string, content: string): string => {
+    const path = join(site.dataDir, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const caller = () => site.visitor.demo.callers[0]!;
+  const freeze = (isFrozen: boolean) =>
+    setFrozen(site.visitor.connection, site.visitor.usdcOf(caller().wallet), isFrozen);
+
+  it('an award that a frozen account could not take is claimed once it is thawed', async () => {
+    const { visitor } = site;
+    archivedId = (await visitor.execute('sandbox-echo', { task: 'Kept' })).body.execution_id;
+    const executionId = (await visitor.execute('sandbox-echo', { task: 'Disputed' })).body.execution_id;
+    const evidence = file('evidence.txt', 'It only repeats me.');
+    await visitor.command(caller().keypair_path, 'dispute', 'open', executionId, '--evidence', evidence);
+    await freeze(true);
+    const before = await visitor.balances();
+    const admin = join(site.dataDir, 'demo', 'admin.json');
+    const reason = file('reason.txt', 'So it does.');
+    const answer = ['--uphold', '0.01', '--reason-file', reason];
+    await visitor.command(admin, 'admin', 'resolve-dispute', executionId, ...answer);
+    expect(await visitor.balances()).to.deep.equal(before);
+    await visit(site, CALLER, async (page) => {
+      await page.goto('/disputes');
+      await page.getByRole('button', { name: 'Claim award' }).click();
+      await dialog(page).getByText('0.01 USDC').waitFor();
+      await dialog(page).getByRole('button', { name: 'Sign the claim' }).click();
+      await dialog(page)
+        .getByText(/frozen/i)
+        .first()
+        .waitFor();
+      await freeze(false);
+      await sign(page, 'Sign the claim');
+      expect(await visitor.balances()).to.deep.equal({
+        ...before,
+        [caller().wallet]: before[caller().wallet]! + PRICE,
+      });
+      await page.getByRole('button', { name: 'Claim award' }).waitFor({ state: 'detached' });
+    });
+  });
+
+  it('a refund that a frozen account cannot take says so, and waits', async () => {
+    const { visitor } = site;
+    const before = await visitor.balances();
+    const call = visitor.execute('sandbox-slow', {
+      task: 'Too late',
+      parameters: { seconds: 4 * CALL_SECONDS },
+      timeout_seconds: CALL_SECONDS,
+    });
+    const { wallet } = caller();
+    // What is frozen is written whole: the price must have left it.
+    await until('it is in escrow', async () => (await visitor.balances())[wallet] === before[wallet]! - SLOW_PRICE);
+    await freeze(true);
+    const { status, body } = await call;
+    expect([status, body.error.code]).to.deep.equal([408, 'execution_timeout']);
+    await visit(site, CALLER, async (page) => {
+      await page.goto(`/executions/${body.error.execution_id}`);
+      await page.getByText("The caller's USDC account is frozen.").first().waitFor();
+      await freeze(false);
+      await page.getByText('The price is with the caller.').waitFor();
+    });
+    expect(await visitor.balances()).to.deep.equal(before);
+  });
+
+  it('a delisted agent’s collateral is returned when its windows are over, by the chain’s clock', async () => {
+    const { visitor } = site;
+    const agent = visitor.agent('sandbox-echo');
+    const letter = agent.creator === visitor.agent('csv-analyst').creator ? 'A' : 'B';
+    const keypair = join(site.dataDir, 'demo', `creator-${letter.toLowerCase()}.json`);
+    await visitor.command(keypair, 'listing', 'delist', agent.agent_id);
+    await visitor.sendUntil(`/v1/agents/${agent.agent_id}`, null, ({ status }) => status === 404);
+    await visitor.command(null, 'local', 'travel', String(HOURS));
+    const before = await visitor.balances();
+    const vault = visitor.seeds('collateral_vault', new PublicKey(agent.agent_id).toBytes());
+    const held = await visitor.units(vault);
+    await visit(site, { as: `Demo creator ${letter}` }, async (page) => {
+      await page.goto('/creator');
+      await page.getByText('Its collateral can be returned now').waitFor();
+      await page.goto(`/creator/${agent.agent_id}`);
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await page.getByRole('button', { name: 'Return collateral' }).click();
+      await sign(page, 'Return collateral');
+      await page.getByText('The collateral is back in your USDC account.').waitFor();
+    });
+    expect(await visitor.exists(vault)).to.equal(false);
+    expect(await visitor.balances()).to.deep.equal({ ...before, [agent.creator]: before[agent.creator]! + held });
+  });
+
+  it('an archived execution is shown with its place in the tree, and verified by it', async () => {
+    const { visitor } = site;
+    const archived = ({ body }: { body: { archive?: unknown } }) => Boolean(body.archive);
+    await visitor.sendUntil(`/v1/executions/${archivedId}`, 0, archived);
+    expect(await visitor.exists(visitor.recordOf(archivedId))).to.equal(false);
+    await visit(site, CALLER, async (page) => {
+      await page.goto(`/executions/${archivedId}`);
+      await page.getByRole('heading', { name: 'Archived' }).first().waitFor();
+      await page.getByText(/^0 of archive 0$/).waitFor();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page
+          .getByRole('link', { name: /receipt/i })
+          .or(page.getByRole('button', { name: /receipt/i }))
+          .first()
+          .click(),
+      ]);
+      const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
+      await page.goto('/verify');
+      await page.getByLabel('Choose a receipt').setInputFiles({
+        name: 'receipt.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(JSON.stringify(receipt)),
+      });
+      const result = page.getByRole('region', { name: 'Result' });
+      await result.getByRole('heading', { level: 2 }).filter({ hasText: 'This receipt holds' }).waitFor();
+    });
+  });
+});
