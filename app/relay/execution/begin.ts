@@ -116,7 +116,8 @@ export function createBeginning(deps: EngineDeps) {
         if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(identity));
         if (!(error instanceof NotFunded)) throw error;
         const { sums } = error;
-        if (sums.held_wallet + price > purse.wallet || sums.held_key + price > purse.key) {
+        const isPromised = sums.held_wallet + price > purse.wallet || sums.held_key + price > purse.key;
+        if (isPromised || sums.failed_since > 0n) {
           known = await waitForMoney(principal, accounts, price, patientUntil - performance.now());
           if (known) continue;
           await requireNotRunning(call, executionId);
@@ -162,7 +163,7 @@ export function createBeginning(deps: EngineDeps) {
     await deps.requireServing(agent.listing);
     const identity = identify(principal.wallet, call, nonceDay(chain.clock()));
     const { executionId } = identity;
-    const ticket = await line.enter(principal.wallet, agent.listing);
+    const ticket = await line.enter(principal.wallet, agent.listing, call.arrivedMs);
     // While the node answers: the open will need these addresses, and finding them takes a while.
     findEscrow(findExecution(parseUuid(executionId)!));
     const { row, now } = await claimPaid(principal, agent, call, identity, ticket).finally(ticket.leave);
