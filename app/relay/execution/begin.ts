@@ -122,6 +122,7 @@ export function createBeginning(deps: EngineDeps) {
           if (known) continue;
           await requireNotRunning(call, executionId);
           requirePayable(accounts, allowed, price, sums);
+          if (sums.failed_since > 0n) throw nodeBehind();
         }
         const obstacle = obstacleOf(sums, budgets, paidByTank(means.fees));
         if (obstacle instanceof ApiError) throw obstacle;
@@ -240,6 +241,11 @@ function hasOpenDay(nonce: Buffer, now: bigint): boolean {
 /** The same nonce of another day. */
 function onDay(nonce: Buffer, day: number): Uint8Array {
   return createNonce(day, nonce.subarray(4));
+}
+
+function nodeBehind(): ApiError {
+  const message = 'The Solana node does not show yet what has become of an earlier call of the wallet';
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_START_SECONDS });
 }
 
 function tooLittleGas(executionId: string, gas: bigint, need: bigint): ApiError {
