@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
+import type { Kysely } from 'kysely';
 import { createGroupCommit, type GroupCommit } from '../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
@@ -18,6 +19,8 @@ export interface Tables {
   ledger: OpenDatabase<LedgerTables>;
   views: OpenDatabase<LedgerDatabase>;
   writes: GroupCommit;
+  /** The ledger as another process has it open. */
+  openAgain(): { db: Kysely<LedgerTables>; writes: GroupCommit; close(): Promise<void> };
   /** The ledger's file; what uses it is of SQLite alone. */
   sqlite(): Sqlite.Database;
   close(): Promise<void>;
@@ -38,6 +41,10 @@ function openFiles(folder: string): Tables {
     ledger,
     views,
     writes: createGroupCommit(ledger.sqlite),
+    openAgain() {
+      const again = openDatabase<LedgerTables>(ledgerFile);
+      return { db: again.db, writes: createGroupCommit(again.sqlite), close: async () => again.close() };
+    },
     sqlite: () => ledger.sqlite,
     async close() {
       for (const database of [views, ledger, index]) database.close();
@@ -54,6 +61,10 @@ function openSchemas(url: string): Tables {
     ledger,
     views,
     writes: createPostgresWrites(ledger.pool, ledger.pool),
+    openAgain() {
+      const again = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger });
+      return { db: again.db, writes: createPostgresWrites(again.pool, again.pool), close: again.close };
+    },
     sqlite() {
       throw new Error('this test is about SQLite');
     },

@@ -27,6 +27,8 @@ export interface ExecuteRequest {
   url: string;
   /** The body's JSON. */
   bytes: Buffer;
+  /** When it came, by `performance.now`. */
+  arrivedMs: number;
 }
 
 /** A request to start an execution as it came. */
@@ -55,7 +57,7 @@ export async function executeAgent(
   const agent = await requireAgent(deps, agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
   requireNoQuery(request.url);
-  const call = await readCall(deps, agent, requireValue(body));
+  const call = { ...(await readCall(deps, agent, requireValue(body))), arrivedMs: request.arrivedMs };
   if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
   return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...call, repeatable }));
 }
@@ -87,7 +89,11 @@ export async function startExecution(
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
 }
 
-async function readCall(deps: AgentDeps, agent: Agent, body: Canonical<ExecuteBody>): Promise<PaidCall> {
+async function readCall(
+  deps: AgentDeps,
+  agent: Agent,
+  body: Canonical<ExecuteBody>,
+): Promise<Omit<PaidCall, 'arrivedMs'>> {
   const timeoutSeconds = body.timeout_seconds ?? agent.timeoutSeconds;
   if (timeoutSeconds < agent.minTimeoutSeconds || timeoutSeconds > agent.timeoutSeconds) {
     const expected = `must be from ${agent.minTimeoutSeconds} to ${agent.timeoutSeconds} for this agent`;

@@ -16,7 +16,7 @@ import { type Observe, timed } from './stages.ts';
  */
 export type Fate =
   | { kind: 'confirmed' }
-  | ({ kind: 'failed' } & TransactionFailure)
+  | ({ kind: 'failed'; slot: number } & TransactionFailure)
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
@@ -56,7 +56,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
 
   function landed(slot: number, error: TransactionError | null): Fate {
     for (const { reader } of nodes.all) reader.landed(slot);
-    return error ? { kind: 'failed', ...describeFailure(error) } : { kind: 'confirmed' };
+    return error ? { kind: 'failed', slot, ...describeFailure(error) } : { kind: 'confirmed' };
   }
 
   // One subscription of a node to all that the authority signs, instead of one for each transaction.

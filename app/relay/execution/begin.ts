@@ -116,11 +116,13 @@ export function createBeginning(deps: EngineDeps) {
         if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(identity));
         if (!(error instanceof NotFunded)) throw error;
         const { sums } = error;
-        if (sums.held_wallet + price > purse.wallet || sums.held_key + price > purse.key) {
+        const isPromised = sums.held_wallet + price > purse.wallet || sums.held_key + price > purse.key;
+        if (isPromised || sums.failed_since > 0n) {
           known = await waitForMoney(principal, accounts, price, patientUntil - performance.now());
           if (known) continue;
           await requireNotRunning(call, executionId);
           requirePayable(accounts, allowed, price, sums);
+          if (sums.failed_since > 0n) throw nodeBehind();
         }
         const obstacle = obstacleOf(sums, budgets, paidByTank(means.fees));
         if (obstacle instanceof ApiError) throw obstacle;
@@ -162,7 +164,7 @@ export function createBeginning(deps: EngineDeps) {
     await deps.requireServing(agent.listing);
     const identity = identify(principal.wallet, call, nonceDay(chain.clock()));
     const { executionId } = identity;
-    const ticket = await line.enter(principal.wallet, agent.listing);
+    const ticket = await line.enter(principal.wallet, agent.listing, call.arrivedMs);
     // While the node answers: the open will need these addresses, and finding them takes a while.
     findEscrow(findExecution(parseUuid(executionId)!));
     const { row, now } = await claimPaid(principal, agent, call, identity, ticket).finally(ticket.leave);
@@ -239,6 +241,11 @@ function hasOpenDay(nonce: Buffer, now: bigint): boolean {
 /** The same nonce of another day. */
 function onDay(nonce: Buffer, day: number): Uint8Array {
   return createNonce(day, nonce.subarray(4));
+}
+
+function nodeBehind(): ApiError {
+  const message = 'The Solana node does not show yet what has become of an earlier call of the wallet';
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_START_SECONDS });
 }
 
 function tooLittleGas(executionId: string, gas: bigint, need: bigint): ApiError {

@@ -22,6 +22,8 @@ export interface PaidCall {
   timeoutSeconds: number;
   /** Most that the caller will pay, base units. */
   maxCost: bigint;
+  /** When its request came, by `performance.now`: calls that wait go on in this order. */
+  arrivedMs: number;
   /** Where the call carries an Idempotency-Key: the nonce of its open, and what it is known by. */
   repeatable?: { nonce: Buffer; fingerprint: string };
 }

@@ -2,6 +2,7 @@
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
+import type { FailedOpen } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
@@ -67,20 +68,20 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     return 'next';
   }
 
-  async function voidOpen(row: JournalRow, live: Live, error: ApiError, lost = 0n): Promise<Step> {
+  async function voidOpen(row: JournalRow, live: Live, error: ApiError, failed?: FailedOpen): Promise<Step> {
     live.refused = error;
-    await journal.void(row, error.code, error.message, lost);
+    await journal.void(row, error.code, error.message, failed);
     return 'ended';
   }
 
   /** The chain took the fee of an open that it refused: the next ones that it would refuse alike are not sent. */
   function refuseOpen(row: JournalRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
-    const { error, message } = fate;
+    const { error, message, slot } = fate;
     deps.openFailed(error, row.listing);
     // That opens are paused, or an authority removed, is not the caller's fault; what is on the house is given already.
     const isCharged = error !== 'OpensPaused' && error !== 'NotRelayAuthority';
     const burnt = isCharged && row.open_fee > row.house_lamports ? row.open_fee - row.house_lamports : 0n;
-    return voidOpen(row, live, openRefused(error, message, row), burnt);
+    return voidOpen(row, live, openRefused(error, message, row), { slot, burnt });
   }
 
   /**

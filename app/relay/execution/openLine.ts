@@ -21,8 +21,8 @@ export interface Ticket {
 }
 
 export interface OpenLine {
-  /** Resolves at once where nobody of the wallet waits. Throws ApiError. */
-  enter(wallet: string, listing: string): Promise<Ticket>;
+  /** Resolves at once where nobody of the wallet waits. `place`: who has a lower one goes first. Throws ApiError. */
+  enter(wallet: string, listing: string, place: number): Promise<Ticket>;
   /** An open of the wallet is in flight no longer. */
   wake(wallet: string): void;
 }
@@ -48,7 +48,6 @@ export function createOpenLine(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<boolean>,
 ): OpenLine {
   const lines = new Map<string, Line>();
-  let places = 0;
 
   async function passWhoMay(wallet: string, line: Line): Promise<void> {
     for (let head = line.waiting[0]; head; head = line.waiting[0]) {
@@ -117,9 +116,7 @@ export function createOpenLine(
   }
 
   return {
-    async enter(wallet, listing) {
-      places += 1;
-      const place = places;
+    async enter(wallet, listing, place) {
       let isPassing = false;
       const leave = () => {
         const line = lines.get(wallet);

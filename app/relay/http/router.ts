@@ -44,8 +44,9 @@ export function addRoutes(app: Application, context: RouteContext, limit: Public
     for (const id of ids) {
       const route = routeOf(id);
       here[route.method](async (request, response) => {
+        const arrivedMs = performance.now();
         setPolicy(response, route);
-        answer(response, route, await limited(limit, route, request, () => handle(context, route, request)));
+        answer(response, route, await limited(limit, route, request, () => handle(context, route, request, arrivedMs)));
       });
     }
     const allowed = methodsOf(path);
@@ -77,10 +78,15 @@ async function limited<Value>(
 }
 
 /** Size and media type of the body, then the key, then the route's own. */
-async function handle(context: RouteContext, route: Route, request: Request): Promise<AnyReply | WrittenReply> {
+async function handle(
+  context: RouteContext,
+  route: Route,
+  request: Request,
+  arrivedMs: number,
+): Promise<AnyReply | WrittenReply> {
   const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
-  return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes });
+  return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }
 
 /** Throws ApiError where the route needs a key that the request does not have. */

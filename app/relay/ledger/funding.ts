@@ -113,24 +113,26 @@ const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM 
 const lentOf = (scope: string, name: string) =>
   `(SELECT coalesce(sum(lamports), 0) FROM lent_sums AS l WHERE l.scope = '${scope}' AND l.name = ${name})`;
 /** What rows of the wallet have taken, or will have: its USDC, that of the key that asks, and lamports of its tank. */
-const TAKEN = `coalesce(sum(e.price), 0) AS by_wallet,
-  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price ELSE 0 END), 0) AS by_key,
-  coalesce(sum(e.tank_lamports), 0) AS by_tank`;
+const taken = (which = '') => `coalesce(sum(e.price)${which}, 0) AS by_wallet,
+  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price ELSE 0 END)${which}, 0) AS by_key,
+  coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank`;
 
 /**
- * Accounts as of a slot may still show what
- * opens without a known fate take, and do show what those have taken that landed later; a row is proven final long after
- * anybody counts on such accounts.
+ * Accounts as of a slot may still show what opens without a known fate take, and do show what those have taken that landed
+ * later; a row is proven final long after anybody counts on such accounts. Where the chain has refused an open since, they
+ * show what is no longer so, and nothing is opened by them: each of those who wait would burn a fee.
  */
-const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${TAKEN}, count(e.wallet) AS in_flight
+const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
   FROM me, executions AS e WHERE e.wallet = me.wallet AND e.state IN ('accepted', 'open_signed')),
-landed AS MATERIALIZED (SELECT ${TAKEN}, coalesce(max(e.opened_slot), 0) AS newest_slot
+landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
+  coalesce(max(e.opened_slot), 0) AS newest_slot, count(*) FILTER (WHERE e.state = 'void') AS failed
   FROM me, executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot AND e.is_final = 0
-    AND e.state NOT IN ('accepted', 'open_signed', 'void'))`;
+    AND e.state NOT IN ('accepted', 'open_signed'))`;
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,
   opening.by_tank + landed.by_tank AS held_tank,
-  landed.newest_slot AS newest_slot`;
+  landed.newest_slot AS newest_slot,
+  landed.failed AS failed_since`;
 
 const PAID = `(SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
     AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID}) AS paying)`;
@@ -189,8 +191,10 @@ export interface Held {
   held_wallet: bigint;
   held_key: bigint;
   held_tank: bigint;
-  /** The latest slot in which one landed that these accounts do not show; 0 where there is none. */
+  /** The latest slot in which one landed, or was refused, that these accounts do not show; 0 where there is none. */
   newest_slot: bigint;
+  /** Opens that the chain has refused since then. */
+  failed_since: bigint;
 }
 
 /** How many opens of a wallet may be in flight that has paid for so many since the last that failed. */
@@ -252,7 +256,7 @@ export function fits(limits: Limits): RawBuilder<boolean> {
 /** Whether the purse has what the price and `way` take, beside all that is promised: `purseValues` in this order. */
 export function purseHas({ price, wallet, key, tank, tankRest }: Purse): RawBuilder<boolean> {
   return sql<boolean>`
-    held_wallet + ${at(price)} <= ${at(wallet)} AND held_key + ${at(price)} <= ${at(key)}
+    failed_since = 0 AND held_wallet + ${at(price)} <= ${at(wallet)} AND held_key + ${at(price)} <= ${at(key)}
     AND (tank = 0 OR ${at(tank)} - held_tank - tank >= ${at(tankRest)}
       OR (held_tank = 0 AND ${at(tank)} = tank))`;
 }

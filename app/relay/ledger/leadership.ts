@@ -26,7 +26,7 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
         VALUES (${name}, ${owner}, ${now} + ${sql.raw(String(TERM_MS))})
         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
         WHERE leaderships.owner = excluded.owner OR leaderships.until_ms <= ${now}
-          OR NOT EXISTS (SELECT 1 FROM relays WHERE relays.owner = leaderships.owner)
+          OR NOT EXISTS (SELECT 1 FROM relays WHERE relays.owner = leaderships.owner AND relays.alive_until_ms > ${now})
         RETURNING owner`.execute(db);
       return rows.length === 1;
     },

@@ -11,6 +11,12 @@ export interface OpenedRecord {
   feeBps: number;
 }
 
+/** An open that the chain has refused in this slot, and the fee that nobody has paid for, lamports. */
+export interface FailedOpen {
+  slot: number;
+  burnt: bigint;
+}
+
 /** The notes of one journal. The moves among them throw JournalConflict where the row may not move there. */
 export function createNotes({ note }: Mover, { db }: Writing) {
   return {
@@ -67,14 +73,14 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .execute();
     },
     /**
-     * The open never landed and never will: its caller paid nothing. `lost` is what the chain took for it, lamports.
-     * What was signed for it is proven at finality once more.
+     * The open never landed and never will: its caller paid nothing. Where the chain has refused it, what accounts showed
+     * before is no longer so. What was signed for it is proven at finality once more.
      */
     void(
       row: Moving & Pick<JournalRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
       code: string,
       message: string,
-      lost = 0n,
+      failed?: FailedOpen,
     ): Promise<void> {
       // No record tells when; and the chain's clock may be ahead of ours.
       const now = BigInt(Math.floor(Date.now() / 1_000));
@@ -82,7 +88,8 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         settled_at: now > row.accepted_at ? now : row.accepted_at,
         error_code: code,
         error_message: message,
-        lost_fees: row.lost_fees + lost,
+        lost_fees: row.lost_fees + (failed?.burnt ?? 0n),
+        ...(failed && { opened_slot: BigInt(failed.slot) }),
         is_final: row.open_transaction ? 0n : 1n,
       });
     },

@@ -104,7 +104,7 @@ export interface ExecutionsTable {
   may_burn_lamports: Generated<bigint>;
   /** What the open takes out of the wallet's tank, lamports. */
   tank_lamports: Generated<bigint>;
-  /** A slot in which the chain showed the record; null before. */
+  /** A slot in which the chain showed the record, or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
 }
 

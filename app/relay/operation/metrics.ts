@@ -164,10 +164,10 @@ export function createMetrics(sources: {
         // Where fees are burnt by an end, a stranger's refund gave the gas away.
         if (burnt === 0n) count('collected', row.gas_lamports);
       },
-      async void(row, code, message, lost = 0n) {
-        await journal.void(row, code, message, lost);
+      async void(row, code, message, failed) {
+        await journal.void(row, code, message, failed);
         ended.inc({ outcome: 'void' });
-        count('burnt', lost);
+        count('burnt', failed?.burnt ?? 0n);
       },
       async burnt(row, lamports) {
         await journal.burnt(row, lamports);

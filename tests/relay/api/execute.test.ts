@@ -131,6 +131,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
             async: false,
             timeoutSeconds: 60,
             maxCost: 250_000n,
+            arrivedMs: world.state.executed[0]?.input.arrivedMs,
           },
         },
       ]);
@@ -148,6 +149,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
         async: true,
         timeoutSeconds: 2,
         maxCost: 123_456n,
+        arrivedMs: world.state.executed[0]?.input.arrivedMs,
       });
     });
 

@@ -1,23 +1,15 @@
 /** Money that earlier calls may still take: whoever asks waits for it, and several relays on one ledger never overdraw. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createGroupCommit } from '../../../app/database/groupCommit.ts';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
-import { openDatabase } from '../../../app/database/open.ts';
-import { ledgerPath } from '../../../app/relay/config.ts';
 import { createReservations } from '../../../app/relay/execution/reservations.ts';
 import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
-import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
+import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import type { Purse } from '../../../app/relay/ledger/funding.ts';
-import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { executionOf, type Journals, openJournals, SIGNED, TIMES, WALLET } from '../../harness/edge/journals.ts';
 import {
   FEE,
   PRICE,
@@ -29,43 +21,18 @@ import {
 import { readRents } from '../../harness/node/purses.ts';
 
 const CALLS = 300;
-const WALLET = 'wallet';
-const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
-const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 
 describe('reservations', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'reservations-'));
-  const open = () => openDatabase<LedgerTables>(ledgerPath(folder));
-  const ledger = open();
-  migrate(ledger.sqlite, MIGRATIONS.ledger);
-  const elsewhere = open();
-  after(() => {
-    elsewhere.close();
-    ledger.close();
-    rmSync(folder, { recursive: true, force: true });
+  let opened: Journals;
+  let mine: Journals['mine'];
+  let others: Journals['others'];
+  before(async () => {
+    opened = await openJournals();
+    ({ mine, others } = opened);
   });
-  beforeEach(() => void ledger.sqlite.exec('DELETE FROM executions'));
-  const mine = createJournal(createGroupCommit(ledger.sqlite), ledger.db, 'mine');
-  const others = createJournal(createGroupCommit(elsewhere.sqlite), elsewhere.db, 'others');
+  after(() => opened.close());
+  beforeEach(() => opened.clear());
 
-  const execution = (id: string, price: bigint, keyId = 'key'): ClaimedExecution => ({
-    execution_id: id,
-    wallet: WALLET,
-    key_id: keyId,
-    listing: 'listing',
-    listing_version: 1n,
-    metadata_hash: 'hash',
-    nonce: id,
-    fingerprint: null,
-    price,
-    max_cost: price,
-    timeout_seconds: 30n,
-    task: id,
-    parameters: '{}',
-    accepted_at: 1n,
-    request_hash: 'request',
-    listing_timeout_seconds: 30n,
-  });
   const purse = (changes: Partial<Purse> = {}): Purse => ({
     slot: 100n,
     keyId: 'key',
@@ -77,7 +44,11 @@ describe('reservations', () => {
     ...changes,
   });
   const claim = (journal: typeof mine, id: string, has: Purse, ways = [ON_HOUSE]) =>
-    journal.claim(execution(id, has.price, has.keyId), 1, { ...free(), ways, purse: has });
+    journal.claim(executionOf(id, { price: has.price, max_cost: has.price, key_id: has.keyId }), 1, {
+      ...free(),
+      ways,
+      purse: has,
+    });
   const refusal = (promise: Promise<unknown>): Promise<NotFunded> =>
     promise.then(
       () => expect.fail('it was taken'),
@@ -117,6 +88,24 @@ describe('reservations', () => {
     expect(await mine.heldOf(WALLET, 'key', 100n)).to.include({ held_wallet: 10n, held_key: 0n });
   });
 
+  it('what accounts showed before an open was refused pays for nothing, on any relay; what they show since then does', async () => {
+    const row = await claim(mine, 'one', purse());
+    const waiting = purse({ slot: 99n });
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.void(row, 'insufficient_balance', 'refused', { slot: 101, burnt: SIGNED.fee });
+    for (const [journal, slot] of [
+      [mine, 99n],
+      [others, 100n],
+    ] as const) {
+      const refused = await refusal(claim(journal, 'two', { ...waiting, slot }));
+      expect(refused.sums).to.include({ failed_since: 1n, newest_slot: 101n, held_wallet: 0n, held_tank: 0n });
+    }
+    // An open that was never sent says nothing of them.
+    const unsent = await claim(mine, 'unsent', purse({ slot: 101n }));
+    await mine.void(unsent, 'service_unavailable', 'interrupted');
+    expect((await claim(others, 'two', purse({ slot: 101n }))).state).to.equal('accepted');
+  });
+
   it('a tank gives what it has less what is promised, and is left rent-exempt or empty', async () => {
     const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 10_000n, mayBurn: 0n };
     const twice = purse({ tank: 890_880n + 20_000n });
@@ -125,7 +114,7 @@ describe('reservations', () => {
     expect((await refusal(claim(mine, 'three', twice, [byTank]))).sums.held_tank).to.equal(20_000n);
     // What the house gives takes nothing from it.
     expect((await claim(mine, 'three', twice, [byTank, ON_HOUSE])).house_lamports).to.equal(ON_HOUSE.house);
-    ledger.sqlite.exec('DELETE FROM executions');
+    await opened.clear();
     await refusal(claim(mine, 'one', purse({ tank: 10_001n }), [byTank]));
     await claim(mine, 'one', purse({ tank: 10_000n }), [byTank]);
     await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
@@ -137,7 +126,7 @@ describe('reservations', () => {
     );
     const settled = await Promise.allSettled(claims);
     expect(settled.filter(({ status }) => status === 'fulfilled')).to.have.length(55);
-    expect(ledger.sqlite.prepare('SELECT sum(price) FROM executions').pluck().get()).to.equal(550n);
+    expect(await opened.run('SELECT sum(price) AS sum FROM executions')).to.deep.equal([{ sum: 550n }]);
   });
 
   it('what is decided wakes the calls of its wallet, and they read its accounts once', async () => {

@@ -1,60 +1,30 @@
 /** The journal on a real ledger: whose rows are whose, what takes the place of what, and what was lost. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { createGroupCommit } from '../../../app/database/groupCommit.ts';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
-import { openDatabase } from '../../../app/database/open.ts';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
-import { ledgerPath } from '../../../app/relay/config.ts';
 import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
-import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
-import type { LedgerTables, ResultRow } from '../../../app/relay/ledger/tables.ts';
+import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
-const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
-const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
+const FAR_MS = 2n ** 53n;
 
 describe('the journal', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
-  const open = () => openDatabase<LedgerTables>(ledgerPath(folder));
-  const ledger = open();
-  migrate(ledger.sqlite, MIGRATIONS.ledger);
-  // The connection of another process.
-  const elsewhere = open();
-  after(() => {
-    elsewhere.close();
-    ledger.close();
-    rmSync(folder, { recursive: true, force: true });
+  let opened: Journals;
+  let mine: Journals['mine'];
+  let others: Journals['others'];
+  before(async () => {
+    opened = await openJournals();
+    ({ mine, others } = opened);
   });
-  beforeEach(() => void ledger.sqlite.exec('DELETE FROM executions; DELETE FROM results'));
+  after(() => opened.close());
+  beforeEach(() => opened.clear());
 
-  const mine = createJournal(createGroupCommit(ledger.sqlite), ledger.db, 'mine');
-  const others = createJournal(createGroupCommit(elsewhere.sqlite), elsewhere.db, 'others');
-
-  const execution = (id: string, changes: Partial<ClaimedExecution> = {}): ClaimedExecution => ({
-    execution_id: id,
-    wallet: 'wallet',
-    key_id: 'key',
-    listing: 'listing',
-    listing_version: 1n,
-    metadata_hash: 'hash',
-    nonce: 'nonce',
-    fingerprint: 'fingerprint',
-    price: 1n,
-    max_cost: 1n,
-    timeout_seconds: 30n,
-    task: id,
-    parameters: '{}',
-    accepted_at: 1n,
-    request_hash: 'request',
-    listing_timeout_seconds: 30n,
-    ...changes,
-  });
+  /** Of a call with an Idempotency-Key. */
+  const execution = (id: string, changes: Partial<ClaimedExecution> = {}) =>
+    executionOf(id, { nonce: 'nonce', fingerprint: 'fingerprint', ...changes });
   const resultOf = (id: string, result: string): ResultRow => ({
     execution_id: id,
     result: Buffer.from(result),
@@ -80,7 +50,7 @@ describe('the journal', () => {
   async function refuse(id: string, code: string, nowMs = 1) {
     const row = await mine.claim(execution(id), nowMs, free());
     await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(row, code, 'refused', SIGNED.fee);
+    await mine.void(row, code, 'refused', { slot: 1, burnt: SIGNED.fee });
   }
   const DAY_MS = 24 * 3_600_000;
   /** What the wallet has burnt within a day of this moment, lamports. */
@@ -115,8 +85,8 @@ describe('the journal', () => {
     const settled = await Promise.allSettled(claims);
     const refused = settled.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
     expect(refused.map((error) => error instanceof NotFunded)).to.deep.equal([true, true]);
-    const open = ledger.sqlite.prepare("SELECT count(*) FROM executions WHERE wallet = 'wallet'").pluck().get();
-    expect(open).to.equal(3n);
+    const open = await opened.run("SELECT count(*) AS count FROM executions WHERE wallet = 'wallet'");
+    expect(open).to.deep.equal([{ count: 3n }]);
     await mine.claim(execution('of another', { wallet: 'another' }), 1, free({ openExecutions: 3 }));
     expect(
       await rejected(mine.claimOpened(execution('opened'), TIMES, 1, free({ openExecutions: 3 }))),
@@ -233,25 +203,23 @@ describe('the journal', () => {
   });
 
   it('writing down the use of many keys holds up no call', async () => {
-    const insert = ledger.sqlite.prepare(
-      "INSERT INTO api_keys (key_hash, key_id, wallet, name, created_ms) VALUES (?, 'id', 'wallet', 'name', 1)",
-    );
-    const use = createKeyUse(elsewhere.db, createLog('silent'));
-    for (let key = 0; key < 500; key += 1) {
-      insert.run(`key ${key}`);
-      use.touch(`key ${key}`, key + 1);
-    }
+    const keys = Array.from({ length: 500 }, (_, key) => `key ${key}`);
+    await opened.ledger
+      .insertInto('api_keys')
+      .values(keys.map((key_hash) => ({ key_hash, key_id: 'id', wallet: 'wallet', name: 'name', created_ms: 1n })))
+      .execute();
+    const use = createKeyUse(opened.elsewhere, createLog('silent'));
+    for (const [index, key] of keys.entries()) use.touch(key, index + 1);
     await refuse('again', 'insufficient_balance');
     const flushed = use.flush();
     // Both write in this thread: where one waited for the other, neither would ever go on.
     const row = await mine.claim(execution('again'), 2, free());
     await flushed;
     expect(row.state).to.equal('accepted');
-    const used = ledger.sqlite
-      .prepare('SELECT count(*), min(last_used_ms), max(last_used_ms) FROM api_keys')
-      .raw()
-      .get();
-    expect(used).to.deep.equal([500n, 1n, 500n]);
+    const used = await opened.run(
+      'SELECT count(*) AS count, min(last_used_ms) AS first, max(last_used_ms) AS last FROM api_keys',
+    );
+    expect(used).to.deep.equal([{ count: 500n, first: 1n, last: 500n }]);
     await use.close();
   });
 
@@ -266,12 +234,13 @@ describe('the journal', () => {
   });
 
   it('what only one relay does is done by one, until it leaves, dies or its time is over', async () => {
-    const live = (...owners: string[]) => {
-      ledger.sqlite.exec('DELETE FROM relays');
-      for (const owner of owners) ledger.sqlite.prepare('INSERT INTO relays VALUES (?, 1)').run(owner);
+    const live = async (until: Record<string, bigint>) => {
+      await opened.run('DELETE FROM relays');
+      const rows = Object.entries(until).map(([owner, alive_until_ms]) => ({ owner, alive_until_ms }));
+      if (rows.length > 0) await opened.ledger.insertInto('relays').values(rows).execute();
     };
-    live('mine', 'others');
-    const [one, other] = [createLeadership(ledger.db, 'mine'), createLeadership(elsewhere.db, 'others')];
+    await live({ mine: FAR_MS, others: FAR_MS });
+    const [one, other] = [createLeadership(opened.ledger, 'mine'), createLeadership(opened.elsewhere, 'others')];
     expect([await one.leads('proving'), await other.leads('proving'), await one.leads('proving')]).to.deep.equal([
       true,
       false,
@@ -281,12 +250,15 @@ describe('the journal', () => {
     await one.leave();
     expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
     // It lives, and has not asked in time.
-    ledger.sqlite.exec('UPDATE leaderships SET until_ms = 1');
+    await opened.run('UPDATE leaderships SET until_ms = 1');
     expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
-    // It was killed.
-    live('others');
+    // It was killed, and nothing of it is left.
+    await live({ others: FAR_MS });
     expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
-    live();
+    // It was killed, and its lease has run out.
+    await live({ mine: FAR_MS, others: 1n });
+    expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
+    await live({});
   });
 
   it('rent that is out is what the rows add up to, whatever has become of them', async () => {
@@ -313,7 +285,7 @@ describe('the journal', () => {
     expect(await sums()).to.deep.equal([314n, 100n, 314n]);
     await mine.rentReturned(['one']);
     expect(await sums()).to.deep.equal([214n, 0n, 214n]);
-    ledger.sqlite.exec('DELETE FROM executions');
+    await opened.clear();
     expect(await sums('another')).to.deep.equal([0n, 0n, 0n]);
   });
 

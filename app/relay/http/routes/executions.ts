@@ -102,9 +102,10 @@ export const executionRoutes = {
       'metadata_missing',
     ],
     cache: CACHING.never,
-    async handle({ deps }, { caller, request, param, bytes }) {
+    async handle({ deps }, { caller, request, param, bytes, arrivedMs }) {
       const idempotencyKey = request.headers['idempotency-key'];
-      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, url: request.url, bytes });
+      const { url } = request;
+      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, url, bytes, arrivedMs });
     },
   }),
 

@@ -93,6 +93,8 @@ export interface Call<By> {
   param(name: string): string;
   /** The body's JSON; empty where the route takes none. */
   bytes: Buffer;
+  /** When it came, by `performance.now`: before its body was read. */
+  arrivedMs: number;
 }
 
 /** An answer that leaves through the schema of its status. */

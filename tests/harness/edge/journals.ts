@@ -1,0 +1,74 @@
+/** The journals of two relays on one ledger, each by connections of its own, on the database that DATABASE names. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Kysely, sql } from 'kysely';
+import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
+import { createJournal } from '../../../app/relay/ledger/journal.ts';
+import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import { openTables } from '../tables.ts';
+
+/** A transaction as the journal is given it, and what the record of an open says. */
+export const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
+export const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
+export const WALLET = 'wallet';
+
+export interface Journals {
+  mine: ReturnType<typeof createJournal>;
+  others: ReturnType<typeof createJournal>;
+  /** The tables as each of them has them open. */
+  ledger: Kysely<LedgerTables>;
+  elsewhere: Kysely<LedgerTables>;
+  /** Runs statements on the ledger; returns the last one's rows. */
+  // biome-ignore lint/suspicious/noExplicitAny: the rows are what the statement says
+  run(...statements: string[]): Promise<any[]>;
+  /** Deletes every execution with its result. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openJournals(): Promise<Journals> {
+  const folder = mkdtempSync(join(tmpdir(), 'journals-'));
+  const tables = await openTables(folder);
+  const other = tables.openAgain();
+  const ledger = tables.ledger.db;
+  const run: Journals['run'] = async (...statements) => {
+    let rows: unknown[] = [];
+    for (const statement of statements) rows = (await sql.raw(statement).execute(ledger)).rows;
+    return rows;
+  };
+  return {
+    mine: createJournal(tables.writes, ledger, 'mine'),
+    others: createJournal(other.writes, other.db, 'others'),
+    ledger,
+    elsewhere: other.db,
+    run,
+    clear: async () => void (await run('DELETE FROM executions', 'DELETE FROM results')),
+    async close() {
+      await other.close();
+      await tables.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A call as it is claimed; its task is its id. */
+export const executionOf = (id: string, changes: Partial<ClaimedExecution> = {}): ClaimedExecution => ({
+  execution_id: id,
+  wallet: WALLET,
+  key_id: 'key',
+  listing: 'listing',
+  listing_version: 1n,
+  metadata_hash: 'hash',
+  nonce: id,
+  fingerprint: null,
+  price: 1n,
+  max_cost: 1n,
+  timeout_seconds: 30n,
+  task: id,
+  parameters: '{}',
+  accepted_at: 1n,
+  request_hash: 'request',
+  listing_timeout_seconds: 30n,
+  ...changes,
+});
