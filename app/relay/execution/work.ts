@@ -41,7 +41,11 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
   async function carryOn(executionId: string, live: Live, known?: JournalRow): Promise<void> {
     let next = known;
     for (let pause = WAIT_FIRST_MS; !stopping.aborted; ) {
-      const row = next ?? (await journal.get(executionId));
+      const row = next ?? (await readRow(executionId));
+      if (row === 'away') {
+        await pauseFor(WAIT_FIRST_MS);
+        continue;
+      }
       if (row?.lease_owner !== journal.owner) return;
       const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
         if (error instanceof JournalConflict) throw error;
@@ -62,6 +66,14 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
         pause = Math.min(pause * 2, WAIT_MAX_MS);
       }
     }
+  }
+
+  /** Who works on a row or waits for its end goes on doing so once the database is back. */
+  function readRow(executionId: string): Promise<JournalRow | undefined | 'away'> {
+    return journal.get(executionId).catch((error) => {
+      if (isTemporary(error)) return 'away';
+      throw error;
+    });
   }
 
   /** Leave a row alone, each time for longer: only a person, or the end of its time, can change anything. */
@@ -93,11 +105,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       const until = performance.now() + ms;
       await within(ended, ms);
       while (live.ended === null && performance.now() < until && !stopping.aborted) {
-        const row = await journal.get(executionId).catch((error) => {
-          // The caller goes on waiting for what goes on too, once the database is back.
-          if (isTemporary(error)) return 'away' as const;
-          throw error;
-        });
+        const row = await readRow(executionId);
         if (row === 'away') {
           await pauseFor(WAIT_FIRST_MS);
           continue;
