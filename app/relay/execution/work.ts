@@ -34,6 +34,8 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
   const working = new Map<string, Promise<void>>();
   // How long each row that rests was left alone the last time, ms.
   const resting = new Map<string, number>();
+  // Callers that wait here, each told where another relay has taken its execution.
+  const awaited = new Map<string, () => void>();
 
   const pauseFor = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
 
@@ -103,7 +105,9 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
     /** Wait for the end of an execution, for so many ms: also where another relay has taken it over meanwhile. */
     async awaitEnd(executionId: string, live: Live, ended: Promise<void>, ms: number): Promise<void> {
       const until = performance.now() + ms;
-      await within(ended, ms);
+      const taken = new Promise<void>((resolve) => awaited.set(executionId, resolve));
+      await within(Promise.race([ended, taken]), ms);
+      awaited.delete(executionId);
       while (live.ended === null && performance.now() < until && !stopping.aborted) {
         const row = await readRow(executionId);
         if (row === 'away') {
@@ -114,6 +118,14 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
         if (!row || row.lease_owner === journal.owner || isOver) return;
         await pauseFor(WAIT_FIRST_MS);
       }
+    },
+    /**
+     * Tells those that wait here for what another relay has taken, which may end long before what this one still does for
+     * it. One statement for all of them.
+     */
+    async noticeTaken(): Promise<void> {
+      if (awaited.size === 0) return;
+      for (const id of await journal.takenByOthers([...awaited.keys()])) awaited.get(id)?.();
     },
     isOn: (executionId: string) => working.has(executionId),
     count: () => working.size,
