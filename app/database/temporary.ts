@@ -19,3 +19,8 @@ export function isTemporary(error: unknown): boolean {
   if (CONNECTION.test(code)) return typeof syscall === 'string';
   return SQLITE.test(code) || (code.length === 5 && STATES.some((state) => code.startsWith(state)));
 }
+
+/** Whether a write that failed so may have been done all the same. SQLite takes back what it could not do. */
+export function isUndecided(error: unknown): boolean {
+  return isTemporary(error) && !SQLITE.test(String((error as { code?: unknown }).code));
+}

@@ -1,8 +1,12 @@
 /** The one error that callers see, its body, and how the program's refusals become it. */
+import { isTemporary } from '../database/temporary.ts';
 import { findSpender, parseAddress } from '../sdk/program/program.ts';
 import type { SpendingLimit } from '../sdk/wire/errorCodes.ts';
 import { toUsdc } from '../sdk/wire/usdc.ts';
 import { type ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from '../sdk/wire/wire.ts';
+
+/** A PostgreSQL that was stopped or killed is back after some seconds, or after somebody was woken. */
+const RETRY_DATABASE_SECONDS = 5;
 
 interface ApiErrorOptions<Code extends ErrorCode> {
   executionId?: string | null;
@@ -47,6 +51,14 @@ export function chainUnreadable(error?: unknown): never {
   // Such as the edge's own budget of readings, which says when to come back.
   if (error instanceof ApiError) throw error;
   throw new ApiError('service_unavailable', 'The chain cannot be read at the moment', { retryAfterSeconds: 5 });
+}
+
+/** 503 for a request whose own statement found the database away, full or overloaded; null for any other fault. */
+export function databaseAway(error: unknown): ApiError | null {
+  if (!isTemporary(error)) return null;
+  return new ApiError('service_unavailable', 'The database cannot be used at the moment', {
+    retryAfterSeconds: RETRY_DATABASE_SECONDS,
+  });
 }
 
 const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {

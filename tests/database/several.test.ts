@@ -1,7 +1,7 @@
 /** Several processes on one PostgreSQL: which relays live, and which indexer keeps the index. */
 import { expect } from 'chai';
 import pino from 'pino';
-import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { connectPostgres, lockNumber, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { type Keeping, openAlone } from '../../indexer/open.ts';
@@ -60,6 +60,36 @@ describe('several processes on one PostgreSQL', () => {
       await eventually('it renews the lease', async () => (await renewed()) > first);
       expect(await aliveNow()).to.deep.equal(['cut']);
       await end();
+    });
+
+    it('renew it while their own lost connection still holds the lock, and take that as soon as it is free', async () => {
+      const lost = await connectPostgres(url, SCHEMAS.ledger);
+      const lock = String(lockNumber('relay patient'));
+      await lost.query('SELECT pg_advisory_lock($1)', [lock]);
+      const end = await leasesOf('patient').keep(log);
+      const renewed = async () =>
+        (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
+      const first = await renewed();
+      await eventually('it renews the lease', async () => (await renewed()) > first);
+      await lost.end();
+      const isFree = async () =>
+        (await ledger.pool.query('SELECT pg_try_advisory_xact_lock($1) AS free', [lock])).rows[0].free === true;
+      await eventually('it takes the lock', async () => !(await isFree()));
+      await end();
+      await eventually('it leaves the lock', isFree);
+    });
+
+    it('that were away from the database themselves give the others time to come back to it', async () => {
+      const leases = leasesOf('one');
+      const end = await leases.keep(log);
+      await ledger.db.insertInto('relays').values({ owner: 'two', alive_until_ms: 0n }).execute();
+      expect(await leases.alive(0)).to.deep.equal([]);
+      await cut('%pg_try_advisory_lock%');
+      await cut('INSERT INTO relays%');
+      await eventually('the silent one counts as alive', async () => (await leases.alive(0)).includes('two'));
+      await eventually('it does no longer', async () => (await leases.alive(0)).length === 0);
+      await end();
+      await ledger.db.deleteFrom('relays').execute();
     });
 
     it('that were killed are dead before their lease has run out, because nobody holds the lock', async () => {

@@ -1,4 +1,5 @@
 /** How an execution begins here: its id is taken, its money checked, its open signed and stored. Nothing is sent yet. */
+import { isUndecided } from '../../database/temporary.ts';
 import { findEscrow, findExecution, parseAddress } from '../../sdk/program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
@@ -158,7 +159,10 @@ export function createBeginning(deps: EngineDeps) {
     return executionId;
   }
 
-  /** The row of a paid call with its open signed; `live.opened` lets those go on that wait for it. Throws ApiError. */
+  /**
+   * The row of a paid call with its open signed; `live.opened` lets those go on that wait for it. Where the database was
+   * lost meanwhile the row is still `accepted` here, and only its stored one says whether there is an open. Throws ApiError.
+   */
   async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
     requirePrice(agent, call);
     await deps.requireServing(agent.listing);
@@ -179,6 +183,8 @@ export function createBeginning(deps: EngineDeps) {
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return row;
     } catch (error) {
+      // What may be stored will be sent: this call has begun, and has no other answer than its end.
+      if (isUndecided(error)) return row;
       live.opened();
       throw error;
     } finally {

@@ -3,6 +3,7 @@
  * its end, and tell the caller how it ended. A caller that goes away stops nothing.
  */
 import { setMaxListeners } from 'node:events';
+import { isTemporary } from '../../database/temporary.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
@@ -54,23 +55,28 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const live = newLive({ isFresh: true, opened: signalOpened });
       const begun = await beginning.begin(principal, agent, call, live);
       const executionId = begun.execution_id;
-      const ended = work.on(executionId, live, begun);
-      if (call.async) {
-        await within(opened, ASYNC_WAIT_MS);
-        const row = (await journal.get(executionId))!;
-        if (row.state === 'accepted' || row.state === 'open_signed') return { kind: 'running', executionId };
-        return row.state === 'void' ? outcomeOf(deps, executionId, live) : { kind: 'pending', executionId };
-      }
-      await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
-      return outcomeOf(deps, executionId, live);
+      const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
+      return runningIfAway(executionId, async () => {
+        if (call.async) {
+          await within(opened, ASYNC_WAIT_MS);
+          const row = await journal.get(executionId);
+          if (row?.state === 'accepted' || row?.state === 'open_signed') return { kind: 'running', executionId };
+          if (row && row.state !== 'void') return { kind: 'pending', executionId };
+        } else {
+          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+        }
+        return outcomeOf(deps, executionId, live);
+      });
     },
     async start(agent: Agent, call: OpenedCall): Promise<ExecuteOutcome> {
       const executionId = await beginning.beginOpened(agent, call);
       const live = newLive({ isFresh: false });
       const ended = work.on(executionId, live);
       if (call.async) return { kind: 'pending', executionId };
-      await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
-      return outcomeOf(deps, executionId, live);
+      return runningIfAway(executionId, async () => {
+        await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+        return outcomeOf(deps, executionId, live);
+      });
     },
     outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newLive({ isFresh: false })),
     inFlight: work.count,
@@ -84,4 +90,12 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       await work.idle();
     },
   };
+}
+
+/** What has begun and cannot be read goes on: to tell its caller to come again would be to ask for a second one. */
+function runningIfAway(executionId: string, read: () => Promise<ExecuteOutcome>): Promise<ExecuteOutcome> {
+  return read().catch((error) => {
+    if (isTemporary(error)) return { kind: 'running', executionId };
+    throw error;
+  });
 }

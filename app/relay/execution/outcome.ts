@@ -9,6 +9,8 @@ import type { Live } from './step.ts';
 /** When a call that the marketplace could not serve may come again. */
 const RETRY_SECONDS = 5;
 
+const NOTHING_PAID = 'The call was interrupted before anything was paid';
+
 /** What an outcome is read from. */
 interface OutcomeDeps {
   journal: Pick<Journal, 'get' | 'result'>;
@@ -21,7 +23,9 @@ export async function outcomeOf(
   executionId: string,
   live: Live,
 ): Promise<ExecuteOutcome> {
-  const row = live.ended ?? (await journal.get(executionId))!;
+  const row = live.ended ?? (await journal.get(executionId));
+  // A row that the database forgot when it was killed never had an open, whose storing would have kept it.
+  if (!row) throw new ApiError('service_unavailable', NOTHING_PAID, { retryAfterSeconds: RETRY_SECONDS });
   if (row.state === 'settled') {
     const result = live.result ?? (await journal.result(executionId));
     const text = result ? await readText(result) : null;

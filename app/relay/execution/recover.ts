@@ -23,12 +23,14 @@ type UnfinishedRow = Awaited<ReturnType<Journal['unfinished']>>[number];
 /** Takes what dead relays have left, and carries on every unfinished row that nobody works on. */
 export async function recover(
   { journal, leases, authorities }: Pick<EngineDeps, 'journal' | 'leases' | 'authorities'>,
-  work: Pick<Work, 'on' | 'isOn'>,
+  work: Pick<Work, 'on' | 'isOn' | 'noticeTaken'>,
   beginning: Pick<Beginning, 'isBeginning'>,
 ): Promise<void> {
   const unfinished = (after?: UnfinishedRow) => journal.unfinished(Date.now(), RECOVERED_AT_ONCE, after);
   if (!authorities.isOurs()) return journal.handOver();
-  await journal.takeRowsOfOthersThan(await leases.alive(Date.now()));
+  const others = await leases.alive(Date.now());
+  await journal.takeRowsOfOthersThan(others);
+  if (others.length > 0) await work.noticeTaken();
   for (let page = await unfinished(); page.length > 0; page = await unfinished(page.at(-1))) {
     for (const row of page) {
       const id = row.execution_id;

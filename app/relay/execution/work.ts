@@ -34,6 +34,8 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
   const working = new Map<string, Promise<void>>();
   // How long each row that rests was left alone the last time, ms.
   const resting = new Map<string, number>();
+  // Callers that wait here, each told where another relay has taken its execution.
+  const awaited = new Map<string, () => void>();
 
   const pauseFor = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
 
@@ -41,7 +43,11 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
   async function carryOn(executionId: string, live: Live, known?: JournalRow): Promise<void> {
     let next = known;
     for (let pause = WAIT_FIRST_MS; !stopping.aborted; ) {
-      const row = next ?? (await journal.get(executionId));
+      const row = next ?? (await readRow(executionId));
+      if (row === 'away') {
+        await pauseFor(WAIT_FIRST_MS);
+        continue;
+      }
       if (row?.lease_owner !== journal.owner) return;
       const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
         if (error instanceof JournalConflict) throw error;
@@ -62,6 +68,14 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
         pause = Math.min(pause * 2, WAIT_MAX_MS);
       }
     }
+  }
+
+  /** Who works on a row or waits for its end goes on doing so once the database is back. */
+  function readRow(executionId: string): Promise<JournalRow | undefined | 'away'> {
+    return journal.get(executionId).catch((error) => {
+      if (isTemporary(error)) return 'away';
+      throw error;
+    });
   }
 
   /** Leave a row alone, each time for longer: only a person, or the end of its time, can change anything. */
@@ -91,13 +105,11 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
     /** Wait for the end of an execution, for so many ms: also where another relay has taken it over meanwhile. */
     async awaitEnd(executionId: string, live: Live, ended: Promise<void>, ms: number): Promise<void> {
       const until = performance.now() + ms;
-      await within(ended, ms);
+      const taken = new Promise<void>((resolve) => awaited.set(executionId, resolve));
+      await within(Promise.race([ended, taken]), ms);
+      awaited.delete(executionId);
       while (live.ended === null && performance.now() < until && !stopping.aborted) {
-        const row = await journal.get(executionId).catch((error) => {
-          // The caller goes on waiting for what goes on too, once the database is back.
-          if (isTemporary(error)) return 'away' as const;
-          throw error;
-        });
+        const row = await readRow(executionId);
         if (row === 'away') {
           await pauseFor(WAIT_FIRST_MS);
           continue;
@@ -106,6 +118,14 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
         if (!row || row.lease_owner === journal.owner || isOver) return;
         await pauseFor(WAIT_FIRST_MS);
       }
+    },
+    /**
+     * Tells those that wait here for what another relay has taken, which may end long before what this one still does for
+     * it. One statement for all of them.
+     */
+    async noticeTaken(): Promise<void> {
+      if (awaited.size === 0) return;
+      for (const id of await journal.takenByOthers([...awaited.keys()])) awaited.get(id)?.();
     },
     isOn: (executionId: string) => working.has(executionId),
     count: () => working.size,

@@ -10,7 +10,7 @@ import { requireAdmin } from '../access/admin.ts';
 import { cookieOf, peekSession, requireOwnOrigin, useSession } from '../access/cookie.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import type { Session } from '../access/sessions.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, databaseAway } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { jsonFault } from '../parse.ts';
 import type { ProcedureContext } from './procedures.ts';
@@ -48,7 +48,7 @@ export function admitProcedure(context: ProcedureContext, limit: PublicLimit) {
         request.body = bytes.toString('utf8');
       }
     } catch (error) {
-      const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : error;
+      const refusal = error instanceof JsonError ? jsonFault(error, 'a JSON value') : (databaseAway(error) ?? error);
       if (!(refusal instanceof ApiError)) throw error;
       sendError(response, refusal, procedureError(refusal, String(response.getHeader(REQUEST_ID))));
       return;

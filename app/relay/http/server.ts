@@ -16,7 +16,7 @@ import { readAuthorities } from '../access/admin.ts';
 import { createPublicLimit } from '../access/publicLimit.ts';
 import { createTrialLimits } from '../agents/trial.ts';
 import type { RelayDeps } from '../deps.ts';
-import { ApiError, errorBody } from '../errors.ts';
+import { ApiError, databaseAway, errorBody } from '../errors.ts';
 import { shareReading } from '../shareReading.ts';
 import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
 import { createDashboard } from './dashboard.ts';
@@ -172,6 +172,12 @@ function answerError(deps: RelayDeps) {
     // Nobody is left to answer where the connection broke while its request came in.
     if (request.destroyed && !request.complete) return;
     const requestId = response.getHeader(REQUEST_ID);
+    const away = databaseAway(error);
+    if (away) {
+      deps.log.warn({ request_id: requestId, error: String(error) }, 'the database is away');
+      sendError(response, away);
+      return;
+    }
     deps.log.error({ request_id: requestId, error: error instanceof Error ? error.stack : String(error) }, 'fault');
     sendError(response, new ApiError('internal_error', `Something went wrong here; it was logged as ${requestId}`));
   };

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire/wire.ts';
 import type { Session } from '../access/sessions.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, databaseAway } from '../errors.ts';
 import { explain, issuesOf } from '../parse.ts';
 import { createHandlers, type ProcedureContext } from './procedures.ts';
 
@@ -91,9 +91,10 @@ function toTrpcError(cause: ApiError): TRPCError {
 
 const procedure = t.procedure.use(async ({ next }) => {
   const result = await next();
-  if (!result.ok && result.error.cause instanceof ApiError) {
-    throw toTrpcError(result.error.cause);
-  }
+  if (result.ok) return result;
+  const { cause } = result.error;
+  const told = cause instanceof ApiError ? cause : databaseAway(cause);
+  if (told) throw toTrpcError(told);
   return result;
 });
 

@@ -14,37 +14,62 @@ const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${POSTGRES
 /** Of those whose lease has not run out, how long ago they renewed it. */
 const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${POSTGRES_NOW_MS}) AS silent_ms FROM relays
   WHERE owner <> $1 AND alive_until_ms > ${POSTGRES_NOW_MS}`;
+const KNOWN = 'SELECT owner FROM relays WHERE owner <> $1';
 /** What is left of the dead is of no use after a while. */
 const CLEAR = `DELETE FROM relays WHERE alive_until_ms < ${POSTGRES_NOW_MS} - 60000`;
 
 /** The leases of the ledger at `url`, seen from the process that calls itself `owner`. */
 export function createSharedLeases(url: string, pool: pg.Pool, owner: string, leaseMs = LEASE_MS): Leases {
   const beatMs = leaseMs / 5;
+  const answerMs = 2 * beatMs;
   const lockOf = (name: string) => lockNumber(`relay ${name}`);
+  // While the database was away nobody could renew anything, and who is back first must not take all from all others.
+  let judgesFromMs = 0;
 
   return {
     async keep(log: Logger) {
       let session: pg.Client | null = null;
+      let isLocked = false;
       let isOver = false;
 
+      async function open(): Promise<pg.Client> {
+        const made = await connectPostgres(url, SCHEMAS.ledger);
+        made.once('end', () => {
+          judgesFromMs = Number.POSITIVE_INFINITY;
+          if (session === made) session = null;
+        });
+        session = made;
+        isLocked = false;
+        return made;
+      }
+      /** The lock may be held by our own lost connection until PostgreSQL notices: that must not keep the lease waiting. */
       async function beat(): Promise<void> {
-        if (!session) {
-          const made = await connectPostgres(url, SCHEMAS.ledger);
-          made.once('end', () => {
-            if (session === made) session = null;
-          });
-          await made.query('SELECT pg_advisory_lock($1)', [lockOf(owner)]);
-          session = made;
+        const on = session ?? (await open());
+        const ask = (text: string, values: unknown[]) =>
+          on.query({ text, values, query_timeout: answerMs } as pg.QueryConfig);
+        try {
+          await ask(RENEW, [owner, BigInt(leaseMs)]);
+          if (judgesFromMs === Number.POSITIVE_INFINITY) judgesFromMs = performance.now() + 2 * beatMs;
+          if (isLocked) return;
+          isLocked = (await ask('SELECT pg_try_advisory_lock($1) AS locked', [lockOf(owner)])).rows[0].locked;
+        } catch (error) {
+          // A connection without an answer is replaced, because the lease runs out meanwhile.
+          if (session === on) session = null;
+          on.end().catch(() => {});
+          throw error;
         }
-        await session.query(RENEW, [owner, BigInt(leaseMs)]);
       }
       await beat();
       await pool.query(CLEAR);
-      let beating = Promise.resolve();
+      let beating: Promise<void> | null = null;
       const timer = setInterval(() => {
-        beating = beating.then(beat).catch((error) => {
-          if (!isOver) log.error({ error: String(error) }, 'the lease was not renewed');
-        });
+        beating ??= beat()
+          .catch((error) => {
+            if (!isOver) log.error({ error: String(error) }, 'the lease was not renewed');
+          })
+          .finally(() => {
+            beating = null;
+          });
       }, beatMs);
       timer.unref();
 
@@ -58,6 +83,10 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
       };
     },
     async alive() {
+      if (performance.now() < judgesFromMs) {
+        const { rows } = await pool.query<{ owner: string }>(KNOWN, [owner]);
+        return rows.map((row) => row.owner);
+      }
       const { rows } = await pool.query<{ owner: string; silent_ms: bigint }>(OTHERS, [owner, BigInt(leaseMs)]);
       const alive: string[] = [];
       for (const { owner: other, silent_ms } of rows) {

@@ -46,6 +46,16 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
+    /** Those of these rows that another process has taken. */
+    async takenByOthers(ids: readonly string[]): Promise<string[]> {
+      const rows = await db
+        .selectFrom('executions')
+        .select('execution_id')
+        .where(sql<boolean>`execution_id IN ${textsOf(db, ids)}`)
+        .where('lease_owner', '<>', owner)
+        .execute();
+      return rows.map((row) => row.execution_id);
+    },
     /**
      * A page of this process's rows that have not ended and do not rest, oldest first: those after `after`, or from the
      * oldest on.

@@ -114,7 +114,13 @@ async function readBody(request: IncomingMessage): Promise<string> {
 
 /** Start everything; `stop` ends it. `price` in USDC. */
 export async function startMarketplace(
-  options: { slotTimeMs?: number; price?: string; signingKey?: Uint8Array; environment?: NodeJS.ProcessEnv } = {},
+  options: {
+    slotTimeMs?: number;
+    price?: string;
+    timeoutSeconds?: number;
+    signingKey?: Uint8Array;
+    environment?: NodeJS.ProcessEnv;
+  } = {},
 ) {
   const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
@@ -218,7 +224,7 @@ export async function startMarketplace(
       output_schema: { type: 'object', properties: {} },
       endpoint: agent.endpoint,
       price_usdc: options.price ?? '0.25',
-      timeout_seconds: 60,
+      timeout_seconds: options.timeoutSeconds ?? 60,
       min_timeout_seconds: 1,
     };
     const listed = await createListing(marketplace, {

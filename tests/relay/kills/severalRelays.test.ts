@@ -1,177 +1,232 @@
 /**
- * Two relays, each with an authority of its own, on one PostgreSQL with calls under way at both: one is killed, then the
- * database is killed and started again. Nothing is lost, done twice, or reported otherwise than the chain has it.
+ * Two relays, each with an authority of its own, beside a working and a standby indexer on one PostgreSQL, with hundreds of
+ * calls under way: any of the processes is killed, the database goes away in every way that it can, and a relay stands
+ * still for longer than its lease. Then what must be known at both at once.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Keypair } from '@solana/web3.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { expect } from 'chai';
-import pino from 'pino';
-import { findExecution } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
+import pg from 'pg';
+import { isPostgresUrl } from '../../../app/database/postgres.ts';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { createKey, revokeKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
+import { signText } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
+import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
+import { openPlace } from '../../../indexer/open.ts';
+import { verify } from '../../../indexer/verify.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  FEE,
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { goodAnswer, type RelayHandle, request, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { type SeveralRelays, startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
+import { survive } from './survival.ts';
 
-const CALLS = 40;
-/** Of four, one fails. */
-const REFUNDED = CALLS / 4;
-/** How long the database is away. */
-const AWAY_MS = 1_000;
-
-/** An indexer that is started again whenever it has ended, as systemd does it. */
-function keepIndexer(market: TestMarketplace): { stop(): Promise<void> } {
-  let isOver = false;
-  let indexer: Indexer;
-  let starting: Promise<void>;
-  const start = () => {
-    if (isOver) return;
-    const { rpcUrl, wsUrl } = market.node;
-    indexer = createIndexer({
-      rpcUrl,
-      wsUrl,
-      path: market.indexPlace,
-      log: pino({ level: 'silent' }),
-      onFailure: () => void indexer.stop().then(again),
-    });
-    starting = indexer.start().catch(again);
-  };
-  const again = () => void setTimeout(start, 100);
-  start();
-  return {
-    async stop() {
-      isOver = true;
-      await starting;
-      await indexer.stop();
-    },
-  };
-}
+/** Longer than two renewals of a lease: all relays have been silent, and none may take that for another's death. */
+const LONG_AWAY_MS = 8_000;
 
 // A ledger of SQLite is one machine's, and so are the relays on it: recovery.test.ts has two of them.
 if (onPostgres) {
   describe('two relays on one PostgreSQL', function () {
-    this.timeout(300_000);
+    this.timeout(900_000);
+    let several: SeveralRelays;
     let market: TestMarketplace;
-    let indexer: { stop(): Promise<void> };
-    let first: RelayHandle;
-    let second: RelayHandle;
-    const held: (() => void)[] = [];
-    let holds = true;
+    const relays = [] as unknown as [RelayHandle, RelayHandle];
+    // They say a lot about a database that is away.
+    const start = (number: number) => several.startRelay(number, { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' });
 
     before(async () => {
-      market = await startMarketplace({ slotTimeMs: 150 });
-      await market.relay.kill();
-      const successor = Keypair.generate();
-      await market.node.fundSol(successor.publicKey, 10e9);
-      const authorities = [market.authority.publicKey, successor.publicKey];
-      await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), authorities);
-      const path = join(market.dataDir, 'successor.json');
-      writeFileSync(path, JSON.stringify([...successor.secretKey]), { mode: 0o600 });
-      market.setBehaviour((body, _response, reply) => {
-        const isFailure = body.task.includes('failure');
-        const answer = () =>
-          reply(
-            isFailure
-              ? failedAnswer(body.execution_id)
-              : goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`),
-          );
-        if (holds) held.push(answer);
-        else answer();
-      });
-      indexer = keepIndexer(market);
-      // They say a lot about a database that is away.
-      const settings = { WITHOUT_INDEXER: '1', LOG_LEVEL: process.env.TEST_LOG ?? 'silent' };
-      first = await market.startRelayProcess(settings);
-      second = await market.startRelayProcess({ ...settings, RELAY_KEYPAIR: path });
+      several = await startSeveralRelays({ slotTimeMs: 150, timeoutSeconds: 600 });
+      market = several.market;
+      for (const number of [0, 1]) relays[number as 0 | 1] = await start(number);
     });
     after(async () => {
-      await Promise.all([first.kill(), second.kill()]);
-      await indexer.stop();
-      await market.stop();
+      await Promise.all(relays.map((relay) => relay.kill()));
+      await several.stop();
     });
 
+    const survivors = () => ({ market, relays: () => relays });
     const apiKey = () => market.callers[0]!.apiKey;
-    const tasks = Array.from({ length: CALLS }, (_, n) => `${n % 4 === 0 ? 'failure' : 'success'} ${n}`);
 
-    it(`${CALLS} calls over both survive that one is killed and then the database`, async () => {
-      const before = await market.balances();
-      const calls = tasks.map((task, n) =>
-        request((n % 2 === 0 ? first : second).url, `/v1/agents/${market.agentId}/execute`, {
-          apiKey: apiKey(),
-          body: { task, timeout_seconds: 60 },
-        }).catch((error: Error) => error),
-      );
-      await until('every creator is called', async () => held.length === CALLS);
-      const ids = await market.executionsByTask();
-      await first.kill();
-      holds = false;
-      for (const answer of held.splice(0)) answer();
-      await until('some have ended', async () => (await market.journal()).some(({ state }) => state === 'settled'));
-      const database = await sharedPostgres();
-      await database.kill();
-      await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
-      await database.start();
-
-      const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
-      const progress = async () => JSON.stringify(await market.journal().then((rows) => rows.map((row) => row.state)));
-      await until('every execution ends', async () => (await market.journal()).every(isOver), 60_000, progress);
-      const answers = await Promise.all(calls);
-
-      const after = await market.balances();
-      const paid = BigInt(CALLS - REFUNDED);
-      expect(after.callers).to.deep.equal([before.callers[0]! - PRICE * paid, before.callers[1]]);
-      expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid);
-      expect(after.treasury).to.equal(before.treasury + FEE * paid);
-
-      first = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
-      for (const [n, task] of tasks.entries()) {
-        const id = ids.get(task)!;
-        const isFailure = task.includes('failure');
-        expect((await market.record(id))?.status, task).to.equal(isFailure ? 'refunded' : 'completed');
-        expect(await market.escrowExists(id), task).to.equal(false);
-        const named = await market.node.connection.getSignaturesForAddress(
-          findExecution(parseUuid(id)!),
-          undefined,
-          'confirmed',
-        );
-        expect(named.filter(({ err }) => err === null).length, task).to.equal(2);
-        for (const relay of [first, second]) {
-          const { body } = await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() });
-          expect([body.status, body.cost_usdc, body.result], task).to.deep.equal(
-            isFailure ? ['failed', 0, null] : ['completed', 0.25, `done: ${task}`],
-          );
-        }
-        requireTrue(answers[n]!, id, isFailure);
-      }
-    });
-
-    /** What a caller was told at the time: how it ended, or that this is not known yet; never the opposite. */
-    function requireTrue(answer: Answer | Error, id: string, isFailure: boolean): void {
-      if (answer instanceof Error) return;
-      const { status, body, text } = answer;
-      if (status === 200 && body.status === 'completed') {
-        expect([body.execution_id, isFailure], text).to.deep.equal([id, false]);
-      } else if (body.error?.code === 'execution_failed') {
-        expect([body.error.execution_id, isFailure], text).to.deep.equal([id, true]);
-      } else if (status === 202) {
-        expect(body, text).to.deep.equal({ execution_id: id, status: 'running' });
-      } else {
-        expect([500, 503], text).to.include(status);
-        expect(body.error.code, text).to.be.oneOf(['internal_error', 'service_unavailable']);
+    /** Resolves when both relays say of themselves that their database is away. */
+    async function untilAway(): Promise<void> {
+      for (const { url } of relays) {
+        await until('a relay says that the database is away', async () => {
+          const { status, body } = await request(url, '/v1/executions', { apiKey: apiKey() });
+          return status === 503 && body.error.code === 'service_unavailable';
+        });
       }
     }
+
+    it('survive that one of them is killed', () =>
+      survive(survivors(), {
+        name: 'a relay killed',
+        loses: 0,
+        isKilled: true,
+        async disturb() {
+          await relays[0].kill();
+          relays[0] = await start(0);
+        },
+      }));
+
+    it('survive that the working indexer is killed, and the standby keeps the index', () =>
+      survive(survivors(), { name: 'the indexer killed', loses: null, disturb: () => several.indexers.killWorking() }));
+
+    it('survive that PostgreSQL is killed', () =>
+      survive(survivors(), {
+        name: 'the database killed',
+        loses: null,
+        async disturb() {
+          const database = await sharedPostgres();
+          await database.kill();
+          await untilAway();
+          await database.start();
+        },
+      }));
+
+    it('survive that PostgreSQL is stopped for longer than they may be silent, and take nothing from each other', () =>
+      survive(survivors(), {
+        name: 'the database stopped',
+        loses: null,
+        async disturb() {
+          const database = await sharedPostgres();
+          await database.stop();
+          await Promise.all([untilAway(), sleep(LONG_AWAY_MS)]);
+          await database.start();
+        },
+      }));
+
+    it('survive that PostgreSQL has no connection left for them', () =>
+      survive(survivors(), {
+        name: 'out of connections',
+        loses: null,
+        async disturb() {
+          const release = await takeAllConnections((await sharedPostgres()).url('postgres'));
+          await untilAway();
+          await release();
+        },
+      }));
+
+    it('survive that one of them stands still for longer than its lease, and then goes on', () =>
+      survive(survivors(), {
+        name: 'a relay frozen',
+        loses: 0,
+        async disturb() {
+          const [frozen] = relays;
+          frozen.process.kill('SIGSTOP');
+          const rows = "FROM executions WHERE state NOT IN ('settled', 'refunded', 'void')";
+          const owners = async () => (await market.query('ledger', `SELECT DISTINCT lease_owner ${rows}`)).length;
+          await until('what it left has ended elsewhere', async () => (await owners()) === 0, 120_000, owners);
+          frozen.process.kill('SIGCONT');
+        },
+      }));
+
+    it('leave an index that is the chain’s', async () => {
+      await several.indexers.working();
+      expect(isPostgresUrl(market.indexPlace)).to.equal(true);
+      const { db, close } = await openPlace(market.indexPlace);
+      try {
+        const { connection } = market.node;
+        const found = async () => (await verify({ db, connection, programId: PROGRAM_ID })).differences;
+        await until('the index is as the chain', async () => (await found()).length === 0);
+      } finally {
+        await close();
+      }
+    });
+
+    // What follows reads rows of the one database: the other relay's very next answer is asked for, after no time at all.
+    it('refuse a key at one that was revoked at the other', async () => {
+      const wallet = keypairSigner(market.callers[0]!.wallet);
+      const here = await openMarketplace({ baseUrl: relays[0].url, rpcUrl: market.node.rpcUrl });
+      const made = await createKey(here, { wallet, name: 'short', limits: market.limits });
+      const ask = () => request(relays[1].url, '/v1/executions', { apiKey: made.api_key });
+      await until('the key is known', async () => (await ask()).status === 200);
+      await revokeKey(here, { wallet, keyId: made.key_id });
+      expect((await ask()).status).to.equal(401);
+    });
+
+    it('refuse a session at one that was ended at the other', async () => {
+      const owner = keypairSigner(market.callers[0]!.wallet);
+      const wallet = owner.publicKey.toBase58();
+      const post = (relay: RelayHandle, procedure: string, body: object, headers: Record<string, string> = {}) =>
+        request(relay.url, `/trpc/${procedure}`, { body, headers: { origin: relay.url, ...headers } });
+      const session = async (cookie: string) =>
+        (await request(relays[1].url, '/trpc/auth.session', { headers: { cookie } })).body.result.data.wallet;
+      const { message } = (await post(relays[0], 'auth.challenge', { wallet })).body.result.data;
+      const signature = bs58.encode(await signText(owner, message));
+      const signedIn = await post(relays[0], 'auth.signIn', { wallet, message, signature });
+      const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+      expect(await session(cookie)).to.equal(wallet);
+      // The very message that bought it buys nothing at the other.
+      expect((await post(relays[1], 'auth.signIn', { wallet, message, signature })).status).to.equal(401);
+      expect((await post(relays[0], 'auth.signOut', {}, { cookie })).status).to.equal(200);
+      expect(await session(cookie)).to.equal(null);
+    });
+
+    it('refuse an agent at one as soon as the other knows that it is paused', async () => {
+      const creator = keypairSigner(market.creator);
+      const agentId = new PublicKey(market.agentId);
+      const execute = (relay: RelayHandle) =>
+        request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body: { task: 'paused?' } });
+      await changeStatus(market.marketplace, { wallet: creator, agentId, status: 'paused' });
+      await until('one refuses it', async () => (await execute(relays[0])).status === 422);
+      const { status, body } = await execute(relays[1]);
+      expect([status, body.error.code]).to.deep.equal([422, 'agent_paused']);
+      await changeStatus(market.marketplace, { wallet: creator, agentId, status: 'active' });
+      await until('one takes it', async () => (await execute(relays[1])).status === 200);
+      expect((await execute(relays[0])).status).to.equal(200);
+    });
+
+    it('answer a caller at one whose execution the other has finished', async () => {
+      const task = 'finished elsewhere';
+      let called = 0;
+      market.setBehaviour((body, _response, reply) => {
+        called += 1;
+        if (called > 1) reply(goodAnswer(market.signingKey, body.execution_id, `call ${called}`));
+      });
+      const body = { task, timeout_seconds: 600 };
+      const waiting = request(relays[0].url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
+      await until('the creator is called', async () => called === 1);
+      const id = (await market.executionsByTask()).get(task)!;
+      // As a relay finds it that was silent for longer than its lease: the row is another's.
+      await market.query(
+        'ledger',
+        `UPDATE executions SET lease_owner = (SELECT owner FROM relays WHERE owner <> lease_owner AND alive_until_ms > 0
+          ORDER BY alive_until_ms DESC LIMIT 1) WHERE execution_id = '${id}'`,
+      );
+      const answer = await waiting;
+      expect([answer.status, answer.body.execution_id], answer.text).to.deep.equal([200, id]);
+      expect(answer.body.result).to.equal('call 2');
+      const shown = await request(relays[1].url, `/v1/executions/${id}`, { apiKey: apiKey() });
+      expect([shown.body.status, shown.body.result]).to.deep.equal(['completed', 'call 2']);
+    });
   });
+}
+
+/** Takes every connection that the server has, also those of the marketplace; the returned function gives them back. */
+async function takeAllConnections(url: string): Promise<() => Promise<void>> {
+  const taken: pg.Client[] = [];
+  async function takeWhatIsFree(): Promise<void> {
+    for (;;) {
+      const client = new pg.Client({ connectionString: url });
+      client.on('error', () => {});
+      try {
+        await client.connect();
+      } catch (error) {
+        if ((error as pg.DatabaseError).code !== '53300') throw error;
+        return;
+      }
+      taken.push(client);
+    }
+  }
+  const others = async () => {
+    const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'marketplace%'";
+    return (await taken[0]!.query(cut)).rowCount;
+  };
+  await takeWhatIsFree();
+  while ((await others()) !== 0) await takeWhatIsFree();
+  return async () => {
+    await Promise.all(taken.map((client) => client.end()));
+  };
 }

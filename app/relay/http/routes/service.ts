@@ -14,6 +14,9 @@ const READINESS = {
   executions_in_flight: 2,
 };
 
+/** What is in the way is looked at again before that. */
+const RETRY_SECONDS = 5;
+
 export const serviceRoutes = {
   getRoot: route({
     method: 'get',
@@ -84,6 +87,7 @@ export const serviceRoutes = {
       503: {
         about: 'They cannot.',
         schema: Ready,
+        headers: ['Retry-After'],
         examples: { notReady: { status: 'not_ready', problems: ['chain_unreachable'], ...READINESS } },
       },
     },
@@ -91,7 +95,8 @@ export const serviceRoutes = {
     cache: CACHING.never,
     async handle({ readReadiness }) {
       const readiness = await readReadiness();
-      return readiness.status === 'ready' ? { status: 200, value: readiness } : { status: 503, value: readiness };
+      if (readiness.status === 'ready') return { status: 200, value: readiness };
+      return { status: 503, value: readiness, headers: { 'Retry-After': String(RETRY_SECONDS) } };
     },
   }),
 

@@ -19,19 +19,14 @@ export const routeOf = (id: RouteId): Route => ROUTES[id];
 /** Whether a key, or what may stand for one, has to come with the request itself: then no page of another origin may ask. */
 export const needsKey = ({ access }: Route): boolean => access === 'read' || access === 'execute';
 
-const KEY_ERRORS = [
-  'unauthorized',
-  'wrong_environment',
-  'insufficient_scope',
-  'address_not_allowed',
-  'service_unavailable',
-] as const;
+const KEY_ERRORS = ['unauthorized', 'wrong_environment', 'insufficient_scope', 'address_not_allowed'] as const;
 
 /** What every route, every one with a key, and every one with a body can answer. */
 export function errorsOf(route: Route): ErrorCode[] {
   // 405 is no operation's own: it stands with each, because its reader has to learn that the address can answer it.
   const codes: ErrorCode[] = ['invalid_request', 'method_not_allowed', ...route.errors, 'internal_error'];
-  if (!route.unlimited) codes.push('rate_limited');
+  // What is limited reads the database, which may be away.
+  if (!route.unlimited) codes.push('rate_limited', 'service_unavailable');
   if (route.params) codes.push('not_found');
   if (route.access !== 'public') codes.push(...KEY_ERRORS);
   if (route.body) codes.push('payload_too_large', 'unsupported_media_type');

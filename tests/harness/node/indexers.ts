@@ -1,0 +1,72 @@
+/** Indexers as an operator runs them on one PostgreSQL: one keeps the index, the others stand by, and whichever ends is started again. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
+import { until } from '../edge/until.ts';
+import type { TestMarketplace } from './marketplace.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'indexer', 'main.ts');
+/** As systemd waits, so that one that cannot start does not keep a processor busy. */
+const RESTART_MS = 500;
+
+export interface Indexers {
+  /** Kills the one that keeps the index; resolves when another does. */
+  killWorking(): Promise<void>;
+  /** Resolves when one keeps the index. */
+  working(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts so many; resolves when one keeps the index. */
+export async function startIndexers(market: TestMarketplace, count = 2): Promise<Indexers> {
+  const env = {
+    ...process.env,
+    ...market.database,
+    SOLANA_RPC_URL: market.node.rpcUrl,
+    SOLANA_WS_URL: market.node.wsUrl,
+    LOG_LEVEL: 'info',
+  };
+  const children = new Set<ChildProcess>();
+  let keeper: ChildProcess | null = null;
+  let isOver = false;
+
+  function start(): void {
+    if (isOver) return;
+    const child = fork(MAIN, [], { execArgv: TYPESCRIPT_ARGS, env, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+    children.add(child);
+    child.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes('"subscribed to the program"')) keeper = child;
+    });
+    child.once('exit', () => {
+      children.delete(child);
+      if (keeper === child) keeper = null;
+      setTimeout(start, RESTART_MS);
+    });
+  }
+  const killAll = () => {
+    for (const child of children) child.kill('SIGKILL');
+  };
+  process.once('exit', killAll);
+  const working = () => until('an indexer keeps the index', async () => keeper !== null, 120_000);
+
+  for (let n = 0; n < count; n += 1) start();
+  await working();
+  return {
+    working,
+    async killWorking() {
+      await working();
+      const doomed = keeper as ChildProcess;
+      doomed.kill('SIGKILL');
+      await once(doomed, 'exit');
+      await working();
+    },
+    async stop() {
+      isOver = true;
+      process.removeListener('exit', killAll);
+      const gone = [...children].map((child) => once(child, 'exit'));
+      killAll();
+      await Promise.all(gone);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** Two relays, each with an authority of its own, beside a working and a standby indexer, on one PostgreSQL. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { type Indexers, startIndexers } from './indexers.ts';
+import { type RelayHandle, startMarketplace, type TestMarketplace } from './marketplace.ts';
+
+export interface SeveralRelays {
+  market: TestMarketplace;
+  indexers: Indexers;
+  /** Whose key each relay has. */
+  authorities: PublicKey[];
+  /** Starts the relay of this number; `environment` changes its settings, `hear` gets what it prints. */
+  startRelay(number: number, environment?: NodeJS.ProcessEnv, hear?: (text: string) => void): Promise<RelayHandle>;
+  /** Ends all but the relays. */
+  stop(): Promise<void>;
+}
+
+/** Everything but the relays, which `startRelay` starts. */
+export async function startSeveralRelays(options: Parameters<typeof startMarketplace>[0]): Promise<SeveralRelays> {
+  const market = await startMarketplace(options);
+  await market.relay.kill();
+  const successor = Keypair.generate();
+  await market.node.fundSol(successor.publicKey, 10e9);
+  const authorities = [market.authority.publicKey, successor.publicKey];
+  await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), authorities);
+  const path = join(market.dataDir, 'successor.json');
+  writeFileSync(path, JSON.stringify([...successor.secretKey]), { mode: 0o600 });
+  const indexers = await startIndexers(market);
+  return {
+    market,
+    indexers,
+    authorities,
+    startRelay(number, environment = {}, hear = undefined) {
+      const own = number === 0 ? {} : { RELAY_KEYPAIR: path };
+      return market.startRelayProcess({ WITHOUT_INDEXER: '1', ...own, ...environment }, hear);
+    },
+    async stop() {
+      await indexers.stop();
+      await market.stop();
+    },
+  };
+}

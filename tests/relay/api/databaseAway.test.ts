@@ -1,0 +1,128 @@
+/** Every route and procedure while PostgreSQL is stopped: what needs it is told to come again, in the usual shape. */
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
+import { createApiKey, hashApiKey } from '../../../app/sdk/receipt/apiKey.ts';
+import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
+import { PROCEDURES } from '../../../app/sdk/wire/procedures.ts';
+import { ErrorBody, Ready } from '../../../app/sdk/wire/wire.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
+import { sessionsOf } from './sessions.ts';
+
+/** These are of the release, or of the process, and need no table. */
+const WITHOUT_DATABASE = [
+  '/',
+  '/health',
+  '/openapi.json',
+  '/docs',
+  '/idl.json',
+  '/.well-known/http-message-signatures-directory',
+];
+/** The chain's settings, a message whose secret was read before, and the end of no session. */
+const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'auth.challenge', 'auth.signOut'];
+
+// SQLite is a file, and away only with its disk.
+if (onPostgres) {
+  describe('the API while the database is away', function () {
+    this.timeout(120_000);
+    let world: World;
+    let token = '';
+    let apiKey = '';
+    let agent = '';
+    /** What the public ones are asked with. */
+    let inputs: Record<string, object>;
+    before(async () => {
+      world = await startWorld();
+      agent = await world.addListing();
+      apiKey = (await world.addKey()).apiKey;
+      const { anonymous, sign, signIn } = sessionsOf(() => world);
+      const owner = Keypair.generate();
+      const wallet = owner.publicKey.toBase58();
+      token = (await signIn(owner)).token;
+      const { message } = await anonymous().call('auth.challenge', { wallet });
+      const signed = { wallet, message, signature: sign(owner, message) };
+      inputs = {
+        'auth.challenge': { wallet },
+        'auth.verify': signed,
+        'auth.signIn': signed,
+        'keys.register': { wallet, key_hash: hashApiKey(createApiKey('test')), name: 'test' },
+        'agents.outcomes': { agent_id: agent },
+      };
+      await (await sharedPostgres()).stop();
+    });
+    after(async () => {
+      await (await sharedPostgres()).start();
+      // The pools replace what was lost at the next request.
+      expect((await world.get(`/v1/agents/${agent}`)).status).to.equal(200);
+      expect((await world.get('/v1/executions', apiKey)).status).to.equal(200);
+      await world.stop();
+    });
+
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+    type Sent = { status: number; headers: Headers; json: any };
+    async function send(path: string, method: string, body: unknown, bearer: string | null): Promise<Sent> {
+      const response = await fetch(world.url + path, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
+          ...(path.startsWith('/trpc/auth.sign') && { origin: world.url }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const isJson = response.headers.get('content-type')?.startsWith('application/json');
+      return { status: response.status, headers: response.headers, json: isJson ? await response.json() : null };
+    }
+
+    for (const id of ROUTE_IDS) {
+      const route = routeOf(id);
+      const path = Object.entries(route.params ?? {}).reduce(
+        (text, [name, { example }]) => text.replace(`{${name}}`, example),
+        route.path as string,
+      );
+      if (WITHOUT_DATABASE.includes(route.path)) {
+        it(`${route.path} is answered as ever`, async () => {
+          expect((await send(path, 'GET', undefined, null)).status).to.equal(200);
+        });
+        continue;
+      }
+      it(`${route.method.toUpperCase()} ${route.path} says 503`, async () => {
+        const bearer = route.access === 'public' ? null : apiKey;
+        const { status, headers, json } = await send(path, route.method.toUpperCase(), route.body?.example, bearer);
+        expect(status, JSON.stringify(json)).to.equal(503);
+        expect(headers.get('cache-control')).to.equal('no-store');
+        expect(Number(headers.get('retry-after'))).to.be.at.least(1);
+        if (route.path === '/ready') {
+          expect(Ready.parse(json)).to.deep.include({ status: 'not_ready', problems: ['index_behind'] });
+          return;
+        }
+        const { error } = ErrorBody.parse(json);
+        expect(error).to.deep.include({ code: 'service_unavailable', execution_id: null, details: null });
+      });
+    }
+
+    it('a key that nobody made is not told apart from a good one', async () => {
+      const { status } = await send('/v1/executions', 'GET', undefined, createApiKey('test'));
+      expect(status).to.equal(503);
+    });
+
+    for (const [name, { kind, access }] of Object.entries(PROCEDURES) as [string, ProcedureEntry][]) {
+      it(`${name} says ${PROCEDURES_WITHOUT_DATABASE.includes(name) ? 'what it always says' : '503'}`, async () => {
+        const input = inputs[name];
+        const isQuery = kind === 'query';
+        const query = isQuery && input ? `?input=${encodeURIComponent(JSON.stringify(input))}` : '';
+        // Who asks which session there is says by what; the end of one is asked for without.
+        const bearer = access === 'public' && name !== 'auth.session' ? null : token;
+        const sent = isQuery ? undefined : (input ?? {});
+        const { status, headers, json } = await send(`/trpc/${name}${query}`, isQuery ? 'GET' : 'POST', sent, bearer);
+        if (PROCEDURES_WITHOUT_DATABASE.includes(name)) {
+          expect(status, JSON.stringify(json)).to.equal(200);
+          return;
+        }
+        expect([status, json.error?.data.code], JSON.stringify(json)).to.deep.equal([503, 'service_unavailable']);
+        expect(Number(headers.get('retry-after'))).to.be.at.least(1);
+      });
+    }
+  });
+}

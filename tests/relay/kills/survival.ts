@@ -1,0 +1,183 @@
+/**
+ * Calls under way at two relays while something is taken from them, and what must be true afterwards, by the chain itself:
+ * every execution ends once, its two transactions and no third are there, everybody's money to the unit, both relays show
+ * it so, and no caller was told otherwise.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { findExecution } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  FEE,
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  type RelayHandle,
+  request,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+
+/** All of them are at the creator when it begins. */
+const CALLS = 200;
+/** And so many begin meanwhile, under an Idempotency-Key, by clients that repeat as the documentation tells them to. */
+const LATE_CALLS = 20;
+/** Of four, one fails. */
+const REFUNDED = CALLS / 4;
+const TIMEOUT_SECONDS = 600;
+const RETRY_MS = 250;
+/** Looked at side by side. */
+const AT_ONCE = 20;
+/** No row moves for so long: something hangs. An open that never lands stands still for its window of 60 s. */
+const QUIET_MS = 120_000;
+
+export interface Disturbance {
+  name: string;
+  /** Takes something away and brings it back. The answers of the creator are on their way by then. */
+  disturb(): Promise<void>;
+  /** The relay whose calls another relay may finish, which then may call the creator again; null: nobody's. */
+  loses: number | null;
+  /** Whether its process was killed, so that its callers get no answer. */
+  isKilled?: boolean;
+}
+
+export interface Survivors {
+  market: TestMarketplace;
+  /** As they run now. */
+  relays: () => [RelayHandle, RelayHandle];
+}
+
+/** One execution as its caller has it. */
+interface Told {
+  task: string;
+  /** The relay that was asked. */
+  relay: number;
+  answer: Answer | Error;
+}
+
+const isFailure = (task: string) => task.includes('failure');
+
+/** Runs the calls through it; throws where anything is not as it must be. */
+export async function survive({ market, relays }: Survivors, disturbance: Disturbance): Promise<void> {
+  const held: (() => void)[] = [];
+  let holds = true;
+  market.setBehaviour((body, _response, reply) => {
+    const good = goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`);
+    const answer = () => reply(isFailure(body.task) ? failedAnswer(body.execution_id) : good);
+    if (holds) held.push(answer);
+    else answer();
+  });
+  const before = await market.balances();
+  const tasks = Array.from(
+    { length: CALLS },
+    (_, n) => `${n % 4 === 0 ? 'failure' : 'success'} ${n}, ${disturbance.name}`,
+  );
+  const calls = tasks.map((task, n) => tell(task, n % 2, execute(market, relays()[n % 2]!, task)));
+  const moved = async () =>
+    JSON.stringify(
+      await market.query('ledger', 'SELECT state, count(*) FROM executions GROUP BY state ORDER BY state'),
+    );
+  await until(
+    'every call is at the creator',
+    async () => held.length === CALLS,
+    QUIET_MS,
+    () => held.length,
+  );
+  const ids = await market.executionsByTask();
+
+  const late = Array.from({ length: LATE_CALLS }, (_, n) => `late ${n}, ${disturbance.name}`);
+  for (const answer of held.splice(0, CALLS / 2)) answer();
+  holds = false;
+  const disturbing = disturbance.disturb();
+  const lateCalls = late.map((task, n) => tell(task, n % 2, persist(market, relays, task, n)));
+  for (const answer of held.splice(0)) answer();
+  await disturbing;
+  await until('every execution ends', () => isAllOver(market), QUIET_MS, moved);
+  const told = await Promise.all([...calls, ...lateCalls]);
+  const all = await market.executionsByTask();
+  for (const task of late) ids.set(task, all.get(task)!);
+
+  const paid = CALLS - REFUNDED + LATE_CALLS;
+  const after = await market.balances();
+  expect(after, 'balances').to.deep.equal({
+    callers: [before.callers[0]! - PRICE * BigInt(paid), before.callers[1]],
+    creator: before.creator + (PRICE - FEE) * BigInt(paid),
+    treasury: before.treasury + FEE * BigInt(paid),
+  });
+  for (let start = 0; start < told.length; start += AT_ONCE) {
+    const some = told.slice(start, start + AT_ONCE);
+    await Promise.all(some.map((one) => requireEnded(market, relays(), ids.get(one.task)!, one, disturbance)));
+  }
+}
+
+async function tell(task: string, relay: number, answer: Promise<Answer>): Promise<Told> {
+  return { task, relay, answer: await answer.catch((error: Error) => error) };
+}
+
+function execute(market: TestMarketplace, relay: RelayHandle, task: string, headers = {}): Promise<Answer> {
+  const body = { task, timeout_seconds: TIMEOUT_SECONDS };
+  const path = `/v1/agents/${market.agentId}/execute`;
+  return request(relay.url, path, { apiKey: market.callers[0]!.apiKey, body, headers });
+}
+
+/** Asks one relay or the other until an answer says how it ended. */
+async function persist(market: TestMarketplace, relays: Survivors['relays'], task: string, n: number): Promise<Answer> {
+  for (let attempt = n; ; attempt += 1) {
+    const answer = await execute(market, relays()[attempt % 2]!, task, { 'idempotency-key': task }).catch(() => null);
+    const isOpen =
+      answer === null ||
+      answer.status === 202 ||
+      answer.body.error?.code === 'request_in_progress' ||
+      answer.status === 503;
+    if (!isOpen) return answer;
+    await sleep(RETRY_MS);
+  }
+}
+
+async function isAllOver(market: TestMarketplace): Promise<boolean> {
+  const [{ open }] = await market.query(
+    'ledger',
+    "SELECT count(*) AS open FROM executions WHERE state NOT IN ('settled', 'refunded', 'void')",
+  );
+  return open === 0n;
+}
+
+/** By the chain, by both relays, by its caller, and by how often its creator was called. */
+async function requireEnded(market: TestMarketplace, relays: RelayHandle[], id: string, told: Told, how: Disturbance) {
+  const { task } = told;
+  expect(id, task).to.be.a('string');
+  expect((await market.record(id))?.status, task).to.equal(isFailure(task) ? 'refunded' : 'completed');
+  expect(await market.escrowExists(id), task).to.equal(false);
+  const address = findExecution(parseUuid(id)!);
+  const named = await market.node.connection.getSignaturesForAddress(address, undefined, 'confirmed');
+  expect(named.filter(({ err }) => err === null).length, `transactions of ${task}`).to.equal(2);
+  for (const relay of relays) {
+    const { body } = await request(relay.url, `/v1/executions/${id}`, { apiKey: market.callers[0]!.apiKey });
+    expect([body.status, body.cost_usdc, body.result], task).to.deep.equal(
+      isFailure(task) ? ['failed', 0, null] : ['completed', 0.25, `done: ${task}`],
+    );
+  }
+  const isHandedOver = how.loses !== null && (told.relay === how.loses || task.startsWith('late'));
+  expect(market.calls.get(id), `calls of the creator for ${task}`).to.be.within(1, isHandedOver ? 2 : 1);
+  requireTrue(told, id, how);
+}
+
+/** What a caller was told at the time: how it ended, or that this is not known yet; never the opposite, and never nothing. */
+function requireTrue({ task, relay, answer }: Told, id: string, { loses, isKilled }: Disturbance): void {
+  if (answer instanceof Error) {
+    expect([relay, isKilled], `${task}: ${answer.message}`).to.deep.equal([loses, true]);
+    return;
+  }
+  const { status, body, text } = answer;
+  if (status === 202) expect(body, text).to.deep.equal({ execution_id: id, status: 'running' });
+  else if (isFailure(task)) {
+    expect([status, body.error?.code, body.error?.execution_id], text).to.deep.equal([500, 'execution_failed', id]);
+  } else
+    expect([status, body.execution_id, body.status, body.result], text).to.deep.equal([
+      200,
+      id,
+      'completed',
+      `done: ${task}`,
+    ]);
+}
