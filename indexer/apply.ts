@@ -93,6 +93,7 @@ async function applyNew(
   await saveRaw(db, raw);
   await save(db, unit);
   await saveUndo(db, unit);
+  await saveReadings(db, page);
   const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
   await raiseFloor(db, finalized);
 }
@@ -181,6 +182,17 @@ async function lastSlot(db: Db): Promise<bigint> {
       .executeTakeFirst();
   const [events, eventless] = [(await of('events'))?.slot ?? -1n, (await of('eventless_transactions'))?.slot ?? -1n];
   return events > eventless ? events : eventless;
+}
+
+/** What is to be looked at again until it is final. */
+async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<void> {
+  const rows = page.flatMap(({ slot, content }) =>
+    content.kind === 'failed' || !content.snapshot
+      ? []
+      : [...content.snapshot.provisionalAt].map((readSlot) => [slot, readSlot]),
+  );
+  const columns = ['slot', 'read_slot'];
+  await writeRows(db, { table: 'readings', columns, conflict: { key: columns } }, rows);
 }
 
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
