@@ -11,7 +11,9 @@ import type { OpenDatabase } from './open.ts';
 
 /** The schemas of a database by what SQLite keeps in a file each. */
 export const SCHEMAS = { index: 'chain', ledger: 'ledger' } as const;
-export type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
+/** Where the index is built anew, beside the present one. */
+export const NEW_INDEX = 'chain_new';
+export type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS] | typeof NEW_INDEX;
 
 /** Connections of one pool. A relay has three pools, an indexer one; `max_connections` must have room for all of them. */
 const MAX_CONNECTIONS = 10;
