@@ -46,6 +46,12 @@ export class SnapshotNeeded extends Error {
 /** The tables are not where the page goes on from: another process has replaced them, or gone on with them. */
 export class CursorMoved extends Error {}
 
+/** Throws CursorMoved where another transaction than this was applied last, null for none. */
+export function requireCursor(cursor: { signature: string } | null | undefined, after: string | null): void {
+  const last = cursor?.signature ?? null;
+  if (last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
+}
+
 /**
  * Applies new transactions in the order given, which must be the chain's. What changes above `finalizedSlot` can be taken
  * back (`rollbackTo`). Throws ApplyError or SnapshotNeeded; the tables are as before then.
@@ -85,8 +91,7 @@ async function applyNew(
 ): Promise<void> {
   const unit = new Unit(finalizedSlot);
   await loadWhole(db, unit, 'cursor');
-  const last = unit.rows.cursor.any()?.signature ?? null;
-  if (after !== undefined && last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
+  if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
   const known = await readKnown(db, page);
   await load(db, unit, page);
   const raw = foldPage(unit, page, known);

@@ -92,7 +92,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
     if (isSearch && hasEvidence && (await searchDeep())) return true;
     const reached = finalized < head ? finalized : head;
     if (trusted === null || reached > trusted) {
-      await db.updateTable('progress').set({ finalized_slot: reached }).execute();
+      const trust = { finalized_slot: reached };
+      await db.transaction().execute((transaction) => transaction.updateTable('progress').set(trust).execute());
     }
     if (isSearch) {
       await forgetUndo(db, reached - UNDO_SLOTS);

@@ -33,8 +33,10 @@ export async function findDroppedReading(deps: IngestDeps): Promise<bigint | nul
     if (oldest !== undefined) return oldest;
   }
   // Later ones were not looked at.
-  const final = deps.db.deleteFrom('readings').where('read_slot', '<=', finalized);
-  await final.where('read_slot', '<=', last).execute();
+  await deps.db.transaction().execute(async (transaction) => {
+    const final = transaction.deleteFrom('readings').where('read_slot', '<=', finalized);
+    await final.where('read_slot', '<=', last).execute();
+  });
   return null;
 }
 

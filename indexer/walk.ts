@@ -52,11 +52,13 @@ export async function walkOn(deps: IngestDeps, isDue: boolean): Promise<bigint |
 
 async function remember(db: Kysely<IndexDatabase>, before: string | null, hasEnded: boolean): Promise<void> {
   const walk = { id: 1n, before, ended_at: hasEnded ? BigInt(Date.now()) : null };
-  await db
-    .insertInto('history_walk')
-    .values(walk)
-    .onConflict((c) => c.column('id').doUpdateSet(walk))
-    .execute();
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('history_walk')
+      .values(walk)
+      .onConflict((c) => c.column('id').doUpdateSet(walk))
+      .execute();
+  });
 }
 
 async function isKnown({ connection }: IngestDeps, signature: string): Promise<boolean> {
