@@ -25,6 +25,8 @@ export interface AccountRows {
   refunds: { record: string; authority: string; reason: bigint }[];
   /** What the transaction did to accounts that are gone by now, in its order. */
   gone: GoneAccount[];
+  /** Slots of the readings that the chain may still drop, where they were not made at finality. */
+  provisionalAt: Set<bigint>;
 }
 
 /** Where accounts are read, and how final they must be. */
@@ -32,6 +34,9 @@ export interface AccountSource {
   connection: Connection;
   commitment: 'confirmed' | 'finalized';
 }
+
+/** Is told at which slot each reading was made. */
+type Source = AccountSource & { onRead(slot: bigint): void };
 
 /** An account that an instruction made or changed, and that is not there any more. */
 export interface GoneAccount {
@@ -83,7 +88,7 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
  * node has not reached its slot yet.
  */
 export async function readAccountRows(
-  node: AccountSource,
+  source: AccountSource,
   programId: PublicKey,
   transaction: VersionedTransactionResponse,
   which: 'changed' | 'named',
@@ -100,6 +105,11 @@ export async function readAccountRows(
     archives: [],
     refunds: readRefunds(invocations),
     gone: [],
+    provisionalAt: new Set(),
+  };
+  const node: Source = {
+    ...source,
+    onRead: (slot) => void (source.commitment === 'confirmed' && rows.provisionalAt.add(slot)),
   };
   const found = new Set<string>();
   const listings = new Set<string>();
@@ -141,7 +151,7 @@ interface ReadAccount {
 
 /** The program's own among the addresses given. */
 async function* readAccounts(
-  node: AccountSource,
+  node: Source,
   programId: PublicKey,
   minContextSlot: number,
   addresses: readonly string[],
@@ -157,7 +167,7 @@ async function* readAccounts(
 }
 
 /** A listing and its collateral are made together and never closed; one call reads both at one slot. */
-async function readListing(node: AccountSource, minContextSlot: number, listing: string): Promise<ListingRow> {
+async function readListing(node: Source, minContextSlot: number, listing: string): Promise<ListingRow> {
   const address = new PublicKey(listing);
   const { context, value } = await readAtLeast(node, [address, findCollateral(address)], minContextSlot);
   const [account, collateral] = value;
@@ -189,8 +199,10 @@ async function readGone(
 }
 
 /** A node that has not seen the transaction's slot yet must not answer with an older state: it errs, and we try again. */
-function readAtLeast({ connection, commitment }: AccountSource, addresses: PublicKey[], minContextSlot: number) {
-  return connection.getMultipleAccountsInfoAndContext(addresses, { commitment, minContextSlot });
+async function readAtLeast({ connection, commitment, onRead }: Source, addresses: PublicKey[], minContextSlot: number) {
+  const read = await connection.getMultipleAccountsInfoAndContext(addresses, { commitment, minContextSlot });
+  onRead(BigInt(read.context.slot));
+  return read;
 }
 
 function isAccount(name: keyof Accounts, data: Uint8Array): boolean {

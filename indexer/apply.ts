@@ -46,6 +46,12 @@ export class SnapshotNeeded extends Error {
 /** The tables are not where the page goes on from: another process has replaced them, or gone on with them. */
 export class CursorMoved extends Error {}
 
+/** Throws CursorMoved where another transaction than this was applied last, null for none. */
+export function requireCursor(cursor: { signature: string } | null | undefined, after: string | null): void {
+  const last = cursor?.signature ?? null;
+  if (last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
+}
+
 /**
  * Applies new transactions in the order given, which must be the chain's. What changes above `finalizedSlot` can be taken
  * back (`rollbackTo`). Throws ApplyError or SnapshotNeeded; the tables are as before then.
@@ -85,14 +91,14 @@ async function applyNew(
 ): Promise<void> {
   const unit = new Unit(finalizedSlot);
   await loadWhole(db, unit, 'cursor');
-  const last = unit.rows.cursor.any()?.signature ?? null;
-  if (after !== undefined && last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
+  if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
   const known = await readKnown(db, page);
   await load(db, unit, page);
   const raw = foldPage(unit, page, known);
   await saveRaw(db, raw);
   await save(db, unit);
   await saveUndo(db, unit);
+  await saveReadings(db, page);
   const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
   await raiseFloor(db, finalized);
 }
@@ -181,6 +187,17 @@ async function lastSlot(db: Db): Promise<bigint> {
       .executeTakeFirst();
   const [events, eventless] = [(await of('events'))?.slot ?? -1n, (await of('eventless_transactions'))?.slot ?? -1n];
   return events > eventless ? events : eventless;
+}
+
+/** What is to be looked at again until it is final. */
+async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<void> {
+  const rows = page.flatMap(({ slot, content }) =>
+    content.kind === 'failed' || !content.snapshot
+      ? []
+      : [...content.snapshot.provisionalAt].map((readSlot) => [slot, readSlot]),
+  );
+  const columns = ['slot', 'read_slot'];
+  await writeRows(db, { table: 'readings', columns, conflict: { key: columns } }, rows);
 }
 
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;

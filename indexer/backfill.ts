@@ -35,7 +35,7 @@ export async function end(db: Db): Promise<void> {
 }
 
 export async function keepToken(db: Db, token: string | null): Promise<void> {
-  await db.updateTable('backfill').set({ token }).execute();
+  await db.transaction().execute((transaction) => transaction.updateTable('backfill').set({ token }).execute());
 }
 
 /** Adds what is older than all that is in the list, newest first. */
@@ -61,7 +61,8 @@ export async function append(db: Db, newestFirst: readonly ConfirmedSignatureInf
 
 /** The list is whole. */
 export async function closeList(db: Db): Promise<void> {
-  await db.updateTable('backfill').set({ state: 'applying' }).execute();
+  const applying = { state: 'applying' } as const;
+  await db.transaction().execute((transaction) => transaction.updateTable('backfill').set(applying).execute());
 }
 
 export function readOldest(db: Db): Promise<{ signature: string; slot: bigint } | undefined> {
@@ -80,7 +81,9 @@ export async function readOldestPage(db: Db, limit: number): Promise<(Listed & {
 
 /** Takes everything up to this place off the list. */
 export async function drop(db: Db, position: bigint): Promise<void> {
-  await db.deleteFrom('listed_signatures').where('position', '<=', position).execute();
+  await db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('listed_signatures').where('position', '<=', position).execute();
+  });
 }
 
 /** Takes everything up to this transaction off the list; where it is not on the list, nothing. */

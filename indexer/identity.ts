@@ -1,4 +1,4 @@
-/** Ties index.db to the chain and the program that it was made from. */
+/** Ties the index to the chain and the program that it was made from. */
 import type { Kysely } from 'kysely';
 import type { IndexDatabase } from './tables.ts';
 
@@ -11,11 +11,13 @@ export async function claimChain(
   chain: { genesisHash: string; programId: string },
 ): Promise<string | null> {
   const row = { id: 1n, genesis_hash: chain.genesisHash, program_id: chain.programId };
-  await db
-    .insertInto('chain_meta')
-    .values(row)
-    .onConflict((c) => c.doNothing())
-    .execute();
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('chain_meta')
+      .values(row)
+      .onConflict((c) => c.doNothing())
+      .execute();
+  });
   const known = await db.selectFrom('chain_meta').selectAll().executeTakeFirstOrThrow();
   if (known.genesis_hash !== chain.genesisHash) {
     return `this index was made from the chain with genesis hash ${known.genesis_hash}, but the node's is ${chain.genesisHash}: delete index.db to build it again, or choose another DATA_DIR`;

@@ -133,6 +133,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       opened = await openAlone(options.path, {
         stop: stopping.signal,
         onStandby: () => log.info('another indexer keeps the index; this one stands by'),
+        onAway: (error) => log.warn({ error: error.message }, 'the database is out of reach; waiting for it'),
         onLost: (error) => {
           fail(error);
           stopping.abort(error);

@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { HistoricTransaction, History } from '../app/solana/helius.ts';
-import { applyPage, SnapshotNeeded } from './apply.ts';
+import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import {
@@ -71,7 +71,7 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
     const finalized = await readFinalized(deps);
     await applyListed(deps, finished.map(toListed).reverse(), finalized, cursor);
   }
-  await writeProgress(deps.db, head);
+  await writeProgress(deps.db, head, finished[0]?.signature ?? cursor?.signature ?? null);
   return head;
 }
 
@@ -83,14 +83,17 @@ export async function readFinalized({ connection }: ListingDeps): Promise<bigint
   return BigInt(await connection.getSlot('finalized'));
 }
 
-/** Says how far the tables are complete. */
-async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint): Promise<void> {
+/** Says how far the tables are complete, if they are those that were written to: after this transaction. */
+async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: string | null): Promise<void> {
   const progress = { id: 1n, slot, checked_at: BigInt(Date.now()) };
-  await db
-    .insertInto('progress')
-    .values({ ...progress, finalized_slot: null })
-    .onConflict((c) => c.column('id').doUpdateSet(progress))
-    .execute();
+  await db.transaction().execute(async (transaction) => {
+    requireCursor(await readCursor(transaction), after);
+    await transaction
+      .insertInto('progress')
+      .values({ ...progress, finalized_slot: null })
+      .onConflict((c) => c.column('id').doUpdateSet(progress))
+      .execute();
+  });
 }
 
 /** Ends what an earlier pass, or an earlier process, has begun; begins with the history where there is nothing yet. */

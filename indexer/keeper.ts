@@ -7,9 +7,9 @@ import type { Logger } from 'pino';
 import { forgetUndo } from './apply.ts';
 import { type IngestDeps, pass, readCursor, readFinalized, UNDO_SLOTS } from './ingest.ts';
 import { NotJoined } from './listing.ts';
+import { findDroppedReading } from './readings.ts';
 import {
   type Difference,
-  findOldestGap,
   RESCAN_SLOTS,
   RebuildNeeded,
   readFinalizedProgress,
@@ -17,6 +17,7 @@ import {
   rejoin,
   takeBack,
 } from './reconcile.ts';
+import { findOldestGap, walkOn } from './walk.ts';
 
 /** How often the provisional slots are compared. A fork that is dropped is seen within this time, or by the next pass. */
 const COMPARE_MS = 2_000;
@@ -49,6 +50,9 @@ export function createKeeper(options: KeeperOptions): Keeper {
   let compareAt = 0;
   let searchAt = 0;
   let deepAt = 0;
+  let readingsAt = 0;
+  /** The history is to be looked through again: after the start, and after the node was out of reach. */
+  let isWalkDue = true;
   let searchedTo: bigint | null = null;
   /** A transaction has built on one that is not there. */
   let hasEvidence = false;
@@ -88,7 +92,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
     if (isSearch && hasEvidence && (await searchDeep())) return true;
     const reached = finalized < head ? finalized : head;
     if (trusted === null || reached > trusted) {
-      await db.updateTable('progress').set({ finalized_slot: reached }).execute();
+      const trust = { finalized_slot: reached };
+      await db.transaction().execute((transaction) => transaction.updateTable('progress').set(trust).execute());
     }
     if (isSearch) {
       await forgetUndo(db, reached - UNDO_SLOTS);
@@ -96,7 +101,31 @@ export function createKeeper(options: KeeperOptions): Keeper {
       searchAt = now() + (options.rescanMs ?? RESCAN_MS);
     }
     compareAt = now() + (options.compareMs ?? COMPARE_MS);
-    return false;
+    return walk();
+  }
+
+  /** A page of the whole history, for a gap that nothing has shown. */
+  async function walk(): Promise<boolean> {
+    const slot = await walkOn(deps, isWalkDue);
+    isWalkDue = false;
+    return slot !== null && takeBackTo(slot);
+  }
+
+  async function takeBackTo(slot: bigint): Promise<true> {
+    log.warn({ slot: Number(slot) }, 'the node lists an older transaction that is not in the tables');
+    await takeBack(db, slot - 1n);
+    return true;
+  }
+
+  /** What was read from accounts after a block that the chain has dropped since is read again. */
+  async function checkReadings(): Promise<void> {
+    if (now() < readingsAt) return;
+    const slot = await findDroppedReading(deps);
+    if (slot !== null) {
+      log.warn({ slot: Number(slot) }, 'accounts were read after a block that the chain has dropped: applied again');
+      await takeBack(db, slot - 1n);
+    }
+    readingsAt = now() + (options.compareMs ?? COMPARE_MS);
   }
 
   /** A gap that lies further back than the last slots. */
@@ -105,10 +134,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     if (now() < deepAt) return false;
     deepAt = now() + DEEP_MS;
     const slot = await findOldestGap(deps);
-    if (slot === null) return false;
-    log.warn({ slot: Number(slot) }, 'the node lists an older transaction that is not in the tables');
-    await takeBack(db, slot - 1n);
-    return true;
+    return slot !== null && takeBackTo(slot);
   }
 
   /** A pass; where the node's list does not lead to the cursor, the tables go back to where they agree. */
@@ -124,9 +150,12 @@ export function createKeeper(options: KeeperOptions): Keeper {
   return {
     hurry() {
       searchAt = 0;
+      isWalkDue = true;
     },
     async look() {
       try {
+        // First: later, what is applied may be too much to be taken back.
+        await checkReadings();
         const head = await passJoined();
         return (await compare(head)) ? await passJoined() : head;
       } catch (error) {

@@ -7,9 +7,9 @@ import { heliusHistory } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { describeConfig, readConfig } from './config.ts';
 import { hashIndex } from './hash.ts';
-import { createIndexer } from './indexer.ts';
+import { createIndexer, type Indexer } from './indexer.ts';
 import { createNotices } from './notices.ts';
-import { openPlace } from './open.ts';
+import { LockLost, openPlace } from './open.ts';
 import { readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import { verify } from './verify.ts';
@@ -17,18 +17,36 @@ import { verify } from './verify.ts';
 async function run(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.logLevel });
-  const indexer = createIndexer({
-    ...config,
-    ...(config.helius && { history: heliusHistory(config.helius) }),
-    log,
-    onFailure: () => {
-      process.exitCode = 1;
-      void indexer.stop();
-    },
-  });
+  let isStopping = false;
+  const fail = (error: unknown) => {
+    log.error({ error: (error as Error).message }, 'the indexer cannot go on');
+    process.exitCode = 1;
+  };
+  const create = (): Indexer =>
+    createIndexer({
+      ...config,
+      ...(config.helius && { history: heliusHistory(config.helius) }),
+      log,
+      onFailure: (error) => {
+        if (error instanceof LockLost) void standBy().catch(fail);
+        else {
+          process.exitCode = 1;
+          void indexer.stop();
+        }
+      },
+    });
+  let indexer = create();
+  /** Another one may keep the index now: this one takes over when that one ends. */
+  async function standBy(): Promise<void> {
+    await indexer.stop();
+    if (isStopping) return;
+    indexer = create();
+    await indexer.start();
+  }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping');
+      isStopping = true;
       void indexer.stop();
     });
   }

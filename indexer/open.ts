@@ -1,8 +1,11 @@
 /** Opens the index, typed and up to date: index.db, or the schema `chain` of a PostgreSQL. */
+import { CompiledQuery, type DatabaseConnection } from 'kysely';
+import type pg from 'pg';
 import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../app/database/migrate.ts';
 import { type OpenDatabase, type OpenedDatabase, openDatabase } from '../app/database/open.ts';
 import { connectPostgres, isPostgresUrl, lockNumber, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
+import { isTemporary } from '../app/database/temporary.ts';
 import type { IndexDatabase } from './tables.ts';
 
 /** Most keys are random, so that a page changes the whole width of its indexes: as much of them as this stays in memory, KiB. */
@@ -31,12 +34,21 @@ export async function openPlace(place: string): Promise<OpenDatabase<IndexDataba
   return openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index });
 }
 
+/** The index may be kept by another process now. */
+export class LockLost extends Error {
+  constructor() {
+    super('the connection to PostgreSQL that holds the lock of the indexer was lost');
+  }
+}
+
 /** How it is to be kept by one process alone. */
 export interface Keeping {
   /** Ends the waiting for another indexer. */
   stop: AbortSignal;
   /** Is told once where another indexer keeps the index, and this one stands by. */
   onStandby(): void;
+  /** Is told once where the database is away, which is waited for too. */
+  onAway?(error: Error): void;
   /** Is told where the index may be kept by another one from now on: nothing may be written any more. */
   onLost(error: Error): void;
 }
@@ -76,37 +88,45 @@ function openLocked(path: string): OpenDatabase<IndexDatabase> {
   }
 }
 
-/** How often a standby asks whether the place is free. */
+/** How often a standby asks whether the place is free, and whether a database that is away is back. */
 const STANDBY_MS = 500;
+/** How often the session that holds the lock shows that its process lives, and how long PostgreSQL waits for that. */
+const HEARTBEAT_MS = 2_000;
+const LEASE_MS = 10_000;
+/** Also where the machine, or the way to it, is gone without a word. */
+const LEASE = `SET idle_session_timeout = ${LEASE_MS}; SET tcp_user_timeout = ${LEASE_MS};
+  SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3`;
 
-async function openLed(url: string, { stop, onStandby, onLost }: Keeping): Promise<OpenDatabase<IndexDatabase> | null> {
-  const session = await connectPostgres(url, SCHEMAS.index);
+/** Held by the session of the one indexer that keeps the index, and, shared, by each of its transactions that write. */
+const LOCKS = { keeps: lockNumber('indexer'), writes: lockNumber('indexer writes') };
+
+async function openLed(url: string, keeping: Keeping): Promise<OpenDatabase<IndexDatabase> | null> {
+  const session = await lead(url, keeping);
+  if (!session) return null;
   let isOver = false;
+  const heartbeat = setInterval(() => void session.query('SELECT 1').catch(() => undefined), HEARTBEAT_MS);
   const leave = async () => {
     isOver = true;
+    clearInterval(heartbeat);
     await session.end().catch(() => undefined);
   };
   try {
-    // The lock is the session's: PostgreSQL gives it up with the connection, however its process ends.
-    const isLeader = async () => {
-      const { rows } = await session.query('SELECT pg_try_advisory_lock($1) AS taken', [lockNumber('indexer')]);
-      return rows[0].taken === true;
-    };
-    if (!(await isLeader())) {
-      onStandby();
-      do {
-        await new Promise((resolve) => setTimeout(resolve, STANDBY_MS));
-        if (stop.aborted) {
-          await leave();
-          return null;
-        }
-      } while (!(await isLeader()));
-    }
     session.once('end', () => {
-      if (!isOver) onLost(new Error('the connection to PostgreSQL that holds the lock of the indexer was lost'));
+      clearInterval(heartbeat);
+      if (!isOver) keeping.onLost(new LockLost());
     });
+    // What the one before had begun to write ends first.
+    await session.query('SELECT pg_advisory_lock($1)', [LOCKS.writes]);
+    await session.query('SELECT pg_advisory_unlock($1)', [LOCKS.writes]);
     await migratePostgres(url, SCHEMAS.index, MIGRATIONS.index);
-    const opened = openPostgres<IndexDatabase>(url, { schema: SCHEMAS.index, synchronousCommit: 'off' });
+    const { rows } = await session.query('SELECT pg_backend_pid() AS pid');
+    const opened = openPostgres<IndexDatabase>(url, {
+      schema: SCHEMAS.index,
+      synchronousCommit: 'off',
+      // What is written outside of a transaction, without being asked for its right, fails.
+      readonly: true,
+      onBegin: (connection) => requireLead(connection, rows[0].pid),
+    });
     return {
       ...opened,
       async close() {
@@ -118,4 +138,52 @@ async function openLed(url: string, { stop, onStandby, onLost }: Keeping): Promi
     await leave();
     throw error;
   }
+}
+
+/**
+ * The session that holds the lock, which PostgreSQL gives up with the connection, however its process ends, or soon after it
+ * has stopped. Waits for another indexer, and for a database that is away. Null where `stop` ended the waiting.
+ */
+async function lead(url: string, { stop, onStandby, onAway }: Keeping): Promise<pg.Client | null> {
+  let session: pg.Client | null = null;
+  const tell = { standby: onStandby, away: onAway };
+  let told: keyof typeof tell | null = null;
+  const wait = (why: keyof typeof tell, error?: Error) => {
+    if (told !== why) tell[why]?.(error as Error);
+    told = why;
+  };
+  const give = () => session?.end().catch(() => undefined);
+  while (!stop.aborted) {
+    try {
+      if (!session) {
+        session = await connectPostgres(url, SCHEMAS.index);
+        await session.query(LEASE);
+      }
+      const { rows } = await session.query('SELECT pg_try_advisory_lock($1) AS taken', [LOCKS.keeps]);
+      if (rows[0].taken === true) return session;
+      wait('standby');
+    } catch (error) {
+      await give();
+      session = null;
+      if (!isTemporary(error)) throw error;
+      wait('away', error as Error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, STANDBY_MS));
+  }
+  await give();
+  return null;
+}
+
+/**
+ * Makes a transaction one that may write, where the session of this process still holds the lock. Who takes the lock later
+ * waits for the transaction: a process that was stopped and goes on writes nothing over what another has written since.
+ */
+async function requireLead(connection: DatabaseConnection, pid: bigint): Promise<void> {
+  const begin = `SET TRANSACTION READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${LEASE_MS};
+    SELECT pg_advisory_xact_lock_shared(${LOCKS.writes})`;
+  await connection.executeQuery(CompiledQuery.raw(begin));
+  const held = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pid = $1
+    AND (CAST(classid AS BIGINT) << 32 | CAST(objid AS BIGINT)) = $2`;
+  const { rows } = await connection.executeQuery(CompiledQuery.raw(held, [pid, LOCKS.keeps]));
+  if (rows.length === 0) throw new LockLost();
 }

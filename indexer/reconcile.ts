@@ -18,8 +18,6 @@ import type { IndexDatabase } from './tables.ts';
  * many slots before it go too: more than finality takes.
  */
 const FORK_SLOTS = 128n;
-/** Slots in one query. */
-const SLOTS_PER_QUERY = 500;
 /** Slots before the last search's end that each looks through too, at most; less than can be taken back (UNDO_SLOTS). */
 export const RESCAN_SLOTS = 512n;
 
@@ -62,27 +60,6 @@ export async function reconcile(deps: IngestDeps, fromSlot: bigint): Promise<Dif
   await takeBack(deps.db, keptSlot);
   const names = (items: readonly { signature: string }[]) => items.map(({ signature }) => signature);
   return { missing: names(missing).reverse(), vanished: names(vanished), keptSlot };
-}
-
-/**
- * Looks through the whole history, page by page, for what the node had left out. Returns the slot of the oldest such
- * transaction, null where there is none.
- */
-export async function findOldestGap(deps: IngestDeps): Promise<bigint | null> {
-  const cursor = await readCursor(deps.db);
-  let oldest: bigint | null = null;
-  for await (const page of readPages(deps)) {
-    const succeeded = page.filter(({ slot, err }) => err === null && cursor && BigInt(slot) < cursor.slot);
-    const slots = [...new Set(succeeded.map(({ slot }) => BigInt(slot)))];
-    const known = new Map<string, bigint>();
-    for (const some of chunks(slots, SLOTS_PER_QUERY)) {
-      for (const [signature, slot] of await readKnown(deps.db, sql<boolean>`slot IN (${sql.join(some)})`)) {
-        known.set(signature, slot);
-      }
-    }
-    for (const { signature, slot } of succeeded) if (known.get(signature) !== BigInt(slot)) oldest = BigInt(slot);
-  }
-  return oldest;
 }
 
 /** Takes the tables back to a slot, with what a backfill still had to do. */
@@ -130,7 +107,7 @@ async function readListed(deps: IngestDeps, fromSlot: bigint): Promise<Confirmed
 }
 
 /** Transactions of the tables by their slot, those that failed not among them. */
-async function readKnown(db: Kysely<IndexDatabase>, where: RawBuilder<boolean>): Promise<Map<string, bigint>> {
+export async function readKnown(db: Kysely<IndexDatabase>, where: RawBuilder<boolean>): Promise<Map<string, bigint>> {
   const events = db.selectFrom('events').select(['signature', 'slot']).where(where);
   const others = db.selectFrom('eventless_transactions').select(['signature', 'slot']).where(where);
   const rows = await events.union(others).execute();

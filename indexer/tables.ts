@@ -221,6 +221,9 @@ export interface IndexDatabase {
   cursor: CursorRow;
   progress: { id: bigint; slot: bigint; checked_at: bigint; finalized_slot: bigint | null };
   backfill: { id: bigint; state: 'listing' | 'applying' | 'history'; token: string | null; finalized_slot: bigint };
+  /** Transactions that were read from accounts at a slot that is not final yet. */
+  readings: { slot: bigint; read_slot: bigint };
+  history_walk: { id: bigint; before: string | null; ended_at: bigint | null };
   listed_signatures: { position: bigint; slot: bigint; signature: string; failed: Flag };
   events: EventRow;
   configs: ConfigRow;

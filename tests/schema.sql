@@ -263,6 +263,18 @@ CREATE TABLE listing_versions (
   slot INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE readings (
+  slot INTEGER NOT NULL,
+  read_slot INTEGER NOT NULL,
+  PRIMARY KEY (slot, read_slot)
+) STRICT;
+
+CREATE TABLE history_walk (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  before TEXT,
+  ended_at INTEGER
+) STRICT;
+
 CREATE VIEW ended_executions AS
 SELECT
   execution_id,

@@ -4,14 +4,16 @@
  * U+0000, which PostgreSQL's text cannot.
  */
 import { createHash } from 'node:crypto';
-import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { type CompiledQuery, type DatabaseConnection, type Dialect, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { GroupCommit, Written } from './groupCommit.ts';
 import type { OpenDatabase } from './open.ts';
 
 /** The schemas of a database by what SQLite keeps in a file each. */
 export const SCHEMAS = { index: 'chain', ledger: 'ledger' } as const;
-export type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
+/** Where the index is built anew, beside the present one. */
+export const NEW_INDEX = 'chain_new';
+export type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS] | typeof NEW_INDEX;
 
 /** Connections of one pool. A relay has three pools, an indexer one; `max_connections` must have room for all of them. */
 const MAX_CONNECTIONS = 10;
@@ -32,6 +34,8 @@ export interface PostgresOptions {
   max?: number;
   /** Is told of connections that are lost while nobody uses them; they are replaced. */
   onLost?: (error: Error) => void;
+  /** Is the first thing in every transaction; where it throws, the transaction is none. */
+  onBegin?: (connection: DatabaseConnection) => Promise<void>;
 }
 
 export interface OpenedPostgres<Tables> extends OpenDatabase<Tables> {
@@ -48,12 +52,35 @@ export function openPostgres<Tables>(url: string, options: PostgresOptions): Ope
   // Without listeners a connection that breaks would end the process.
   pool.on('error', (error) => options.onLost?.(error));
   pool.on('connect', (client) => void client.on('error', () => {}));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const dialect = new PostgresDialect({ pool });
+  const db = new Kysely<Tables>({ dialect: options.onBegin ? beginningWith(dialect, options.onBegin) : dialect });
   return {
     db,
     pool,
     run: (query) => runOn(pool, query),
     close: () => pool.end(),
+  };
+}
+
+function beginningWith(dialect: PostgresDialect, onBegin: NonNullable<PostgresOptions['onBegin']>): Dialect {
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createDriver() {
+      const driver = dialect.createDriver();
+      const begin = driver.beginTransaction.bind(driver);
+      driver.beginTransaction = async (connection, settings) => {
+        await begin(connection, settings);
+        try {
+          await onBegin(connection);
+        } catch (error) {
+          await driver.rollbackTransaction(connection);
+          throw error;
+        }
+      };
+      return driver;
+    },
   };
 }
 

@@ -96,6 +96,8 @@ export class ReplayedChain {
         return 'a genesis hash';
       case 'getFirstAvailableBlock':
         return 0;
+      case 'getBlocks':
+        return this.blocks(params[0] as number, params[1] as number);
       case 'getBlockTime':
         return 1_800_000_000;
       case 'getSignaturesForAddress':
@@ -132,6 +134,16 @@ export class ReplayedChain {
         blockTime: null,
         confirmationStatus: entry.slot <= this.finalizedSlot() ? 'finalized' : 'confirmed',
       }));
+  }
+
+  /** After the end of the history there are blocks without transactions. */
+  private blocks(from: number, to: number): number[] {
+    const isOver = this.length === this.history.length && !this.fork;
+    const slots = [
+      ...new Set(this.entries().map(({ slot }) => slot)),
+      ...(isOver ? [this.slotOf(this.length) + 2] : []),
+    ];
+    return slots.filter((slot) => slot >= from && slot <= to);
   }
 
   private find(signature: string): Entry | undefined {

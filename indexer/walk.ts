@@ -1,0 +1,85 @@
+/**
+ * Looks through the whole history for what the node had left out, however old: all of it at once where something has shown that
+ * there is such a transaction, else a page now and then, newest first, remembering how far it came.
+ */
+import type { ConfirmedSignatureInfo } from '@solana/web3.js';
+import { type Kysely, sql } from 'kysely';
+import { chunks } from '../app/process/chunks.ts';
+import { type IngestDeps, readCursor } from './ingest.ts';
+import { readPage, readPages } from './listing.ts';
+import { readFinalizedProgress, readKnown } from './reconcile.ts';
+import type { IndexDatabase } from './tables.ts';
+
+/** Slots in one query. */
+const SLOTS_PER_QUERY = 500;
+/** Between the end of a walk and the next one. */
+const PAUSE_MS = 6 * 3_600_000;
+
+/** The slot of the oldest transaction that the tables do not have, null where there is none. */
+export async function findOldestGap(deps: IngestDeps): Promise<bigint | null> {
+  const cursor = await readCursor(deps.db);
+  if (!cursor) return null;
+  let oldest: bigint | null = null;
+  for await (const page of readPages(deps)) oldest = (await findMissing(deps.db, page, cursor.slot)) ?? oldest;
+  return oldest;
+}
+
+/**
+ * Compares the next page of the walk, or begins one: anew where `isDue`, else some hours after the last has ended. Returns the
+ * slot of the oldest transaction of the page that the tables do not have; the walk is over then. What is not final is left to
+ * others (reconcile.ts).
+ */
+export async function walkOn(deps: IngestDeps, isDue: boolean): Promise<bigint | null> {
+  const { db } = deps;
+  const trusted = await readFinalizedProgress(db);
+  if (trusted === null) return null;
+  const walk = await db.selectFrom('history_walk').select(['before', 'ended_at']).executeTakeFirst();
+  const endedAt = walk?.ended_at ?? null;
+  if (endedAt !== null && !isDue && BigInt(Date.now()) - endedAt < PAUSE_MS) return null;
+  const before = walk?.before ?? undefined;
+  const page = await readPage(deps, { before });
+  const last = page.at(-1);
+  if (!last) {
+    // Nothing is older than what the node does not know either: from the newest on again.
+    const isEnd = before === undefined || (await isKnown(deps, before));
+    await remember(db, null, isEnd);
+    return null;
+  }
+  const slot = await findMissing(db, page, trusted + 1n);
+  await remember(db, slot === null ? last.signature : null, slot !== null);
+  return slot;
+}
+
+async function remember(db: Kysely<IndexDatabase>, before: string | null, hasEnded: boolean): Promise<void> {
+  const walk = { id: 1n, before, ended_at: hasEnded ? BigInt(Date.now()) : null };
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('history_walk')
+      .values(walk)
+      .onConflict((c) => c.column('id').doUpdateSet(walk))
+      .execute();
+  });
+}
+
+async function isKnown({ connection }: IngestDeps, signature: string): Promise<boolean> {
+  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+  return value[0] !== null;
+}
+
+/** Of a page, newest first, the slot of the oldest transaction below this slot that is not in the tables. */
+async function findMissing(
+  db: Kysely<IndexDatabase>,
+  page: readonly ConfirmedSignatureInfo[],
+  belowSlot: bigint,
+): Promise<bigint | null> {
+  const succeeded = page.filter(({ slot, err }) => err === null && BigInt(slot) < belowSlot);
+  const slots = [...new Set(succeeded.map(({ slot }) => BigInt(slot)))];
+  const known = new Map<string, bigint>();
+  for (const some of chunks(slots, SLOTS_PER_QUERY)) {
+    for (const [signature, slot] of await readKnown(db, sql<boolean>`slot IN (${sql.join(some)})`)) {
+      known.set(signature, slot);
+    }
+  }
+  const missing = succeeded.findLast(({ signature, slot }) => known.get(signature) !== BigInt(slot));
+  return missing ? BigInt(missing.slot) : null;
+}
