@@ -47,6 +47,7 @@ export async function startService(
       moreNodes: [],
       publicRpcUrl: rpcUrl,
       authority,
+      authoritySilenceSeconds: 0,
       dataDir,
       databaseUrl: null,
       host: HOST,

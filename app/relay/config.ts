@@ -32,6 +32,9 @@ const lamports = (usual: bigint) =>
 /** A settle of 60,000 units then pays 600 lamports, an eighth of its signature: enough to be before those who pay nothing. */
 const LIVE_PRIORITY_FEE = 10_000n;
 
+/** Longer than transactions that were signed before can still land, and than most calls of a deployment are apart that is in use. */
+export const USUAL_SILENCE_SECONDS = 120;
+
 /** How large results may be, how long they are kept, and where. */
 export interface ResultSettings extends KeepingSettings {
   /** Bytes of a result for each cent of its price. */
@@ -92,6 +95,15 @@ const settings = z.object({
     .optional()
     .describe('RPC address that callers are shown, if not the origin of SOLANA_RPC_URL'),
   RELAY_KEYPAIR: z.string().min(1).describe('file of the relay authority, a JSON array of 64 bytes'),
+  AUTHORITY_SILENCE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(86_400)
+    .default(USUAL_SILENCE_SECONDS)
+    .describe(
+      'another deployment that signs with the relay authority must have been silent for so long; 0: nobody looks for one',
+    ),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
   DATABASE_URL: z
     .string()
@@ -258,6 +270,8 @@ export interface RelayConfig {
   edgeRpcPerSecond: number;
   publicRpcUrl: string;
   authority: Keypair;
+  /** How long another deployment with this authority has to be silent, seconds; 0: nobody looks for one. */
+  authoritySilenceSeconds: number;
   dataDir: string;
   /** Null: SQLite files in `dataDir`. */
   databaseUrl: string | null;
@@ -325,6 +339,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     // Providers put their customers' keys into path, query or user name, and this address is shown to everybody.
     publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(rpcUrl).origin,
     authority: readKeypair(env.RELAY_KEYPAIR),
+    authoritySilenceSeconds: env.AUTHORITY_SILENCE_SECONDS,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL ?? null,
     host: env.HOST,

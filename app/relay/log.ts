@@ -63,6 +63,7 @@ export const FIELDS: Record<string, Allow> = {
   wallet: base58,
   named: base58,
   signature: base58,
+  authority: base58,
   key_id: matching(/^[0-9a-f]{32}$/),
   result_hash: matching(/^sha256:[0-9a-f]{64}$/),
   error: fault,

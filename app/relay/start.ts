@@ -28,6 +28,7 @@ import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
 import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
+import { type AuthorityWatch, createAuthorityWatch } from './execution/authorityWatch.ts';
 import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
 import { startKeeping } from './execution/keeping.ts';
@@ -39,6 +40,7 @@ import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { createSweepPlace } from './ledger/archiveSweep.ts';
+import { hasSigned } from './ledger/executions.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership } from './ledger/leadership.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
@@ -109,6 +111,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   await requireRentReturn(config.rentReturn, chain);
   const callKeys = loadCallKeys(config.callKeysPath);
   const objects = config.results.objects && createResultObjects(config.results.objects);
+  const gate = createGate();
   const parts: EngineParts = {
     readText: createReadText(objects, log),
     files,
@@ -117,11 +120,21 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
     documents: createDocuments(files.views.db),
     agentHealth: createAgentHealth(files.ledger, config.degraded.refuseAfter, config.degraded.probeSeconds),
-    gate: createGate(),
+    gate,
+    watch: createAuthorityWatch({
+      chain,
+      isInLedger: ({ executionId, signature }) => hasSigned(files.ledger.db, executionId, signature),
+      silenceSeconds: config.authoritySilenceSeconds,
+      onChange(isShared) {
+        gate.set('authority_shared', isShared);
+        metrics.authorityShared(isShared);
+      },
+      log,
+    }),
     metrics,
     observe,
   };
-  const { gate, creators, agentHealth } = parts;
+  const { creators, agentHealth, watch } = parts;
   const { engine, leases, leadership, place, commits, endStanding } = assembleEngine(options, parts);
   const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
@@ -178,7 +191,15 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     minLamports: config.runway.minLamports,
     log,
   });
-  const reconciling = reconcileLedger(engine, gate, stopping.signal, log);
+  const ends = [watch.end, endStanding, runway.end];
+  // Its own rows too may be another's, as where the whole ledger was copied: nothing is done about any before.
+  let isStopping = false;
+  const onAlone = () => {
+    if (isStopping) return;
+    watch.start();
+    ends.push(startRecovery(engine, leadership, log));
+  };
+  const reconciling = reconcileLedger(engine, gate, watch, onAlone, stopping.signal, log);
   await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,
@@ -188,15 +209,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     now: deps.now,
     log,
   });
-  const ends = [
-    startRecovery(engine, leadership, log),
-    startProber(deps, agentHealth, config.degraded.probeSeconds),
-    endStanding,
-    runway.end,
-  ];
+  ends.push(startProber(deps, agentHealth, config.degraded.probeSeconds));
   log.info({ url: baseUrl }, 'relay is ready');
 
   async function stop(): Promise<void> {
+    isStopping = true;
     gate.set('stopping', true);
     server.close();
     for (const end of ends) end();
@@ -262,22 +279,34 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
     throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
 }
 
-/** Compares the ledger with the chain until that has succeeded once: a node that is slow or gone does not end the start. */
+/**
+ * Waits while another deployment signs with our authority, and then compares the ledger with the chain until that has
+ * succeeded once: a node that is slow or gone does not end the start. `onAlone` is called once, in between.
+ */
 async function reconcileLedger(
   engine: { adoptOrphans(): Promise<number> },
   gate: Gate,
+  watch: Pick<AuthorityWatch, 'look'>,
+  onAlone: () => void,
   stop: AbortSignal,
   log: Logger,
 ): Promise<void> {
+  let isAlone = false;
   while (!stop.aborted) {
     try {
-      await engine.adoptOrphans();
-      gate.set('ledger_unreconciled', false);
-      return;
+      if (!isAlone && (await watch.look())) {
+        isAlone = true;
+        onAlone();
+      }
+      if (isAlone) {
+        await engine.adoptOrphans();
+        gate.set('ledger_unreconciled', false);
+        return;
+      }
     } catch (error) {
       log.error({ error: String(error) }, 'the ledger could not be compared with the chain; it will be tried again');
-      await sleep(RECONCILE_PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
     }
+    await sleep(RECONCILE_PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
   }
 }
 
@@ -291,6 +320,7 @@ interface EngineParts {
   documents: Documents;
   agentHealth: AgentHealthReader;
   gate: Gate;
+  watch: AuthorityWatch;
   metrics: Metrics;
   observe: Observe;
 }
@@ -316,6 +346,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     budgets: config.budgets,
     rentReturn: config.rentReturn ?? chain.authority,
+    isAlone: parts.watch.isAlone,
     authorities: standing,
     keepLate: createKeepLate(ledger.db, log),
     async requireServing(listing) {

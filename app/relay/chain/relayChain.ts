@@ -83,7 +83,7 @@ export function createRelayChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const base = { nodes, agreement, log, observe };
-  const { authority, sign, quote } = createSigner({
+  const { authority, sign, isOwn, quote } = createSigner({
     ...base,
     authority: options.authority,
     commitment: COMMITMENT,
@@ -97,6 +97,7 @@ export function createRelayChain(options: {
     scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
     authority,
     sign,
+    isOwn,
     quote,
     hasSucceeded: confirmations.hasSucceeded,
     submit: confirmations.submit,

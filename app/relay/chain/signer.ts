@@ -24,6 +24,8 @@ import { type Observe, timed } from './stages.ts';
  */
 const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
+/** Signatures that are remembered, at least: at the rate of one authority, those of two minutes. */
+const REMEMBERED = 50_000;
 /** How far two nodes may be apart, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
@@ -46,6 +48,8 @@ export interface RelaySigner {
    * counts the bytes for the same end that were found dead before. Throws where the node gives no blockhash.
    */
   sign(instructions: TransactionInstruction[], mostPriority: bigint, attempt?: number): Promise<NewTransaction>;
+  /** Whether this process has made the signature; for a while after it did. */
+  isOwn(signature: string): boolean;
   /** What the two transactions of a call pay for priority as it stands; nothing where none is paid. */
   quote(): PriorityQuote;
 }
@@ -55,8 +59,11 @@ export function createSigner(options: SignerOptions): RelaySigner {
   const privateKey = toPrivateKey(options.authority);
   const authority = parseAddress(options.authority.publicKey.toBase58());
   const recentBlockhash = createBlockhashes(options);
+  let made = new Set<string>();
+  let madeBefore = made;
   return {
     authority,
+    isOwn: (signature) => made.has(signature) || madeBefore.has(signature),
     quote: () => options.fees?.quote() ?? { open: 0n, settle: 0n },
     async sign(instructions, mostPriority, attempt = 0) {
       const priority = (await options.fees?.instructionsFor(instructions, attempt, mostPriority)) ?? [];
@@ -68,11 +75,17 @@ export function createSigner(options: SignerOptions): RelaySigner {
         instructions: [...priority, ...instructions],
       }).compileToV0Message();
       const signed = message.serialize();
-      const signature = signBytes(null, signed, privateKey);
+      const bytes = signBytes(null, signed, privateKey);
+      const signature = bs58.encode(bytes);
+      if (made.size >= REMEMBERED) {
+        madeBefore = made;
+        made = new Set();
+      }
+      made.add(signature);
       return {
         // One signature, then what it covers: web3.js would serialize the whole message twice more.
-        bytes: Buffer.concat([Buffer.of(1), signature, signed]),
-        signature: bs58.encode(signature),
+        bytes: Buffer.concat([Buffer.of(1), bytes, signed]),
+        signature,
         lastValidHeight: recent.lastValidHeight,
         fee: networkFee(message),
       };

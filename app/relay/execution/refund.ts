@@ -92,16 +92,21 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
   async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
     if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
+    // It is that deployment's to end, or anybody's who wants to.
+    if (isOfNobody(row) && !deps.isAlone()) return 'rest';
     return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
   }
 
   return { refundIntent, retryRefund, unpark };
 }
 
+/** Whether it was a record that no row was of. */
+const isOfNobody = (row: JournalRow) => row.metadata_hash === '';
+
 /** When nothing but a refund can happen to a parked execution any more, unix seconds. */
 function refundableFrom(row: JournalRow, record: ExecutionRecord): bigint {
   // A settle that was signed once could still land before refund_at.
   if (row.settle_transaction) return record.refundAt;
   // A record that no row was of may be another ledger's, whose relay settles until then.
-  return row.metadata_hash === '' ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;
+  return isOfNobody(row) ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;
 }

@@ -26,6 +26,8 @@ export interface EngineDeps {
   budgets: Budgets;
   /** Who gets back the rent that the operator lends. */
   rentReturn: PublicKey;
+  /** Whether no other deployment signs with our authority. */
+  isAlone(): boolean;
   /** Who may settle and refund, as Config says it. */
   authorities: Authorities;
   /** Where the agent of a stored metadata hash is called. */

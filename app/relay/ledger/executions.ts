@@ -23,6 +23,26 @@ export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) 
     .executeTakeFirst();
 }
 
+/**
+ * Whether a transaction that opened or ended an execution is of this ledger. Of a row that signed again after its first
+ * bytes were dead, or were taken back by the chain, the ledger no longer has all; of a record without a row of its own, it
+ * has nothing but a refund.
+ */
+export async function hasSigned(
+  ledger: Kysely<LedgerTables>,
+  executionId: string,
+  signature: string,
+): Promise<boolean> {
+  const row = await ledger
+    .selectFrom('executions')
+    .select(['metadata_hash', 'open_signature', 'settle_signature', 'refund_signature', 'reopens', 'rebuilds'])
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  if (!row) return false;
+  if ([row.open_signature, row.settle_signature, row.refund_signature].includes(signature)) return true;
+  return row.metadata_hash !== '' && (row.reopens > 0n || row.rebuilds > 0n);
+}
+
 /** How one ended execution of a listing went. */
 export interface ListingOutcome {
   wallet: string;

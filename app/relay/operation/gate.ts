@@ -8,6 +8,7 @@ import type { Engine } from '../execution/contract.ts';
 
 /** The problems that shut the gate: what callers are told, and when to come back (seconds). */
 const OBSTACLES = {
+  authority_shared: ['Another deployment signs with this relay’s authority', 30],
   ledger_unreconciled: ['The service has just started and is comparing its journal with the chain', 5],
   authority_changed: ['This relay is no longer the marketplace’s relay authority', 60],
   opens_paused: ['The marketplace takes no new executions for now', 30],
@@ -28,8 +29,10 @@ export interface Gate {
 /** Shut until the ledger has been compared with the chain. */
 export function createGate(): Gate {
   const present = new Set<Obstacle>(['ledger_unreconciled']);
+  /** In the order of the table, so that the callers' message is of the gravest. */
+  const obstacles = () => (Object.keys(OBSTACLES) as Obstacle[]).filter((obstacle) => present.has(obstacle));
   function requireOpen(passable?: Obstacle): void {
-    for (const obstacle of present) {
+    for (const obstacle of obstacles()) {
       if (obstacle === passable) continue;
       const [message, retryAfterSeconds] = OBSTACLES[obstacle];
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
@@ -41,7 +44,7 @@ export function createGate(): Gate {
       if (isThere) present.add(obstacle);
       else present.delete(obstacle);
     },
-    obstacles: () => [...present],
+    obstacles,
     guard: (engine) => ({
       ...engine,
       async execute(principal, agent, input) {

@@ -30,6 +30,8 @@ export interface Metrics {
   observe: Observe;
   /** Notes each call to the node that failed. */
   rpcFailed(method: string): void;
+  /** Notes whether another deployment signs with our relay authority. */
+  authorityShared(isShared: boolean): void;
   /** Notes that two nodes do not agree. */
   rpcDisagreed(subject: string): void;
   /** The same journal, listened to: each execution that ends is counted. */
@@ -74,6 +76,7 @@ export function createMetrics(sources: {
   });
   const nodesUp = new Gauge({ ...named('rpc_node_up', 'Whether a node is in use'), labelNames: ['node'] });
   const nodeSlots = new Gauge({ ...named('rpc_node_slot', 'Where a node was last, of several'), labelNames: ['node'] });
+  const shared = gauge('authority_shared', '1 while another deployment signs with this relay authority');
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
     return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
   });
@@ -142,6 +145,7 @@ export function createMetrics(sources: {
   return {
     observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
     rpcFailed: (method) => rpcErrors.inc({ method }),
+    authorityShared: (isShared) => shared.set(isShared ? 1 : 0),
     rpcDisagreed: (subject) => disagreements.inc({ subject }),
     listenTo: (journal) => ({
       ...journal,

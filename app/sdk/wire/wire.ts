@@ -238,6 +238,7 @@ export const PROBLEMS = [
   'index_behind',
   'ledger_unreconciled',
   'authority_changed',
+  'authority_shared',
   'opens_paused',
   'fees_low',
   'stopping',

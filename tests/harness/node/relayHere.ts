@@ -5,6 +5,9 @@ import { createLog } from '../../../app/relay/log.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
 import type { TestMarketplace } from './marketplace.ts';
 
+/** Settings of a relay whose ledger was made to forget a moment ago what it had signed. */
+export const FORGETFUL = { AUTHORITY_SILENCE_SECONDS: '0' };
+
 /** `settings` are what an operator would have in the environment. */
 export function startRelayHere(market: TestMarketplace, settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
   const config = readConfig({

@@ -232,6 +232,7 @@ describe('GET /health and GET /ready', () => {
     for (const obstacle of [
       'ledger_unreconciled',
       'authority_changed',
+      'authority_shared',
       'opens_paused',
       'fees_low',
       'stopping',

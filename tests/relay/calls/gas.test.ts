@@ -20,7 +20,7 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { movedSince, type Purses, readPurses, readRents } from '../../harness/node/purses.ts';
-import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** Two signatures. */
 const GAS = 10_000n;
@@ -49,7 +49,7 @@ describe('gas and rent', function () {
   });
 
   async function startRelay(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
-    const own = { SPONSOR: 'budgets', TRIAL_CALLS_PER_WALLET: '0', RENT_RETURN_ADDRESS: cold.toBase58() };
+    const own = { SPONSOR: 'budgets', TRIAL_CALLS_PER_WALLET: '0', RENT_RETURN_ADDRESS: cold.toBase58(), ...FORGETFUL };
     const relay = await startRelayHere(market, { ...own, ...settings });
     relays.push(relay);
     return relay;

@@ -28,7 +28,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** What each transaction costs. */
@@ -113,7 +113,7 @@ describe('protection of the fee payer', function () {
   /** A ledger without rows, and a relay on it. */
   async function startAnew(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
     await market.forgetExecutions();
-    others.push(await startOwn(settings));
+    others.push(await startOwn({ ...FORGETFUL, ...settings }));
     return others.at(-1)!;
   }
   const fillTank = (lamports: number, caller = 0) =>

@@ -20,7 +20,7 @@ import {
   type TestCaller,
 } from '../../harness/node/marketplace.ts';
 import { readRents } from '../../harness/node/purses.ts';
-import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 export const WALLETS = 100;
@@ -162,6 +162,7 @@ export async function startSiege() {
         RENT_RETURN_ADDRESS: cold.toBase58(),
         SPONSOR_LAMPORTS_TOTAL: String(lent),
         LOG_LEVEL: 'silent',
+        ...FORGETFUL,
         BURNT_LAMPORTS_PER_WALLET_DAY: '100000',
         BURNT_LAMPORTS_PER_LISTING_DAY: String(BURNT),
         BURNT_LAMPORTS_PER_DAY: String(BURNT),

@@ -18,6 +18,10 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     title: 'This relay may no longer settle',
     todo: 'Its key is not among the relay authorities on the chain. Put it back there, or start the relay with a key that is.',
   },
+  authority_shared: {
+    title: 'Another deployment signs with this relay’s authority',
+    todo: 'Its log names the transaction. Stop that deployment, or give one of the two an authority of its own. Executions are taken again when it has been silent for two minutes.',
+  },
   opens_paused: {
     title: 'New executions are paused',
     todo: 'The admin paused them. Those that have begun are settled or refunded; resume under Settings.',

@@ -1,0 +1,172 @@
+/**
+ * Two deployments that share nothing but a chain and, by mistake, a relay authority, against the real node: each ends what
+ * is its own, neither touches what is the other's, and they refuse new calls until one of them is silent.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { openDatabase } from '../../../app/database/open.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import type { RunningRelay } from '../../../app/relay/start.ts';
+import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  FEE,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+
+/** Longer than another has to be silent, seconds. */
+const SILENCE = 121;
+
+describe('two deployments with one relay authority', function () {
+  this.timeout(180_000);
+  let market: TestMarketplace;
+  let folder: string;
+  let indexer: Indexer;
+  let second: RunningRelay;
+  let keyOfSecond: string;
+  let held: (() => void)[] = [];
+
+  before(async () => {
+    market = await startMarketplace();
+    folder = mkdtempSync(join(tmpdir(), 'second-deployment-'));
+    const { rpcUrl, wsUrl } = market.node;
+    indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(folder), log: pino({ level: 'silent' }) });
+    await indexer.start();
+  });
+  after(async () => {
+    await second?.stop();
+    await indexer.stop();
+    await market.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    held = [];
+    market.setBehaviour(null);
+  });
+
+  /** The second deployment, with a ledger of its own that is always SQLite's. */
+  const startSecond = () =>
+    startRelayHere(market, { DATA_DIR: folder, DATABASE_URL: undefined, SPONSOR: 'all', LOG_LEVEL: 'silent' });
+  const execute = (url: string, apiKey: string): Promise<Answer> =>
+    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
+  const atFirst = () => execute(market.relay.url, market.callers[0]!.apiKey);
+  const atSecond = () => execute(second.url, keyOfSecond);
+  const problemsOf = async (url: string): Promise<string[]> => (await request(url, '/ready')).body.problems;
+  const isReady = async (url: string) => (await problemsOf(url)).length === 0;
+  const isShared = async (url: string) => (await problemsOf(url)).includes('authority_shared');
+  const passSilence = async () => market.node.timeTravel((await market.node.now()) + SILENCE);
+  const holdCreator = () =>
+    market.setBehaviour((body, _response, reply) => {
+      held.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'done')));
+    });
+
+  /** The ids that the ledger of the second deployment has. */
+  function rowsOfSecond(): unknown[] {
+    const { sqlite, close } = openDatabase(ledgerPath(folder), { readonly: true });
+    const ids = sqlite.prepare('SELECT execution_id FROM executions').pluck().all();
+    close();
+    return ids;
+  }
+
+  function requireRefused({ status, body, text }: Answer): void {
+    expect([status, body.error.code], text).to.deep.equal([503, 'service_unavailable']);
+    expect(body.error.message).to.match(/^Another deployment signs with this relay’s authority/);
+  }
+
+  /** What the second deployment needs to serve a caller: a key, and the listing's description. */
+  async function equipSecond(): Promise<void> {
+    const marketplace = await openMarketplace({ baseUrl: second.url, rpcUrl: market.node.rpcUrl });
+    const wallet = keypairSigner(market.callers[1]!.wallet);
+    keyOfSecond = (await createKey(marketplace, { wallet, name: 'second', limits: market.limits })).api_key;
+    const [{ document }] = await market.query('ledger', 'SELECT document FROM metadata');
+    const posted = await fetch(`${second.url}/v1/metadata`, { method: 'POST', body: document });
+    expect(posted.status).to.equal(200);
+  }
+
+  it('the second does not begin while the first works, adopts nothing of it, and begins by itself after its silence', async () => {
+    const before = await market.balances();
+    expect((await atFirst()).status).to.equal(200);
+    holdCreator();
+    const call = atFirst();
+    await until('the creator is called', async () => held.length === 1);
+    second = await startSecond();
+    expect(await problemsOf(second.url)).to.include.members(['authority_shared', 'ledger_unreconciled']);
+    await equipSecond();
+    requireRefused(await atSecond());
+    expect(await isReady(market.relay.url)).to.equal(true);
+    held[0]!();
+    expect((await call).status).to.equal(200);
+    expect(rowsOfSecond()).to.deep.equal([]);
+    await passSilence();
+    await until('it begins', () => isReady(second.url));
+    expect(rowsOfSecond()).to.deep.equal([]);
+    expect(await market.balances()).to.deep.equal({
+      callers: [before.callers[0]! - 2n * PRICE, before.callers[1]],
+      creator: before.creator + 2n * (PRICE - FEE),
+      treasury: before.treasury + 2n * FEE,
+    });
+  });
+
+  it('two that were both idle refuse new calls once each has signed, and each ends its own', async () => {
+    const before = await market.balances();
+    holdCreator();
+    const calls = [atFirst(), atSecond()];
+    await until('the creator is called for both', async () => held.length === 2);
+    for (const url of [market.relay.url, second.url]) {
+      await until('the other is seen', () => isShared(url));
+    }
+    const gauge = await request(second.url, '/ready');
+    expect(gauge.status).to.equal(503);
+    expect(await (await fetch(`${second.url}/metrics`)).text()).to.match(/^marketplace_authority_shared 1$/m);
+    requireRefused(await atFirst());
+    requireRefused(await atSecond());
+    for (const answer of held) answer();
+    const [first, other] = await Promise.all(calls);
+    for (const { status, text } of [first!, other!]) expect(status, text).to.equal(200);
+    expect(rowsOfSecond()).to.deep.equal([other!.body.execution_id]);
+    expect((await market.executionsByTask()).get('x')).to.not.equal(other!.body.execution_id);
+    expect(await market.balances()).to.deep.equal({
+      callers: before.callers.map((usdc) => usdc - PRICE),
+      creator: before.creator + 2n * (PRICE - FEE),
+      treasury: before.treasury + 2n * FEE,
+    });
+    await passSilence();
+    for (const url of [market.relay.url, second.url]) await until('it goes on', () => isReady(url));
+  });
+
+  it('what strangers sign with our address in it changes nothing, nor does what our own ledger knows', async () => {
+    await second.stop();
+    const stranger = market.callers[0]!.wallet;
+    const mention = SystemProgram.transfer({
+      fromPubkey: stranger.publicKey,
+      toPubkey: Keypair.generate().publicKey,
+      lamports: 1_000_000,
+    });
+    mention.keys.push({ pubkey: market.authority.publicKey, isSigner: false, isWritable: false });
+    const { connection } = market.node;
+    const signature = await sendTransaction(connection, [mention], keypairSigner(stranger));
+    const [latest] = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 1 }, 'confirmed');
+    expect(latest?.signature).to.equal(signature);
+    second = await startSecond();
+    expect(await problemsOf(second.url)).to.deep.equal([]);
+
+    expect((await atFirst()).status).to.equal(200);
+    const beside = await startRelayHere(market, { LOG_LEVEL: 'silent' });
+    expect(await problemsOf(beside.url)).to.deep.equal([]);
+    await beside.stop();
+  });
+});
