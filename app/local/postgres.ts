@@ -26,6 +26,7 @@ import { Refusal } from '../sdk/wallet/refusal.ts';
 const OLDEST = 13;
 const DEBIAN = '/usr/lib/postgresql';
 const SUPERUSER = 'postgres';
+type StdioValue = 'ignore' | 'pipe' | number;
 /** In the name of a socket; nothing listens there. */
 const SOCKET_PORT = 5432;
 /** What the address of a socket has room for. */
@@ -61,12 +62,17 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Where the binaries are: of this version, else the newest. Throws Refusal that says what to install. */
-export function postgresFolder(version?: number): string {
+/** Where a system may have put binaries. */
+function installed(): string[] {
   const places = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((name) => join(DEBIAN, name, 'bin')) : [];
   try {
     places.push(ask('pg_config', '--bindir'));
   } catch {}
+  return places;
+}
+
+/** Where the binaries are: of this version, else the newest. Throws Refusal that says what to install. */
+export function postgresFolder(version?: number, places = installed()): string {
   const found = places
     .filter((bin) => ['postgres', 'initdb'].every((name) => existsSync(join(bin, name))))
     .map((bin) => ({ bin, version: versionOf(bin) }))
@@ -94,7 +100,9 @@ function whoRunsIt(): { uid?: number; gid?: number } {
   try {
     return { uid: Number(ask('id', '-u', SUPERUSER)), gid: Number(ask('id', '-g', SUPERUSER)) };
   } catch {
-    throw new Refusal(`PostgreSQL does not run as root, and there is no user ${SUPERUSER} here. Start as another user.`);
+    throw new Refusal(
+      `PostgreSQL does not run as root, and there is no user ${SUPERUSER} here. Start as another user.`,
+    );
   }
 }
 
@@ -105,13 +113,15 @@ function whoRunsIt(): { uid?: number; gid?: number } {
 export async function startPostgres(place: PostgresPlace): Promise<PostgresServer> {
   const { folder, port } = place;
   const who = whoRunsIt();
+  const socketPath = join(folder, `.s.PGSQL.${SOCKET_PORT}`);
+  if (port === undefined && Buffer.byteLength(socketPath) > SOCKET_BYTES) {
+    throw new Refusal(
+      `${socketPath} is too long a name for a socket (${SOCKET_BYTES} bytes): choose a shorter folder.`,
+    );
+  }
   // A folder that appears only when it is whole.
   if (!existsSync(folder)) await makeCluster(place, who);
   const bin = postgresFolder(Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8')));
-  const socketPath = join(folder, `.s.PGSQL.${SOCKET_PORT}`);
-  if (port === undefined && Buffer.byteLength(socketPath) > SOCKET_BYTES) {
-    throw new Refusal(`${socketPath} is too long a name for a socket (${SOCKET_BYTES} bytes): choose a shorter folder.`);
-  }
   const url = (database: string) =>
     port === undefined
       ? `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${encodeURIComponent(folder)}`
@@ -129,23 +139,12 @@ export async function startPostgres(place: PostgresPlace): Promise<PostgresServe
       ...(place.settings ?? []),
     ];
     const command = [join(bin, 'postgres'), '-D', reached.path, ...lines.flatMap((line) => ['-c', line])];
-    // The shell learns of our end by that of its input, however we end, and takes the server with it.
-    const script =
-      '"$@" & server=$!; (read _; kill -INT $server) <&3 & reader=$!; wait $server; code=$?; kill $reader; exit $code';
     const log = openSync(`${folder}.log`, 'a', 0o600);
-    const started = spawn('sh', ['-c', script, 'sh', ...command], {
-      ...who,
-      cwd: '/',
-      env: reached.env,
-      stdio: ['ignore', log, log, 'pipe', reached.fd],
-      // A terminal's Ctrl-C must not reach it: it is needed while others shut down.
-      detached: true,
-    });
-    for (const fd of [log, reached.fd]) closeSync(fd);
+    const started = spawnTied(command, reached, [log, log]);
+    closeSync(log);
     child = started;
     started.once('exit', (code, signal) => {
       child = null;
-      started.stdio[3]?.destroy();
       place.onEnd?.(signal ? `signal ${signal}` : `exit code ${code}`);
     });
     const end = Date.now() + START_MS;
@@ -168,17 +167,37 @@ export async function startPostgres(place: PostgresPlace): Promise<PostgresServe
   return { url, start, kill: () => signal('SIGKILL'), stop: () => signal('SIGINT') };
 }
 
+interface Reached {
+  who: { uid?: number; gid?: number };
+  path: string;
+  fd: number;
+}
+
 /**
  * How another user gets into a folder that only we can walk to, such as one in /root: by a descriptor of it that is open
  * already.
  */
-function reach(folder: string, { uid }: { uid?: number }): { path: string; fd: number; env: NodeJS.ProcessEnv } {
-  const isWalkable = uid === undefined || !existsSync('/proc/self/fd');
-  return {
-    path: isWalkable ? folder : '/proc/self/fd/4',
-    fd: openSync(folder, 'r'),
-    env: { PATH: process.env.PATH, LC_ALL: process.platform === 'darwin' ? 'C' : 'C.UTF-8' },
-  };
+function reach(folder: string, who: Reached['who']): Reached {
+  const isOurs = who.uid === undefined || !existsSync('/proc/self/fd');
+  return { who, path: isOurs ? folder : '/proc/self/fd/4', fd: openSync(folder, 'r') };
+}
+
+/** Runs a command that is interrupted when this process ends, however it does; `fd` is then closed here. */
+function spawnTied(command: string[], { who, fd }: Reached, outputs: [StdioValue, StdioValue]): ChildProcess {
+  // The shell learns of our end by that of its input.
+  const script =
+    '"$@" & child=$!; (read _; kill -INT $child) <&3 & reader=$!; wait $child; code=$?; kill $reader; exit $code';
+  const child = spawn('sh', ['-c', script, 'sh', ...command], {
+    ...who,
+    cwd: '/',
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: process.platform === 'darwin' ? 'C' : 'C.UTF-8' },
+    stdio: ['ignore', ...outputs, 'pipe', fd],
+    // A terminal's Ctrl-C must not reach it: it is needed while others shut down.
+    detached: true,
+  });
+  closeSync(fd);
+  child.once('exit', () => child.stdio[3]?.destroy());
+  return child;
 }
 
 async function makeCluster({ folder, initdb = [] }: PostgresPlace, who: { uid?: number; gid?: number }): Promise<void> {
@@ -186,15 +205,9 @@ async function makeCluster({ folder, initdb = [] }: PostgresPlace, who: { uid?: 
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   if (who.uid !== undefined && who.gid !== undefined) chownSync(draft, who.uid, who.gid);
-  const { path, fd, env } = reach(draft, who);
-  const args = ['-D', path, '-U', SUPERUSER, '--auth=trust', '--encoding=UTF8', ...initdb];
-  const child = spawn(join(postgresFolder(), 'initdb'), args, {
-    ...who,
-    cwd: '/',
-    env,
-    stdio: ['ignore', 'ignore', 'pipe', 'ignore', fd],
-  });
-  closeSync(fd);
+  const reached = reach(draft, who);
+  const args = ['-D', reached.path, '-U', SUPERUSER, '--auth=trust', '--encoding=UTF8', ...initdb];
+  const child = spawnTied([join(postgresFolder(), 'initdb'), ...args], reached, ['ignore', 'pipe']);
   const [told, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')]);
   if (code !== 0) throw new Refusal(`PostgreSQL could not make its folder ${draft}:\n${told}`);
   renameSync(draft, folder);
