@@ -1,4 +1,4 @@
-/** What `npm start` is told by its environment: the only reader of process.env in this process. */
+/** What `npm start` is told by its environment and options: the only reader of process.env in this process. */
 import { resolve } from 'node:path';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 
@@ -9,6 +9,8 @@ export interface LocalConfig {
   port: number;
   /** SOLANA_RPC_URL and SOLANA_WS_URL: the node to use instead of an embedded one; null without. */
   node: { rpcUrl: string; wsUrl: string } | null;
+  /** --postgres: ledger and index in a PostgreSQL of its own, not in SQLite files. */
+  postgres: boolean;
   /** Whether npm is our parent, and so the process that the person sees and stops. */
   startedByNpm: boolean;
 }
@@ -16,13 +18,14 @@ export interface LocalConfig {
 const DEFAULT_PORT = 8787;
 
 /** Parses the environment. Throws Refusal naming the variable that is wrong. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
+export function readConfig(env: NodeJS.ProcessEnv, options: { postgres?: true }): LocalConfig {
   // An empty variable counts as unset, as shells and CI files often leave one behind. npm runs this in the package's
   // directory, where the default belongs; what a person wrote is meant from where they stood.
   return {
     dataDir: env.DATA_DIR ? resolve(env.INIT_CWD ?? process.cwd(), env.DATA_DIR) : resolve('.local'),
     port: env.PORT ? parsePort(env.PORT) : DEFAULT_PORT,
     node: env.SOLANA_RPC_URL ? parseNode(env.SOLANA_RPC_URL, env.SOLANA_WS_URL) : null,
+    postgres: options.postgres ?? false,
     startedByNpm: env.npm_lifecycle_event === 'start',
   };
 }

@@ -24,23 +24,45 @@ export function lockDirectory(dataDir: string): Lock {
   }
 }
 
+interface KnownChain {
+  genesis_hash: string;
+  /** Of PostgreSQL; null or missing where the records are files. */
+  database?: string | null;
+}
+
 /**
- * Makes the directory belong to this chain. Records of another chain are moved, whole, into `old-<time>`, whose path is
- * returned; null where there were none.
+ * Makes the directory belong to this chain. `database` is the one of PostgreSQL that is this chain's, null without;
+ * `old` says where the records of another chain are now, null where there were none. Throws Refusal where this chain's
+ * records are of the other kind: beside them the relay would begin as if nothing had ever been called.
  */
-export function claimForChain(dataDir: string, genesisHash: string, hasMarketplace: boolean): string | null {
+export function claimForChain(
+  dataDir: string,
+  chain: { genesisHash: string; hasMarketplace: boolean; onPostgres: boolean },
+): { old: string | null; database: string | null } {
   const path = join(dataDir, CHAIN_FILE);
-  const known = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).genesis_hash : null;
-  if (known === genesisHash && hasMarketplace) return null;
+  const known: KnownChain | null = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
+  const kept = known?.database ?? null;
+  if (known?.genesis_hash === chain.genesisHash && chain.hasMarketplace) {
+    if ((kept !== null) === chain.onPostgres) return { old: null, database: kept };
+    throw new Refusal(
+      `${dataDir} has the records of this chain ${kept === null ? 'in SQLite files' : `in its PostgreSQL, database ${kept}`}. ` +
+        `Start ${kept === null ? 'without' : 'with'} --postgres, or choose another directory: DATA_DIR=OTHER`,
+    );
+  }
+  const time = new Date().toISOString().replace(/[:.]/g, '-');
   const records = readdirSync(dataDir).filter((name) => RECORDS.test(name));
   let old: string | null = null;
-  if (records.some((name) => name.endsWith('.db'))) {
-    old = join(dataDir, `old-${new Date().toISOString().replace(/[:.]/g, '-')}`);
-    mkdirSync(old, { mode: 0o700 });
+  if (kept !== null || records.some((name) => name.endsWith('.db'))) {
+    const folder = join(dataDir, `old-${time}`);
+    mkdirSync(folder, { mode: 0o700 });
     // The chain's name goes last: a move that is cut short is then finished by the next start.
     records.sort((a, b) => Number(a === CHAIN_FILE) - Number(b === CHAIN_FILE));
-    for (const name of records) renameSync(join(dataDir, name), join(old, name));
+    for (const name of records) renameSync(join(dataDir, name), join(folder, name));
+    old = kept === null ? `have been moved to ${folder}` : `stay in its PostgreSQL, database ${kept}`;
   }
-  writeFileSync(path, `${JSON.stringify({ genesis_hash: genesisHash }, null, 2)}\n`);
-  return old;
+  // In one server there is a database for each chain, none of which is ever dropped.
+  const database = chain.onPostgres ? `chain_${time.toLowerCase().replaceAll('-', '_')}` : null;
+  const claimed: KnownChain = { genesis_hash: chain.genesisHash, database };
+  writeFileSync(path, `${JSON.stringify(claimed, null, 2)}\n`);
+  return { old, database };
 }

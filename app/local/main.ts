@@ -2,6 +2,7 @@
  * `npm start`: the whole marketplace on this computer. This process holds the relay and the indexer; the Solana node
  * and the demo creators' servers are processes of their own, and end with it.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { readConfig as readMarketplaceConfig } from '../../migrations/deploy.ts';
@@ -20,6 +21,8 @@ import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts'
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
 import { greet, writeExampleRequest } from './greeting.ts';
 import { type DemoCaller, type Identities, loadIdentities } from './identities.ts';
+import { type LocalPostgres, openLocalPostgres } from './localPostgres.ts';
+import { postgresFolder } from './postgres.ts';
 import { waitUntilReady } from './ready.ts';
 import { requireFreePort, startService } from './service.ts';
 import { setUpChain } from './setup.ts';
@@ -31,9 +34,19 @@ Settings come from the environment:
   DATA_DIR        folder of everything that outlives a run (default: .local)
   PORT            port of the API, 0 picks a free one (default: 8787)
   SOLANA_RPC_URL  node to use instead of one of its own (optional)
-  SOLANA_WS_URL   WebSocket of that node, if not on the next port (optional)`;
+  SOLANA_WS_URL   WebSocket of that node, if not on the next port (optional)
 
-const tell = (line: string): void => console.log(line);
+A folder keeps its records of one chain in one place: what was begun with --postgres goes on with it, and what was not,
+without. On a fresh chain, such as that of every start without SOLANA_RPC_URL, it may be either; older records stay.`;
+
+const command = new Command('npm start')
+  .description('Runs the whole marketplace on this computer, with demo agents and two callers. Ctrl-C stops it.')
+  .option('--postgres', 'keep ledger and index in a PostgreSQL of its own, in DATA_DIR/postgres (needs its binaries)')
+  .option('--json', 'print what demo.json holds as one JSON object to stdout, and all else to stderr')
+  .addHelpText('after', HELP);
+const options = () => command.opts<{ postgres?: true; json?: true }>();
+
+const tell = (line: string): void => (options().json ? console.error(line) : console.log(line));
 
 /** What one start works with. */
 interface Start {
@@ -42,24 +55,28 @@ interface Start {
   demoDir: string;
   identities: Identities;
   servers: DemoServers;
+  /** Null: SQLite files. */
+  postgres: LocalPostgres | null;
 }
 
 /** Starts everything; resolves when the API answers and demo.json is written. */
 async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
+  if (config.postgres) postgresFolder();
   await claimDirectory(config, shutdown);
   const demoDir = join(config.dataDir, 'demo');
   const identities = loadIdentities(demoDir);
   const servers = startDemoServers(demoDir, shutdown);
-  const run: Start = { config, shutdown, demoDir, identities, servers };
+  const postgres = config.postgres ? openLocalPostgres(config.dataDir, shutdown) : null;
+  const run: Start = { config, shutdown, demoDir, identities, servers, postgres };
 
   const built = buildDashboard(shutdown);
   // Awaited later: until then its failure is nobody's.
   built.catch(() => undefined);
   tell(config.node ? `Using the Solana node at ${config.node.rpcUrl} ...` : 'Starting a Solana node ...');
   const chain = await openLocalChain(config, shutdown);
-  const { onChain, agents, ports } = await prepareChain(run, chain);
+  const { onChain, agents, ports, databaseUrl } = await prepareChain(run, chain);
   await built;
-  const baseUrl = await startService(config, chain, identities, shutdown);
+  const baseUrl = await startService({ ...config, databaseUrl }, chain, identities, shutdown);
   await servers.setTrusted(baseUrl);
 
   tell('Listing the demo agents, making the API keys ...');
@@ -67,6 +84,7 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const network = {
     baseUrl,
     chain,
+    databaseUrl,
     config: onChain,
     callers,
     agents: agents.map((agent) => shownAgent(agent, demoDir)),
@@ -100,11 +118,19 @@ async function prepareChain(run: Start, chain: LocalChain) {
     chain.connection.getGenesisHash(),
     readMarketplaceConfig(chain.connection),
   ]);
-  const old = claimForChain(config.dataDir, genesisHash, existing !== null);
-  if (old) tell(`This is a fresh chain. The records of the previous one have been moved to ${old}`);
+  const { old, database } = claimForChain(config.dataDir, {
+    genesisHash,
+    hasMarketplace: existing !== null,
+    onPostgres: config.postgres,
+  });
+  if (old) tell(`This is a fresh chain. The records of the previous one ${old}`);
   tell(existing ? 'This chain has the marketplace; carrying on ...' : 'Putting the marketplace on the chain ...');
-  const [onChain, listening] = await Promise.all([setUpChain(chain, identities), listen(run, chain)]);
-  return { onChain, ...listening };
+  const [onChain, listening, databaseUrl] = await Promise.all([
+    setUpChain(chain, identities),
+    listen(run, chain),
+    run.postgres && database ? run.postgres.provide(database) : null,
+  ]);
+  return { onChain, ...listening, databaseUrl };
 }
 
 /** On the ports of the last run, where an agent that is listed there already behaves as documented at once. */
@@ -154,18 +180,15 @@ function announce({ config, demoDir }: Start, network: LocalNetwork): void {
   const exampleRequest = writeExampleRequest(demoDir);
   const demoFile = writeDemoFile(config.dataDir, network);
   tell(greet(network, { demoFile, exampleRequest }));
+  if (options().json) console.log(JSON.stringify(JSON.parse(readFileSync(demoFile, 'utf8'))));
 }
 
-await runCommandLine(
-  new Command('npm start')
-    .description('Runs the whole marketplace on this computer, with demo agents and two callers. Ctrl-C stops it.')
-    .addHelpText('after', HELP),
-);
+await runCommandLine(command);
 // A terminal that is closed takes its end of the pipe along; stopping must go on without it.
 process.stdout.on('error', () => {});
 const shutdown = createShutdown(tell);
 try {
-  const config = readConfig();
+  const config = readConfig(process.env, options());
   if (config.startedByNpm) stopWithParent(shutdown);
   await start(config, shutdown);
 } catch (error) {

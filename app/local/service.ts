@@ -20,12 +20,12 @@ const SHUTDOWN_SECONDS = 1;
 
 /** Starts indexer and relay in this process; returns the API's base URL. */
 export async function startService(
-  config: LocalConfig,
+  config: LocalConfig & { databaseUrl: string | null },
   chain: LocalChain,
   { relayAuthority: authority, admin, creators, callers }: Identities,
   shutdown: Shutdown,
 ): Promise<string> {
-  const { dataDir, port } = config;
+  const { dataDir, port, databaseUrl } = config;
   const people = [
     ...callers.map(({ wallet }, index) => ({ name: `Demo caller ${index + 1}`, keypair: wallet })),
     { name: 'Demo creator A', keypair: creators.a },
@@ -35,7 +35,7 @@ export async function startService(
   const { rpcUrl, wsUrl } = chain;
   const log = createLog('info', pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
   const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
-  const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log, onFailure });
+  const indexer = createIndexer({ rpcUrl, wsUrl, path: databaseUrl ?? indexPath(dataDir), log, onFailure });
   shutdown.onStop(() => indexer.stop());
   await indexer.start();
   const relay = await startRelay({
@@ -49,7 +49,7 @@ export async function startService(
       authority,
       authoritySilenceSeconds: 0,
       dataDir,
-      databaseUrl: null,
+      databaseUrl,
       host: HOST,
       port,
       baseUrl: null,

@@ -42,6 +42,7 @@ describe('npm start on the embedded node', function () {
       'usdc_mint',
       'treasury',
       'relay_authorities',
+      'database_url',
       'agents',
       'callers',
     ]);

@@ -18,6 +18,8 @@ export interface Start {
   child: ChildProcess;
   /** Everything it printed so far, stdout and stderr. */
   output(): string;
+  /** Of that, what went to stdout. */
+  stdout(): string;
   /** The content of demo.json, as soon as it stands there. Rejects with the output if the process ends first. */
   ready: Promise<DemoFile>;
   /** The exit code, as soon as the process is gone. */
@@ -33,7 +35,7 @@ const running: Start[] = [];
 /** `command`: the launcher itself, or npm as a person types it. */
 export function startNetwork(
   dataDir: string,
-  options: { port?: number; env?: Record<string, string>; command?: 'launcher' | 'npm' } = {},
+  options: { port?: number; env?: Record<string, string>; command?: 'launcher' | 'npm'; args?: string[] } = {},
 ): Start {
   const mark = `LOCAL_TEST=${randomUUID()}`;
   const { SOLANA_RPC_URL, SOLANA_WS_URL, npm_lifecycle_event, INIT_CWD, ...inherited } = process.env;
@@ -45,10 +47,14 @@ export function startNetwork(
     ...options.env,
   };
   const [program, ...args] =
-    options.command === 'npm' ? ['npm', 'start'] : [process.execPath, 'scripts/run.mjs', 'app/local/main.ts'];
+    options.command === 'npm'
+      ? ['npm', 'start']
+      : [process.execPath, 'scripts/run.mjs', 'app/local/main.ts', ...(options.args ?? [])];
   const child = spawn(program as string, args, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
+  let printed = '';
+  child.stdout.on('data', (chunk) => (printed += String(chunk)));
   const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   const ready = (async () => {
     let ended = false;
@@ -63,6 +69,7 @@ export function startNetwork(
   const start: Start = {
     child,
     output: () => text,
+    stdout: () => printed,
     ready,
     exited,
     processes: () => processesWith(mark),
