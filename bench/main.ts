@@ -20,8 +20,9 @@ import { benchOwnTime, benchThroughput } from './relay/fakeChain.ts';
 import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
+import { benchVersions, describeVersions } from './versions.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists', 'versions'] as const;
 
 /** Of any request of any stranger. */
 const HOLD_GOAL_MS = 20;
@@ -37,10 +38,12 @@ interface Options {
   peers?: true;
   slotMs: number;
   plot?: string;
+  before?: string;
   json?: true;
 }
 
-async function bench({ quick = false, only, peers, slotMs, plot, json }: Options): Promise<void> {
+async function bench({ quick = false, only, peers, slotMs, plot, before, json }: Options): Promise<void> {
+  if ((only === 'versions') !== (before !== undefined)) throw new Error('--only versions and --before go together');
   const report = (line: string) => console.error(line);
   const machine = {
     cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
@@ -73,8 +76,11 @@ async function bench({ quick = false, only, peers, slotMs, plot, json }: Options
   const lists =
     only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
   if (lists && plot !== undefined) writeFileSync(plot, drawLists(lists));
+  const versions = before === undefined ? null : await benchVersions(before, quick, report);
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists }, null, 2));
+    console.log(
+      JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists, versions }, null, 2),
+    );
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
@@ -86,6 +92,7 @@ async function bench({ quick = false, only, peers, slotMs, plot, json }: Options
   if (dashboard) console.log(describeDashboard(dashboard));
   if (index) console.log(`${describeIndex(index)}\n`);
   if (lists) console.log(describeLists(lists));
+  if (versions) console.log(describeVersions(versions));
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -200,7 +207,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history) or lists (of the API, up to a million executions; only if it is asked for)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for) or versions (the relay beside an older one)',
       ).choices(PARTS),
     )
     .option(
@@ -208,6 +215,10 @@ await runScript(
       'instead of all that, our calls beside x402 `exact`: speed, lamports, and who loses what when things fail',
     )
     .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 400)
+    .option(
+      '--before <folder>',
+      'with --only versions: a working tree of an older commit, with its node_modules and target',
+    )
     .option('--plot <file>', 'where to draw the figures of lists by size, as SVG')
     .option('--json', 'the figures as one JSON object on stdout')
     .action(bench),

@@ -28,13 +28,16 @@ export interface Child<Ready> {
   kill(): Promise<void>;
 }
 
-/** Starts a file; resolves with its first message. Rejects where it ends before. */
+/** Starts a file of `folder`; resolves with its first message. Rejects where it ends before. */
 export async function startChild<Ready>(
   file: string,
   args: string[],
   environment: NodeJS.ProcessEnv = {},
+  folder: string = import.meta.dirname,
 ): Promise<Child<Ready>> {
-  const child: ChildProcess = fork(join(import.meta.dirname, file), args, {
+  const child: ChildProcess = fork(join(folder, file), args, {
+    // A tree's own tsconfig.json is looked for from here.
+    cwd: join(folder, '..'),
     // Such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to see where the time goes.
     execArgv: [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), ...TYPESCRIPT_ARGS],
     env: { ...process.env, ...environment },

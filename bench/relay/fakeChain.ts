@@ -57,6 +57,8 @@ type Journalling = 'group' | 'single';
 const memoryFolder = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
 interface Setting {
+  /** The benches of the working tree that relay and chain are of; this one where none is named. */
+  benches?: string;
   latencyMs: number;
   journalling: Journalling;
   folder: string;
@@ -65,22 +67,25 @@ interface Setting {
 }
 
 /** Chain, creator and relay for as long as `run` takes. */
-async function withRelay<Result>(
-  { latencyMs, journalling, folder, chainIn }: Setting,
+export async function withRelay<Result>(
+  { benches, latencyMs, journalling, folder, chainIn }: Setting,
   run: (stage: Stage) => Promise<Result>,
 ): Promise<Result> {
   const dataDir = mkdtempSync(join(folder, 'marketplace-bench-'));
   const creator = await startInstantCreator();
-  const chain = await startChild<ChainReady>('relay/chainProcess.ts', [dataDir, creator.endpoint, String(latencyMs)]);
+  const market = [dataDir, creator.endpoint, String(latencyMs)];
+  const chain = await startChild<ChainReady>('relay/chainProcess.ts', market, {}, benches);
   const { rpcUrl, wsUrl, apiKey, agentId } = chain.ready;
   const inRelay = chainIn === 'relay' ? [String(latencyMs)] : [];
-  const relay = await startChild<{ url: string }>('relay/relayProcess.ts', [journalling, ...inRelay], {
+  const settings = {
     ...RELAY_SETTINGS,
     SOLANA_RPC_URL: rpcUrl,
     SOLANA_WS_URL: wsUrl,
     DATA_DIR: dataDir,
     RELAY_KEYPAIR: join(dataDir, 'relay-authority.json'),
-  });
+  };
+  const started = [journalling, ...inRelay];
+  const relay = await startChild<{ url: string }>('relay/relayProcess.ts', started, settings, benches);
   const pool = new Pool(relay.ready.url, { connections: 256 });
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const path = `/v1/agents/${agentId}/execute`;
@@ -112,7 +117,7 @@ async function withRelay<Result>(
   }
 }
 
-interface Stage {
+export interface Stage {
   rpcUrl: string;
   wsUrl: string;
   endpoint: string;

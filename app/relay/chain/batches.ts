@@ -12,8 +12,11 @@ export interface Reading {
 
 /** A node gives 100 accounts at once; one is the clock. */
 const MAX_ADDRESSES = 99;
-/** The most that a reading waits for others: an eighth of a slot, as long as a call to a node elsewhere takes. */
-const GAP_MS = 50;
+/**
+ * A reading waits for others as long as the last call took, so that it takes twice as long at the worst wherever the node
+ * is; and never longer than this, an eighth of a slot.
+ */
+const MAX_GAP_MS = 50;
 
 interface Waiting<Answer> extends Reading {
   resolve(answer: Answer): void;
@@ -29,6 +32,7 @@ export function createBatcher<Answer>(
   let calledAt = Number.NEGATIVE_INFINITY;
   let underWay = 0;
   let wasShared = false;
+  let tookMs = MAX_GAP_MS;
   let turn: NodeJS.Immediate | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -40,7 +44,8 @@ export function createBatcher<Answer>(
     const batch = waiting;
     waiting = [];
     addresses = new Set();
-    calledAt = performance.now();
+    const begunAt = performance.now();
+    calledAt = begunAt;
     wasShared = batch.length > 1;
     underWay += 1;
     try {
@@ -50,6 +55,7 @@ export function createBatcher<Answer>(
       for (const { reject } of batch) reject(error);
     } finally {
       underWay -= 1;
+      tookMs = performance.now() - begunAt;
       // What has come meanwhile waits for the time only where others are about.
       if (timer !== undefined) {
         clearTimeout(timer);
@@ -61,7 +67,7 @@ export function createBatcher<Answer>(
 
   function schedule(): void {
     if (turn !== undefined || timer !== undefined) return;
-    const waitMs = underWay > 0 || wasShared ? calledAt + GAP_MS - performance.now() : 0;
+    const waitMs = underWay > 0 || wasShared ? calledAt + Math.min(tookMs, MAX_GAP_MS) - performance.now() : 0;
     if (waitMs <= 0) turn = setImmediate(flush);
     else timer = setTimeout(flush, waitMs);
   }
