@@ -186,7 +186,7 @@ async function lastSlot(db: Db): Promise<bigint> {
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
 
 async function saveRaw(db: Db, { events, eventless }: Raw): Promise<void> {
-  const rows = events.map((row) => EVENT_COLUMNS.map((column) => row[column]));
+  const rows = events.map(({ signature, event_index, slot, name, data }) => [signature, event_index, slot, name, data]);
   await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, rows);
   const names = eventless.map(({ signature, slot }) => [signature, slot]);
   await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, names);

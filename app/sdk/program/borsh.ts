@@ -37,7 +37,9 @@ export class ByteReader {
   take(length: number): Uint8Array<ArrayBuffer> {
     const at = this.pass(length);
     const taken = new Uint8Array(length);
-    taken.set(this.data.subarray(at, at + length));
+    // Most are 16 or 32 bytes, for which a view to copy from would cost more than the copy.
+    if (length > 64) taken.set(this.data.subarray(at, at + length));
+    else for (let index = 0; index < length; index += 1) taken[index] = this.data[at + index]!;
     return taken;
   }
 

@@ -11,24 +11,27 @@ class ReadKey extends PublicKey {
   }
 }
 
-/** Some 4 MB each. */
-const MAX_KNOWN = 10_000;
+/** Some 8 MB when all are taken; a power of two. */
+const PLACES = 16_384;
 
-/** Addresses recur: those of the latest readings by their bytes, and those of the readings before. */
-let known = new Map<string, PublicKey>();
-let knownBefore = new Map<string, PublicKey>();
+/**
+ * Addresses recur, and to make one costs more than all else of an event. Each has one place here, by its first bytes, and the
+ * last one read keeps it: whoever chooses addresses that share a place gains nothing but that they are made again.
+ */
+const known: ({ bytes: Uint8Array; key: PublicKey } | undefined)[] = new Array(PLACES).fill(undefined);
 
 function keyOf(bytes: Uint8Array): PublicKey {
-  const id = String.fromCharCode(...bytes);
-  let key = known.get(id);
-  if (key) return key;
-  key = knownBefore.get(id) ?? new ReadKey(bytes);
-  if (known.size >= MAX_KNOWN) {
-    knownBefore = known;
-    known = new Map();
-  }
-  known.set(id, key);
+  const place = (bytes[0]! | (bytes[1]! << 8)) & (PLACES - 1);
+  const there = known[place];
+  if (there && isSame(there.bytes, bytes)) return there.key;
+  const key = new ReadKey(bytes);
+  known[place] = { bytes, key };
   return key;
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  for (let at = 0; at < 32; at += 1) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 /** An address as web3.js has it; the same one for the same bytes, which nobody may change. */
