@@ -110,7 +110,7 @@ const NO_EVENT = -1;
 /** Folds the page into the unit of work, transaction by transaction. `known` are the events that are in the tables already. */
 function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
   const raw: Raw = { events: [], eventless: [] };
-  for (const item of page) {
+  for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
     try {
       foldTransaction(unit, item, raw, known);
@@ -119,7 +119,8 @@ function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<stri
         ? new SnapshotNeeded(item.signature, error)
         : new ApplyError(item.signature, error);
     }
-    unit.rows.cursor.put({ id: 1n, signature: item.signature, slot: item.slot });
+    const isLastOfSlot = page[at + 1]?.slot !== item.slot;
+    if (isLastOfSlot) unit.rows.cursor.put({ id: 1n, signature: item.signature, slot: item.slot });
   }
   return raw;
 }

@@ -11,7 +11,11 @@ import type { IndexDatabase } from './tables.ts';
 
 type Db = Kysely<IndexDatabase>;
 
-const DEFERRED = ['executions_by_caller_status', 'executions_by_listing_caller', 'executions_ended_by_listing'] as const;
+const DEFERRED = [
+  'executions_by_caller_status',
+  'executions_by_listing_caller',
+  'executions_ended_by_listing',
+] as const;
 
 /** Does without them until `restoreIndexes`. PostgreSQL keeps them: there others read the tables by their own means. */
 export async function deferIndexes(db: Db): Promise<void> {
@@ -22,7 +26,9 @@ export async function deferIndexes(db: Db): Promise<void> {
 /** Makes those that are missing, as the migrations have them. */
 export async function restoreIndexes(db: Db): Promise<void> {
   if (isPostgres(db)) return;
-  const there = await sql<{ name: string }>`SELECT name FROM sqlite_master WHERE name IN (${sql.join(DEFERRED)})`.execute(db);
+  const there = await sql<{
+    name: string;
+  }>`SELECT name FROM sqlite_master WHERE name IN (${sql.join(DEFERRED)})`.execute(db);
   const missing = DEFERRED.filter((name) => !there.rows.some((row) => row.name === name));
   if (missing.length === 0) return;
   const texts = readTexts();

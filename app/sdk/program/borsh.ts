@@ -43,6 +43,19 @@ export class ByteReader {
     return taken;
   }
 
+  /** Goes on behind these bytes where they are the next ones. */
+  skip(bytes: Uint8Array): boolean {
+    if (bytes.length > this.left) return false;
+    for (let index = 0; index < bytes.length; index += 1) if (bytes[index] !== this.data[this.at + index]) return false;
+    this.at += bytes.length;
+    return true;
+  }
+
+  /** An unsigned integer of the next two bytes, which are still to be read; 0 where they are not there. */
+  peek(): number {
+    return (this.data[this.at] ?? 0) | ((this.data[this.at + 1] ?? 0) << 8);
+  }
+
   /** An unsigned integer of so many bytes. */
   takeSmall(bytes: 1 | 2 | 4): number {
     const at = this.pass(bytes);
