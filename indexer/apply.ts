@@ -116,7 +116,7 @@ const NO_EVENT = -1;
 /** Folds the page into the unit of work, transaction by transaction. `known` are the events that are in the tables already. */
 function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
   const raw: Raw = { events: [], eventless: [] };
-  for (const item of page) {
+  for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
     try {
       foldTransaction(unit, item, raw, known);
@@ -125,7 +125,8 @@ function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<stri
         ? new SnapshotNeeded(item.signature, error)
         : new ApplyError(item.signature, error);
     }
-    unit.rows.cursor.put({ id: 1n, signature: item.signature, slot: item.slot });
+    const isLastOfSlot = page[at + 1]?.slot !== item.slot;
+    if (isLastOfSlot) unit.rows.cursor.put({ id: 1n, signature: item.signature, slot: item.slot });
   }
   return raw;
 }
@@ -203,7 +204,7 @@ async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
 
 async function saveRaw(db: Db, { events, eventless }: Raw): Promise<void> {
-  const rows = events.map((row) => EVENT_COLUMNS.map((column) => row[column]));
+  const rows = events.map(({ signature, event_index, slot, name, data }) => [signature, event_index, slot, name, data]);
   await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, rows);
   const names = eventless.map(({ signature, slot }) => [signature, slot]);
   await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, names);

@@ -7,6 +7,7 @@ import type { HistoricTransaction, History } from '../app/solana/helius.ts';
 import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
+import { deferIndexes, restoreIndexes } from './deferred.ts';
 import {
   type Cursor,
   isOnChain,
@@ -37,8 +38,8 @@ export interface IngestDeps extends ListingDeps, ReadDeps {
 
 /** Transactions per database transaction. */
 const APPLY_PAGE = 50;
-/** And of a backfill, where each costs the less the more there are. */
-const BACKFILL_PAGE = 2_000;
+/** And of a backfill, where each costs the less the more there are: some 60 MB. */
+const BACKFILL_PAGE = 8_000;
 /**
  * What changes in so many slots before the finalized one can be taken back too: in these, transactions that the node left out
  * are searched for (reconcile.ts). Over three minutes of mainnet.
@@ -104,23 +105,42 @@ async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
     await backfill.begin(db, 'history', await readFinalized(deps));
     state = await backfill.readState(db);
   }
-  if (!state) return;
+  if (!state) return restoreIndexes(db);
   if (state.state === 'history') {
     if (history) await readHistory(deps, history, state);
   } else {
     if (state.state === 'listing') await listOlder(deps);
     await applyList(deps, state.finalized_slot);
   }
+  await restoreIndexes(db);
   await backfill.end(db);
 }
 
 /** The rest of the history, in the order of the chain. What comes twice, because a process ended in between, changes nothing. */
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
-  for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
-    const page: ChainTransaction[] = [];
-    for (const item of transactions) page.push(await readHistoric(deps, item, state.finalized_slot));
-    await applyWithSnapshots(deps, page, state.finalized_slot, undefined);
-    if (next !== null) await backfill.keepToken(deps.db, next);
+  const { db } = deps;
+  const { finalized_slot: finalizedSlot } = state;
+  const isFirst = !(await readCursor(db));
+  let page: ChainTransaction[] = [];
+  let token: string | null = null;
+  const applyRead = async () => {
+    const [read, upTo] = [page, token];
+    // Taken away first: what cannot be applied must not be passed over.
+    page = [];
+    token = null;
+    if (isFirst && read.length >= BACKFILL_PAGE) await deferIndexes(db);
+    await applyWithSnapshots(deps, read, finalizedSlot, undefined);
+    if (upTo !== null) await backfill.keepToken(db, upTo);
+  };
+  try {
+    for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
+      for (const item of transactions) page.push(await readHistoric(deps, item, finalizedSlot));
+      token = next;
+      if (page.length >= BACKFILL_PAGE) await applyRead();
+    }
+  } finally {
+    // Also where the history broke off: what it has given is not asked for again.
+    await applyRead();
   }
 }
 
@@ -161,10 +181,12 @@ async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | und
 async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void> {
   const { db } = deps;
   let cursor = await readCursor(db);
+  const isFirst = !cursor;
   if (cursor) await backfill.dropApplied(db, cursor.signature);
   for (;;) {
     const page = await backfill.readOldestPage(db, BACKFILL_PAGE);
     if (page.length === 0) return;
+    if (isFirst && page.length === BACKFILL_PAGE) await deferIndexes(db);
     try {
       const { read, failure } = await readAhead(deps, page, finalizedSlot);
       const last = page[read.length - 1];

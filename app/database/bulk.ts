@@ -39,7 +39,10 @@ export async function writeRows<Tables>(
       const values = chunk.map((_, at) => listOf(width, (column) => parameter(at * width + column)));
       return `${head} VALUES ${values.join(', ')}${tail}`;
     });
-    await run(db, text, chunk.flat());
+    // `flat` takes several times as long.
+    const values: unknown[] = [];
+    for (const row of chunk) for (const value of row) values.push(value);
+    await run(db, text, values);
   }
 }
 
@@ -74,7 +77,7 @@ export async function deleteRows<Tables>(
 }
 
 async function run<Tables>(db: Bulk<Tables>, text: string, values: readonly unknown[]): Promise<unknown[]> {
-  return (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows;
+  return (await db.executeQuery(CompiledQuery.raw(text, values as unknown[]))).rows;
 }
 
 const texts = new LRUCache<string, string>({ max: MAX_TEXTS });

@@ -37,8 +37,23 @@ export class ByteReader {
   take(length: number): Uint8Array<ArrayBuffer> {
     const at = this.pass(length);
     const taken = new Uint8Array(length);
-    taken.set(this.data.subarray(at, at + length));
+    // Most are 16 or 32 bytes, for which a view to copy from would cost more than the copy.
+    if (length > 64) taken.set(this.data.subarray(at, at + length));
+    else for (let index = 0; index < length; index += 1) taken[index] = this.data[at + index]!;
     return taken;
+  }
+
+  /** Goes on behind these bytes where they are the next ones. */
+  skip(bytes: Uint8Array): boolean {
+    if (bytes.length > this.left) return false;
+    for (let index = 0; index < bytes.length; index += 1) if (bytes[index] !== this.data[this.at + index]) return false;
+    this.at += bytes.length;
+    return true;
+  }
+
+  /** An unsigned integer of the next two bytes, which are still to be read; 0 where they are not there. */
+  peek(): number {
+    return (this.data[this.at] ?? 0) | ((this.data[this.at + 1] ?? 0) << 8);
   }
 
   /** An unsigned integer of so many bytes. */

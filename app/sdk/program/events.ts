@@ -46,7 +46,7 @@ export function readEvents(
   for (const line of logs) {
     // Each line is matched whole: what programs print themselves always begins with "Program log: " or the like.
     if (line === 'Log truncated') return { events, complete: false };
-    const invoke = INVOKE.exec(line);
+    const invoke = line.endsWith(']') ? INVOKE.exec(line) : null;
     if (invoke) {
       if (Number(invoke[2]) !== stack.length + 1) return { events, complete: false };
       const caller = stack.at(-1);
@@ -68,7 +68,7 @@ export function readEvents(
       events.push(decodeEvent(fromBase64(line.slice(DATA.length))));
       continue;
     }
-    const end = END.exec(line);
+    const end = line.endsWith(' success') || line.includes(' failed: ') ? END.exec(line) : null;
     if (!end) continue;
     if (!frame || frame.program !== end[1] || end[2] !== 'success') return { events, complete: false };
     if (frame.program === ours && frame.events !== (frame.carries ? 0 : 1)) return { events, complete: false };

@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js';
-import type { Codec } from './borsh.ts';
+import type { ByteReader, Codec } from './borsh.ts';
 
 /** An address that remembers its text, which costs more to make than all else that is read of an event. */
 class ReadKey extends PublicKey {
@@ -11,29 +11,28 @@ class ReadKey extends PublicKey {
   }
 }
 
-/** Some 4 MB each. */
-const MAX_KNOWN = 10_000;
+/** Some 8 MB when all are taken; a power of two. */
+const PLACES = 16_384;
 
-/** Addresses recur: those of the latest readings by their bytes, and those of the readings before. */
-let known = new Map<string, PublicKey>();
-let knownBefore = new Map<string, PublicKey>();
+/**
+ * Addresses recur, and to make one costs more than all else of an event. Each has one place here, by its first bytes, and the
+ * last one read keeps it: whoever chooses addresses that share a place gains nothing but that they are made again.
+ */
+const known: ({ bytes: Uint8Array; key: PublicKey } | undefined)[] = new Array(PLACES).fill(undefined);
 
-function keyOf(bytes: Uint8Array): PublicKey {
-  const id = String.fromCharCode(...bytes);
-  let key = known.get(id);
-  if (key) return key;
-  key = knownBefore.get(id) ?? new ReadKey(bytes);
-  if (known.size >= MAX_KNOWN) {
-    knownBefore = known;
-    known = new Map();
-  }
-  known.set(id, key);
+function readKey(from: ByteReader): PublicKey {
+  const place = from.peek() & (PLACES - 1);
+  const there = known[place];
+  if (there && from.skip(there.bytes)) return there.key;
+  const bytes = from.take(32);
+  const key = new ReadKey(bytes);
+  known[place] = { bytes, key };
   return key;
 }
 
 /** An address as web3.js has it; the same one for the same bytes, which nobody may change. */
 export const pubkey: Codec<PublicKey> = {
   type: 'pubkey',
-  read: (from) => keyOf(from.take(32)),
+  read: readKey,
   write: (value) => value.toBytes(),
 };

@@ -1,0 +1,65 @@
+/** Fills an empty index with so many executions in a process of its own, and tells its parent how fast. */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Connection } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import type { HistoricTransaction, HistoryPage } from '../../app/solana/helius.ts';
+import { pass } from '../../indexer/ingest.ts';
+import { createNotices } from '../../indexer/notices.ts';
+import { openIndex } from '../../indexer/open.ts';
+import type { IndexFigures } from '../indexing.ts';
+import { recordHistory } from './history.ts';
+
+/** Transactions per answer of Helius. */
+const PAGE = 100;
+/** A slot after all of them. */
+const HEAD = 1_000_000_000;
+/** Executions before those that count, in an index of their own: a process that starts compiles. */
+const WARM_UP = 1_000;
+
+/** What an indexer does with an empty index and a history, the node's answers made here. */
+async function fill(executions: number): Promise<IndexFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-index-'));
+  const path = join(folder, 'index.db');
+  const { db, sqlite, close } = openIndex(path);
+  try {
+    let recording = 0;
+    async function* history(): AsyncGenerator<HistoryPage> {
+      const pages = recordHistory(PAGE);
+      for (let left = executions * 2; left > 0; left -= PAGE) {
+        const start = performance.now();
+        const transactions: HistoricTransaction[] = pages.next().value;
+        recording += performance.now() - start;
+        yield { transactions, next: left > PAGE ? String(left) : null };
+      }
+    }
+    const connection = { getSlot: async () => HEAD, getSignaturesForAddress: async () => [] };
+    const start = performance.now();
+    await pass({
+      connection: connection as unknown as Connection,
+      programId: PROGRAM_ID,
+      notices: createNotices(),
+      signaturePage: 1_000,
+      db,
+      history,
+    });
+    const ms = performance.now() - start - recording;
+    sqlite.pragma('wal_checkpoint(TRUNCATE)');
+    const { count } = sqlite.prepare('SELECT count(*) AS count FROM events').get() as { count: bigint };
+    if (count !== BigInt(executions * 2)) throw new Error(`${count} events were indexed, of ${executions * 2}`);
+    return {
+      executions,
+      per_second: (executions * 1_000) / ms,
+      bytes_per_execution: statSync(path).size / executions,
+      rss_mb: process.memoryUsage().rss / 2 ** 20,
+    };
+  } finally {
+    close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await fill(WARM_UP);
+process.send?.(await fill(Number(process.argv[2])));
+process.disconnect?.();

@@ -1,0 +1,47 @@
+/**
+ * Lists of executions need indexes whose keys come in no order: to keep those up row by row costs more than all else of a row,
+ * and ever more as they grow, to make them in the end of a long backfill a tenth. Until then nobody is shown these lists: the
+ * index is behind.
+ */
+import { type Kysely, sql } from 'kysely';
+import { MIGRATIONS, migrate } from '../app/database/migrate.ts';
+import { openDatabase } from '../app/database/open.ts';
+import { isPostgres } from '../app/database/portable.ts';
+import type { IndexDatabase } from './tables.ts';
+
+type Db = Kysely<IndexDatabase>;
+
+const DEFERRED = [
+  'executions_by_caller_status',
+  'executions_by_listing_caller',
+  'executions_ended_by_listing',
+] as const;
+
+/** Does without them until `restoreIndexes`. PostgreSQL keeps them: there others read the tables by their own means. */
+export async function deferIndexes(db: Db): Promise<void> {
+  if (isPostgres(db)) return;
+  for (const name of DEFERRED) await sql`DROP INDEX IF EXISTS ${sql.ref(name)}`.execute(db);
+}
+
+/** Makes those that are missing, as the migrations have them. */
+export async function restoreIndexes(db: Db): Promise<void> {
+  if (isPostgres(db)) return;
+  const there = await sql<{
+    name: string;
+  }>`SELECT name FROM sqlite_master WHERE name IN (${sql.join(DEFERRED)})`.execute(db);
+  const missing = DEFERRED.filter((name) => !there.rows.some((row) => row.name === name));
+  if (missing.length === 0) return;
+  const texts = readTexts();
+  for (const name of missing) await sql.raw(texts.get(name)!).execute(db);
+}
+
+function readTexts(): Map<string, string> {
+  const { sqlite, close } = openDatabase(':memory:');
+  try {
+    migrate(sqlite, MIGRATIONS.index);
+    const rows = sqlite.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").all();
+    return new Map((rows as { name: string; sql: string }[]).map(({ name, sql: text }) => [name, text]));
+  } finally {
+    close();
+  }
+}
