@@ -68,10 +68,7 @@ export const SUITES: Suite[] = [
     folder: 'relay/operation',
     // About SQLite's files, plans and transactions, or about what no database changes.
     without: [
-      'archiveNodes',
       'backup',
-      'economy',
-      'executionLists',
       'fees',
       'gate',
       'groupCommit',
