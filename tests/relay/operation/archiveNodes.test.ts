@@ -111,7 +111,9 @@ describe("the nodes of an archive's tree", () => {
     const before = [await stored(), await nodes.read(0, TREE)];
     const growth = await nodes.grow(0, 3, [leafOf(3), leafOf(4)]);
     growth.levels[20]!.hashes[0] = Buffer.alloc(31);
-    expect(await refusal(nodes.write(0, TREE, growth, true))).to.match(/CHECK constraint failed|violates check constraint/);
+    expect(await refusal(nodes.write(0, TREE, growth, true))).to.match(
+      /CHECK constraint failed|violates check constraint/,
+    );
     expect([await stored(), await nodes.read(0, TREE)]).to.deep.equal(before);
   });
 
