@@ -55,9 +55,14 @@ export const SUITES: Suite[] = [
   { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls' },
   { name: 'calls-postgres', about: 'paid calls, on PostgreSQL', folder: 'relay/calls', env: POSTGRES },
   { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
-  { name: 'kills-postgres', about: 'relays and PostgreSQL itself killed', folder: 'relay/kills', env: POSTGRES },
+  {
+    name: 'kills-postgres',
+    about: 'relays and PostgreSQL itself killed',
+    folder: 'relay/kills',
+    files: ['recovery', 'severalRelays'],
+    env: POSTGRES,
+  },
   { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos' },
-  { name: 'chaos-postgres', about: 'the same on PostgreSQL', folder: 'relay/chaos', env: POSTGRES },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   { name: 'rpc-postgres', about: 'the same on PostgreSQL', folder: 'relay/rpc', env: POSTGRES },
   { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour' },
@@ -68,10 +73,8 @@ export const SUITES: Suite[] = [
     folder: 'relay/operation',
     // About SQLite's files, plans and transactions, or about what no database changes.
     without: [
-      'archiveNodes',
       'backup',
       'economy',
-      'executionLists',
       'fees',
       'gate',
       'groupCommit',

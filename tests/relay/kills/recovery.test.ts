@@ -39,7 +39,7 @@ const OPEN_WINDOW_SECONDS = 60;
 const BLOCKHASH_SLOTS = 150;
 
 describe('recovery', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let market: TestMarketplace;
 
   before(async () => {
@@ -221,7 +221,8 @@ describe('recovery', function () {
     await outliveBlockhashes();
     const second = await market.startRelayProcess();
     try {
-      await until('it ends once more', async () => (await market.record(id))?.status === status);
+      // Who proves ends is known by its lease: the first relay was killed, and its own must run out first.
+      await until('it ends once more', async () => (await market.record(id))?.status === status, 120_000);
       await until('the journal says so', async () =>
         (await market.journal()).some((row) => row.execution_id === id && row.is_final === 1n),
       );

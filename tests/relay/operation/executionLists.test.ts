@@ -7,18 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
-import { openDatabase } from '../../../app/database/open.ts';
 import { findPage, type PageQuery } from '../../../app/relay/calls/executionPages.ts';
 import { INITIATED_AT, readViews, STATUS } from '../../../app/relay/calls/executionViews.ts';
-import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
-import type { ExecutionState, LedgerDatabase, LedgerTables, RefundState } from '../../../app/relay/ledger/tables.ts';
+import type { ExecutionState, RefundState } from '../../../app/relay/ledger/tables.ts';
 import { EXECUTION_STATUSES } from '../../../app/sdk/wire/wire.ts';
-import { openIndex } from '../../../indexer/open.ts';
 import type { ExecutionStatusName } from '../../../indexer/tables.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
+import { openTables, type Tables } from '../../harness/tables.ts';
 
 const TABLES = 40;
 const QUESTIONS = 100;
@@ -41,16 +38,14 @@ const ON_CHAIN: ExecutionStatusName[] = ['open', 'completed', 'completed', 'refu
 
 describe('lists of executions', () => {
   const folder = mkdtempSync(join(tmpdir(), 'execution-lists-'));
-  const index = openIndex(indexPath(folder));
-  const ledger = openDatabase<LedgerTables>(ledgerPath(folder));
-  migrate(ledger.sqlite, MIGRATIONS.ledger);
-  const views = openDatabase<LedgerDatabase>(ledgerPath(folder), {
-    readonly: true,
-    attach: { chain: indexPath(folder) },
+  let tables: Tables;
+  let rows: ReturnType<typeof createRows>;
+  before(async () => {
+    tables = await openTables(folder);
+    rows = createRows(tables.index.db, tables.ledger.db, { nowMs: NOW * 1_000 });
   });
-  const rows = createRows(index.db, ledger.db, { nowMs: NOW * 1_000 });
-  after(() => {
-    for (const database of [views, ledger, index]) database.close();
+  after(async () => {
+    await tables.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -92,8 +87,8 @@ describe('lists of executions', () => {
   }
 
   async function fill(random: Random): Promise<void> {
-    await index.db.deleteFrom('executions').execute();
-    await ledger.db.deleteFrom('executions').execute();
+    await tables.index.db.deleteFrom('executions').execute();
+    await tables.ledger.db.deleteFrom('executions').execute();
     const count = 20 + random.below(60);
     for (let number = 0; number < count; number++) await addExecution(random, number);
     // Something of another wallet is the newest that the index has.
@@ -101,7 +96,7 @@ describe('lists of executions', () => {
       const newest = { opened_at: BigInt(NOW), opened_slot: BigInt(NOW * 2), open_index: 99n };
       await rows.addRecord({ caller: 'somebody else', listing: LISTINGS[0], ...newest });
     }
-    await refreshFigures(index.db);
+    await refreshFigures(tables.index.db);
   }
 
   /** What a list is, by one query that reads everything. */
@@ -123,7 +118,7 @@ describe('lists of executions', () => {
         AND ${query.agentId === undefined ? sql`1 = 1` : sql`listing = ${query.agentId}`}
         AND initiated_at >= ${BigInt(query.from)} AND initiated_at < ${BigInt(query.to)}
       ORDER BY initiated_at DESC, is_ahead DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST,
-        created_ms DESC NULLS LAST, execution_id DESC`.execute(views.db);
+        created_ms DESC NULLS LAST, execution_id DESC`.execute(tables.views.db);
     const page = all.slice(query.offset, query.offset + query.limit);
     return { ids: page.map((row) => row.execution_id), total: all.length };
   }
@@ -149,9 +144,9 @@ describe('lists of executions', () => {
       for (let number = 0; number < QUESTIONS; number++) {
         const query = ask(random);
         // By turns, places are read and counted by the hour.
-        const page = await findPage(views.db, query, number % 2 === 0 ? 200 : 0);
+        const page = await findPage(tables.views.db, query, number % 2 === 0 ? 200 : 0);
         expect(page, `seed ${seed}, ${JSON.stringify(query)}`).to.deep.equal(await readPlainly(query));
-        const read = await readViews(views.db, page.ids);
+        const read = await readViews(tables.views.db, page.ids);
         expect(read.map((row) => row.execution_id)).to.deep.equal(page.ids);
         for (const row of read) expect(row.status).to.equal(query.status ?? row.status);
         shown += page.ids.length;

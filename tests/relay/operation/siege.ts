@@ -4,8 +4,6 @@
  */
 import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/open.ts';
-import { ledgerPath } from '../../../app/relay/config.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
@@ -99,13 +97,9 @@ export async function startSiege() {
   const operatorHas = async () =>
     (await market.node.connection.getBalance(market.authority.publicKey, 'confirmed')) +
     (await market.node.connection.getBalance(cold, 'confirmed'));
-  function inLedger<T>(text: string): T {
-    const { sqlite, close } = openDatabase(ledgerPath(market.dataDir), { readonly: true });
-    try {
-      return sqlite.prepare(text).pluck().get() as T;
-    } finally {
-      close();
-    }
+  async function inLedger(text: string): Promise<bigint> {
+    const [row] = await market.query('ledger', text);
+    return Object.values(row)[0] as bigint;
   }
 
   return {
@@ -188,8 +182,8 @@ export async function startSiege() {
         expect(await callHonestly()).to.equal(200);
         expect(statuses.filter((status) => status !== 200)).to.deep.equal([]);
         const lost = before - (await operatorHas());
-        const burnt = Number(inLedger<bigint>('SELECT coalesce(sum(lost_fees), 0) FROM executions'));
-        const out = inLedger<bigint>(`SELECT coalesce(sum(record_lent
+        const burnt = Number(await inLedger('SELECT coalesce(sum(lost_fees), 0) FROM executions'));
+        const out = await inLedger(`SELECT coalesce(sum(record_lent
           + CASE WHEN state IN ('settled', 'refunded') THEN 0 ELSE escrow_lent END), 0)
           FROM executions WHERE state <> 'void'`);
         return { lost, burnt, out: Number(out) };
@@ -204,7 +198,7 @@ export async function startSiege() {
       until(
         'all has ended',
         async () =>
-          inLedger<bigint>("SELECT count(*) FROM executions WHERE state NOT IN ('settled', 'refunded', 'void')") === 0n,
+          (await inLedger("SELECT count(*) FROM executions WHERE state NOT IN ('settled', 'refunded', 'void')")) === 0n,
       ),
     async stop() {
       await proxy.close();
