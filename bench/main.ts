@@ -12,6 +12,7 @@ import { benchHolds, type HoldFigure } from './holds.ts';
 import { benchIndex, describeIndex } from './indexing.ts';
 import { drawLists } from './lists/plot.ts';
 import { benchLists, describeLists } from './lists.ts';
+import { benchMachines, describeMachines } from './machines.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
@@ -21,7 +22,7 @@ import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists', 'machines'] as const;
 
 /** Of any request of any stranger. */
 const HOLD_GOAL_MS = 20;
@@ -72,9 +73,13 @@ async function bench({ quick = false, only, peers, slotMs, plot, json }: Options
   // Filling a million takes minutes, so only who asks for it waits.
   const lists =
     only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
+  // Needs a PostgreSQL, and the machine for itself.
+  const machines = only === 'machines' ? await benchMachines(quick, slotMs, report) : null;
   if (lists && plot !== undefined) writeFileSync(plot, drawLists(lists));
   if (json) {
-    console.log(JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists }, null, 2));
+    console.log(
+      JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists, machines }, null, 2),
+    );
     return;
   }
   console.log(`${machine.cpu}, ${machine.memory_gb} GiB, Node ${machine.node}, commit ${machine.commit}\n`);
@@ -86,6 +91,7 @@ async function bench({ quick = false, only, peers, slotMs, plot, json }: Options
   if (dashboard) console.log(describeDashboard(dashboard));
   if (index) console.log(`${describeIndex(index)}\n`);
   if (lists) console.log(describeLists(lists));
+  if (machines) console.log(`${describeMachines(machines)}\n`);
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -200,7 +206,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history) or lists (of the API, up to a million executions; only if it is asked for)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for) or machines (one relay and two, on SQLite and PostgreSQL, and failing over; only if it is asked for)',
       ).choices(PARTS),
     )
     .option(
