@@ -46,12 +46,14 @@ export function describeMachines({ rates, standIns }: MachineFigures): string {
         'calls/s',
         'ms, p50 / p99',
         "relays' processor, ms a call",
+        'refused with 503',
       ],
-      rates.map(({ database: name, relays, per_second, call_ms, cpu_ms }) => [
+      rates.map(({ database: name, relays, per_second, call_ms, cpu_ms, refused }) => [
         `${relays === 1 ? 'one relay' : 'two relays'} on ${name}`,
         one(per_second),
         `${whole(call_ms.p50)} / ${whole(call_ms.p99)}`,
         one(cpu_ms),
+        refused,
       ]),
     ),
     toTable(

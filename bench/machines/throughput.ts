@@ -24,6 +24,8 @@ export interface Rate {
   call_ms: Percentiles;
   /** Of the relays' processes, a call. */
   cpu_ms: number;
+  /** Calls that were answered 503 before anything was paid, and made again; of all rounds. */
+  refused: number;
 }
 
 /** `rounds` of them in turns; the median of each. */
@@ -50,6 +52,7 @@ export async function benchRates(
       p99: median(measured.map(({ call_ms }) => call_ms.p99)),
     },
     cpu_ms: median(measured.map((one) => one.cpu_ms)),
+    refused: measured.reduce((sum, one) => sum + one.refused, 0),
   }));
 }
 
@@ -87,12 +90,16 @@ async function measure(server: PostgresServer | null, relays: 1 | 2, calls: numb
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const path = `/v1/agents/${agentId}/execute`;
     const body = JSON.stringify({ task: 'bench', parameters: { language: 'en' } });
-    let turn = 0;
+    let [turn, refused] = [0, 0];
     const call = async (): Promise<number> => {
       turn += 1;
       const begun = performance.now();
       const answer = await running[turn % relays]!.pool.request({ path, method: 'POST', headers, body });
       const text = await answer.body.text();
+      if (answer.statusCode === 503) {
+        refused += 1;
+        return call();
+      }
       if (answer.statusCode !== 200) throw new Error(`the relay answered ${answer.statusCode}: ${text}`);
       return performance.now() - begun;
     };
@@ -103,7 +110,7 @@ async function measure(server: PostgresServer | null, relays: 1 | 2, calls: numb
     const each = await many(call, CALLERS, calls);
     const per_second = calls / ((performance.now() - begun) / 1_000);
     const cpu = (await times()).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
-    return { per_second, call_ms: percentiles(each), cpu_ms: cpu / calls };
+    return { per_second, call_ms: percentiles(each), cpu_ms: cpu / calls, refused };
   } finally {
     for (const end of ends.reverse()) await end();
     creator.stop();
