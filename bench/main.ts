@@ -12,6 +12,7 @@ import { benchHolds, type HoldFigure } from './holds.ts';
 import { benchIndex, describeIndex } from './indexing.ts';
 import { drawLists } from './lists/plot.ts';
 import { benchLists, describeLists } from './lists.ts';
+import { benchMachines, describeMachines } from './machines.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
 import { toTable } from './program/table.ts';
@@ -22,7 +23,7 @@ import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 import { benchVersions, describeVersions } from './versions.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists', 'versions'] as const;
+const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists', 'versions', 'machines'] as const;
 
 /** Of any request of any stranger. */
 const HOLD_GOAL_MS = 20;
@@ -75,11 +76,13 @@ async function bench({ quick = false, only, peers, slotMs, plot, before, json }:
   // Filling a million takes minutes, so only who asks for it waits.
   const lists =
     only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
+  // Needs a PostgreSQL, and the machine for itself.
+  const machines = only === 'machines' ? await benchMachines(quick, slotMs, report) : null;
   if (lists && plot !== undefined) writeFileSync(plot, drawLists(lists));
   const versions = before === undefined ? null : await benchVersions(before, quick, report);
   if (json) {
     console.log(
-      JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists, versions }, null, 2),
+      JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists, versions, machines }, null, 2),
     );
     return;
   }
@@ -93,6 +96,7 @@ async function bench({ quick = false, only, peers, slotMs, plot, before, json }:
   if (index) console.log(`${describeIndex(index)}\n`);
   if (lists) console.log(describeLists(lists));
   if (versions) console.log(describeVersions(versions));
+  if (machines) console.log(`${describeMachines(machines)}\n`);
 }
 
 type OwnFigures = Awaited<ReturnType<typeof benchOwn>>;
@@ -207,7 +211,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for) or versions (the relay beside an older one)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for, versions (the relay beside an older one) or machines (one relay and two, on SQLite and PostgreSQL, and failing over; only if it is asked for)',
       ).choices(PARTS),
     )
     .option(

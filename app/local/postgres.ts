@@ -220,22 +220,26 @@ function serverOf(folder: string): number | null {
 }
 
 /**
- * Waits until the server of a process that was killed has ended. Where the machine was, its number may be another process's
- * now, which PostgreSQL would take for itself.
+ * Waits until nobody works in the folder any more: the server of a process that was killed, or what is left of a killed
+ * server. What it has noted then is stale, and may name a process that has its number by now, which PostgreSQL would take
+ * for its own.
  */
 async function outlive(folder: string): Promise<void> {
+  // Elsewhere PostgreSQL's own looks must do.
+  if (!existsSync('/proc')) return;
+  const real = realpathSync(folder);
   const end = Date.now() + LEFTOVER_MS;
   for (;;) {
-    const pid = serverOf(folder);
-    if (pid === null || !existsSync('/proc')) return;
-    if (cwdOf(pid) !== realpathSync(folder)) return rmSync(join(folder, 'postmaster.pid'), { force: true });
+    const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+    const left = pids.map(Number).filter((pid) => cwdOf(pid) === real);
+    if (left.length === 0) return rmSync(join(folder, 'postmaster.pid'), { force: true });
     // Without a checkpoint: the next start recovers.
-    if (Date.now() > end) process.kill(pid, 'SIGQUIT');
+    if (Date.now() > end) for (const pid of left) process.kill(pid, 'SIGQUIT');
     await delay(POLL_MS);
   }
 }
 
-/** Null also for a process of somebody else's. */
+/** Null also for one that has ended, or is somebody else's. */
 function cwdOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

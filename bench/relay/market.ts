@@ -1,9 +1,10 @@
 /**
- * A marketplace on a VM for benches: one agent, one caller with an API key of wide limits, and the two files of a relay
+ * A marketplace on a VM for benches: authorities for two relays, one agent, one caller with an API key of wide limits, and the two files of a relay
  * that has seen both, as the indexer and `keys.register` would have left them.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { indexPath, ledgerPath } from '../../app/relay/config.ts';
@@ -53,14 +54,18 @@ export async function createMarket(
   const apiKey = createApiKey('test');
   const keyId = Buffer.from(keyIdOf(apiKey));
   const terms = { ...TERMS, price: PRICE, metadataHash: Buffer.from(metadataHash, 'hex') };
-  await w.must([initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
+  const second = Keypair.generate();
+  const relayAuthorities = [w.relay.publicKey, second.publicKey];
+  await w.must([initializeConfig(w.configInput({ relayAuthorities }))], [w.vm.upgradeAuthority, w.admin]);
   await w.must([w.listInstruction({ terms })], [w.creator]);
   const limits = { perExecutionMax: PLENTY, periodMax: PLENTY, totalMax: PLENTY };
   w.vm.setWallet(w.caller.publicKey, w.usdcMint, PLENTY);
   await w.must([createGrant(w.grantInput(limits, keyId)), w.approveInstruction(PLENTY)], [w.caller]);
   await w.must([w.depositInstruction()], [w.caller]);
-  await w.vm.airdrop(w.relay.publicKey, 1_000_000_000_000n);
-  writeFileSync(join(dataDir, 'relay-authority.json'), JSON.stringify([...w.relay.secretKey]), { mode: 0o600 });
+  for (const [name, key] of [['relay-authority', w.relay] as const, ['relay-authority-2', second] as const]) {
+    await w.vm.airdrop(key.publicKey, 1_000_000_000_000n);
+    writeFileSync(join(dataDir, `${name}.json`), JSON.stringify([...key.secretKey]), { mode: 0o600 });
+  }
 
   const ledger = openDatabase<LedgerTables>(ledgerPath(dataDir));
   migrate(ledger.sqlite, MIGRATIONS.ledger);

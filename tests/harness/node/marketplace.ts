@@ -112,7 +112,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Start everything; `stop` ends it. `price` in USDC. */
+/** Start everything; `stop` ends it. `price` in USDC; `databaseUrl` of a PostgreSQL, if not as DATABASE says. */
 export async function startMarketplace(
   options: {
     slotTimeMs?: number;
@@ -120,11 +120,12 @@ export async function startMarketplace(
     timeoutSeconds?: number;
     signingKey?: Uint8Array;
     environment?: NodeJS.ProcessEnv;
+    databaseUrl?: string;
   } = {},
 ) {
   const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
-  const databaseUrl = onPostgres ? await freshPostgres() : null;
+  const databaseUrl = options.databaseUrl ?? (onPostgres ? await freshPostgres() : null);
   /** Settings that name its database. */
   const database: NodeJS.ProcessEnv = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
   const authority = Keypair.generate();
