@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
@@ -44,6 +43,7 @@ import { createLeadership } from './ledger/leadership.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
+import { reconcileLedger } from './operation/reconciling.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
@@ -56,7 +56,6 @@ const DRAIN_SHARE = 0.7;
 
 /** How long the start waits for the ledger to be compared with the chain; the gate stays shut until it has been. */
 const RECONCILE_WAIT_MS = 3_000;
-const RECONCILE_PAUSE_MS = 2_000;
 
 /** Where `npm run build:dashboard` puts the page. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
@@ -178,7 +177,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     minLamports: config.runway.minLamports,
     log,
   });
-  const reconciling = reconcileLedger(engine, gate, stopping.signal, log);
+  const reconciling = reconcileLedger({ engine, gate, views: files.views.db, log }, stopping.signal);
   await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,
@@ -260,25 +259,6 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
   const { accounts } = await chain.read([address]);
   if (accounts[0]?.executable)
     throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
-}
-
-/** Compares the ledger with the chain until that has succeeded once: a node that is slow or gone does not end the start. */
-async function reconcileLedger(
-  engine: { adoptOrphans(): Promise<number> },
-  gate: Gate,
-  stop: AbortSignal,
-  log: Logger,
-): Promise<void> {
-  while (!stop.aborted) {
-    try {
-      await engine.adoptOrphans();
-      gate.set('ledger_unreconciled', false);
-      return;
-    } catch (error) {
-      log.error({ error: String(error) }, 'the ledger could not be compared with the chain; it will be tried again');
-      await sleep(RECONCILE_PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
-    }
-  }
 }
 
 interface EngineParts {
