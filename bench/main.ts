@@ -23,7 +23,18 @@ import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
 import { benchVersions, describeVersions } from './versions.ts';
 
-const PARTS = ['program', 'own', 'relay', 'neighbours', 'holds', 'dashboard', 'index', 'lists', 'versions', 'machines'] as const;
+const PARTS = [
+  'program',
+  'own',
+  'relay',
+  'neighbours',
+  'holds',
+  'dashboard',
+  'index',
+  'lists',
+  'versions',
+  'machines',
+] as const;
 
 /** Of any request of any stranger. */
 const HOLD_GOAL_MS = 20;
@@ -82,7 +93,11 @@ async function bench({ quick = false, only, peers, slotMs, plot, before, json }:
   const versions = before === undefined ? null : await benchVersions(before, quick, report);
   if (json) {
     console.log(
-      JSON.stringify({ machine, program, own, relay, neighbours, holds, dashboard, index, lists, versions, machines }, null, 2),
+      JSON.stringify(
+        { machine, program, own, relay, neighbours, holds, dashboard, index, lists, versions, machines },
+        null,
+        2,
+      ),
     );
     return;
   }
@@ -211,7 +226,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for, versions (the relay beside an older one) or machines (one relay and two, on SQLite and PostgreSQL, and failing over; only if it is asked for)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for), versions (the relay beside an older one) or machines (one relay and two, on SQLite and PostgreSQL, and failing over; only if it is asked for)',
       ).choices(PARTS),
     )
     .option(

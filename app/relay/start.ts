@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
@@ -46,6 +45,7 @@ import { createLeadership } from './ledger/leadership.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
+import { reconcileLedger } from './operation/reconciling.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
@@ -58,7 +58,6 @@ const DRAIN_SHARE = 0.7;
 
 /** How long the start waits for the ledger to be compared with the chain; the gate stays shut until it has been. */
 const RECONCILE_WAIT_MS = 3_000;
-const RECONCILE_PAUSE_MS = 2_000;
 
 /** Where `npm run build:dashboard` puts the page. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
@@ -199,7 +198,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     watch.start();
     ends.push(startRecovery(engine, leadership, log));
   };
-  const reconciling = reconcileLedger(engine, gate, watch, onAlone, stopping.signal, log);
+  const reconciling = reconcileLedger({ engine, gate, watch, onAlone, views: files.views.db, log }, stopping.signal);
   await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,
@@ -277,37 +276,6 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
   const { accounts } = await chain.read([address]);
   if (accounts[0]?.executable)
     throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
-}
-
-/**
- * Waits while another deployment signs with our authority, and then compares the ledger with the chain until that has
- * succeeded once: a node that is slow or gone does not end the start. `onAlone` is called once, in between.
- */
-async function reconcileLedger(
-  engine: { adoptOrphans(): Promise<number> },
-  gate: Gate,
-  watch: Pick<AuthorityWatch, 'look'>,
-  onAlone: () => void,
-  stop: AbortSignal,
-  log: Logger,
-): Promise<void> {
-  let isAlone = false;
-  while (!stop.aborted) {
-    try {
-      if (!isAlone && (await watch.look())) {
-        isAlone = true;
-        onAlone();
-      }
-      if (isAlone) {
-        await engine.adoptOrphans();
-        gate.set('ledger_unreconciled', false);
-        return;
-      }
-    } catch (error) {
-      log.error({ error: String(error) }, 'the ledger could not be compared with the chain; it will be tried again');
-    }
-    await sleep(RECONCILE_PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
-  }
 }
 
 interface EngineParts {

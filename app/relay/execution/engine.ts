@@ -22,8 +22,11 @@ const SYNC_MARGIN_MS = 10_000;
 
 /** The engine with what only the process that runs it may ask. */
 export interface RunningEngine extends Engine {
-  /** Give every open record that we have no row of a row, so that its money finds its way back. */
-  adoptOrphans(): Promise<number>;
+  /**
+   * Give every open record that we have no row of a row, so that its money finds its way back: of those at these addresses, or
+   * of all that the chain has.
+   */
+  adoptOrphans(records?: readonly string[]): Promise<number>;
   /** Take what dead relays have left, and carry on every unfinished row that nobody works on. */
   recover(): Promise<void>;
   /** Look once more at what has ended, when the chain cannot take it back any longer. */
@@ -80,7 +83,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     },
     outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newLive({ isFresh: false })),
     inFlight: work.count,
-    adoptOrphans: () => adoptOrphans(deps, log),
+    adoptOrphans: (records) => adoptOrphans(deps, log, records),
     recover: () => recover(deps, work, beginning),
     proveEnds: () => proveEnds(deps, log),
     countRents: () => countRents(chain, journal),

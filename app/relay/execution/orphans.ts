@@ -1,6 +1,8 @@
 /** Records that the chain holds and the journal does not know, as after a lost disk. */
+import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
+import { chunks } from '../../process/chunks.ts';
 import {
   accountDiscriminator,
   decodeAccount,
@@ -11,6 +13,7 @@ import {
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { Way } from '../ledger/funding.ts';
@@ -57,8 +60,11 @@ export async function wayOf(
   return { gas, house: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n, mayBurn: 0n };
 }
 
+/** Accounts of one call to the node. */
+const READ_AT_ONCE = 100;
+
 /**
- * Find all open records whose row is missing, or says that they were never opened, and give each a parked row, whoever
+ * Find all open records, of these or of all, whose row is missing, or says that they were never opened, and give each a parked row, whoever
  * sponsors it: it is refunded when no relay can settle it any more. Those that a wallet opened itself may still be started
  * until their deadline and belong to nobody's journal before; after it they are refunded where their gas pays for that,
  * and else are left to anyone. Returns how many were adopted. Throws where the node does not answer.
@@ -66,19 +72,11 @@ export async function wayOf(
 export async function adoptOrphans(
   deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
   log: Logger,
+  records?: readonly string[],
 ): Promise<number> {
   const { chain, journal } = deps;
-  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
-  const found = await chain.scanning.getProgramAccounts(PROGRAM_ID, {
-    commitment: 'confirmed',
-    filters: [
-      equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
-    ],
-  });
   let adopted = 0;
-  for (const { account } of found) {
-    const record = decodeAccount('ExecutionRecord', account.data);
+  for (const record of records ? await readOpen(chain, records) : await scanOpen(chain)) {
     const isOver = chain.clock() >= record.deadline && BigInt(record.gasLamports) >= LAMPORTS_PER_SIGNATURE;
     if (isByWallet(record) && !isOver) continue;
     const row = toRow(record);
@@ -87,4 +85,26 @@ export async function adoptOrphans(
     adopted += 1;
   }
   return adopted;
+}
+
+async function readOpen(chain: Pick<RelayChain, 'read'>, records: readonly string[]): Promise<ExecutionRecord[]> {
+  const open: ExecutionRecord[] = [];
+  for (const addresses of chunks(records, READ_AT_ONCE)) {
+    const { accounts } = await chain.read(addresses.map((address) => new PublicKey(address)));
+    const read = accounts.flatMap((account) => (account ? decodeAccount('ExecutionRecord', account.data) : []));
+    open.push(...read.filter(({ status }) => status === 'open'));
+  }
+  return open;
+}
+
+async function scanOpen(chain: Pick<RelayChain, 'scanning'>): Promise<ExecutionRecord[]> {
+  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
+  const found = await chain.scanning.getProgramAccounts(PROGRAM_ID, {
+    commitment: 'confirmed',
+    filters: [
+      equal(0, accountDiscriminator('ExecutionRecord')),
+      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
+    ],
+  });
+  return found.map(({ account }) => decodeAccount('ExecutionRecord', account.data));
 }

@@ -1,7 +1,7 @@
 /** Rows that have not ended: whose they are, and when somebody should look at them again. */
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { isPostgres, textsOf } from '../../database/portable.ts';
-import { IS_UNFINISHED, type JournalRow } from './tables.ts';
+import { IS_UNFINISHED, type JournalRow, type LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** Rows of one taking; the next follows half a second later. */
@@ -73,4 +73,17 @@ export function createUnfinished({ db, owner }: Writing) {
       return query.orderBy('created_ms').orderBy('execution_id').limit(limit).execute();
     },
   };
+}
+
+/** Records that the index shows open, of which the ledger has no row or one that says that it never was. */
+export async function readUnknownOpen(views: Kysely<LedgerDatabase>): Promise<string[]> {
+  const rows = await views
+    .selectFrom('chain.executions as c')
+    .leftJoin('executions as j', 'j.execution_id', 'c.execution_id')
+    // Literally, as the partial index has it.
+    .where(sql<boolean>`c.status = 'open'`)
+    .where((eb) => eb.or([eb('j.execution_id', 'is', null), eb('j.state', '=', 'void')]))
+    .select('c.record')
+    .execute();
+  return rows.map(({ record }) => record);
 }

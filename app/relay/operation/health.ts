@@ -55,6 +55,12 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
   };
 }
 
+/** Whether the indexer has looked lately. Throws where the index cannot be read. */
+export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: number): Promise<boolean> {
+  const progress = await readProgress(attachedIndex(views));
+  return progress !== undefined && nowMs - Number(progress.checked_at) <= MAX_LAG_MS;
+}
+
 /** How far the indexer is; undefined before it has looked or where the index cannot be read. */
 function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgress | undefined> {
   return readProgress(attachedIndex(deps.views)).catch((error: unknown) => {

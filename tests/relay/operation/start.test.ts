@@ -1,0 +1,90 @@
+/** A relay that starts where the node has too many records to search them: the index says which are open. */
+import { expect } from 'chai';
+import {
+  FEE,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+
+const PATIENCE_MS = 60_000;
+
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > end) throw new Error(`${what} did not happen within ${PATIENCE_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('a relay whose node does not answer a search through all records', function () {
+  this.timeout(180_000);
+  let market: TestMarketplace;
+  let proxy: RpcProxy;
+
+  before(async () => {
+    market = await startMarketplace();
+    proxy = await startRpcProxy(market.node);
+  });
+  after(async () => {
+    await proxy.close();
+    await market.stop();
+  });
+
+  it('takes calls once the ledger agrees with the index, and refunds what the ledger has lost', async () => {
+    const execute = (url: string, body: Record<string, unknown>) =>
+      request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+    market.setBehaviour((body, _response, reply) => {
+      if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+    });
+    const start = await market.balances();
+    const { body: begun } = await execute(market.relay.url, { task: 'lost', async: true });
+    const lost: string = begun.execution_id;
+    await until('the index has the open record', async () => {
+      const [row] = await market.query('index', `SELECT status FROM executions WHERE execution_id = '${lost}'`);
+      return row?.status === 'open' ? true : null;
+    });
+    await market.relay.kill();
+    await market.forgetExecutions();
+
+    let searches = 0;
+    proxy.onCall(({ method }) => {
+      if (method !== 'getProgramAccounts') return null;
+      searches += 1;
+      return 'silence';
+    });
+    const { rpcUrl, wsUrl } = proxy;
+    const relay = await market.startRelayProcess({ SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
+    try {
+      const served = await until('a call is taken', async () => {
+        const answer = await execute(relay.url, { task: 'new' });
+        if (answer.status === 503) expect(answer.body.error.code).to.equal('service_unavailable');
+        return answer.status === 503 ? null : answer;
+      });
+      expect(served.status).to.equal(200);
+      expect(searches).to.be.greaterThan(0);
+      const states = (await market.journal()).map(({ execution_id, state }) => [execution_id, state]);
+      expect(states).to.have.deep.members([
+        [lost, 'parked'],
+        [served.body.execution_id, 'settled'],
+      ]);
+
+      const { refundAt } = (await market.record(lost))!;
+      await market.node.timeTravel(Number(refundAt));
+      await until('the lost one is refunded', async () =>
+        (await market.record(lost))?.status === 'refunded' ? true : null,
+      );
+      const end = await market.balances();
+      expect(end.callers[0]).to.equal(start.callers[0]! - PRICE);
+      expect(end.creator).to.equal(start.creator + PRICE - FEE);
+      expect(end.treasury).to.equal(start.treasury + FEE);
+    } finally {
+      await relay.kill();
+    }
+  });
+});
