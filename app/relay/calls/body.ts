@@ -52,15 +52,17 @@ export async function readStartBody(bytes: Uint8Array): Promise<Reading<Canonica
 
 export function readExecuteNow({ bytes, agentId }: ExecuteInput): ExecuteReading {
   const object = readOnce(bytes);
+  const text = parametersOnce(object);
   return {
-    body: tryReading(() => toCanonical(parse(ExecuteBody, object(), 'body'))),
-    identity: agentId === null ? null : identify(agentId, object),
+    body: tryReading(() => toCanonical(parse(ExecuteBody, object(), 'body'), text())),
+    identity: agentId === null ? null : identify(agentId, object, text),
   };
 }
 
 export function readStartNow(bytes: Uint8Array): Reading<Canonical<StartBody>> {
   const object = readOnce(bytes);
-  return tryReading(() => toCanonical(parse(StartBody, object(), 'body')));
+  const text = parametersOnce(object);
+  return tryReading(() => toCanonical(parse(StartBody, object(), 'body'), text()));
 }
 
 /** The JSON object in the bytes, or why it is none: thrown as ApiError 400 by each call. */
@@ -76,8 +78,20 @@ function readOnce(bytes: Uint8Array): () => Record<string, unknown> {
   }
 }
 
-function toCanonical<Body extends { task: string; parameters: object }>(body: Body): Canonical<Body> {
-  const parameters = canonicalize(body.parameters) ?? '{}';
+/** Canonical text of what the object has as parameters, made once: of a million small ones it takes long. */
+function parametersOnce(object: () => Record<string, unknown>): () => string {
+  let text: string | undefined;
+  return () => {
+    const { parameters = {} } = object();
+    text ??= canonicalize(parameters)!;
+    return text;
+  };
+}
+
+function toCanonical<Body extends { task: string; parameters: object }>(
+  body: Body,
+  parameters: string,
+): Canonical<Body> {
   return { ...body, parameters, requestHash: sha256(requestText(body.task, parameters)) };
 }
 
@@ -86,18 +100,26 @@ function requestText(task: string, parameters: string): string {
   return canonicalRequest(task, {}).replace('{}', () => parameters);
 }
 
-function identify(agentId: string, object: () => Record<string, unknown>): BodyIdentity | null {
+function identify(agentId: string, object: () => Record<string, unknown>, text: () => string): BodyIdentity | null {
   const reading = tryReading(object);
   if (!('value' in reading)) return null;
   const body = reading.value;
   const { task, parameters } = body;
   const isPlain = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
-  const canonical = canonicalize(isPlain ? parameters : {}) ?? '{}';
   return {
-    fingerprint: sha256(`${agentId}\n${canonicalize(body)}`),
-    requestHash: typeof task === 'string' ? sha256(requestText(task, canonical)) : '',
+    fingerprint: sha256(`${agentId}\n${canonicalBody(body, text)}`),
+    requestHash: typeof task === 'string' ? sha256(requestText(task, isPlain ? text() : '{}')) : '',
     async: body.async === true,
   };
+}
+
+/** As RFC 8785 has it: the names in the order of their UTF-16 code units. */
+function canonicalBody(body: Record<string, unknown>, parameters: () => string): string {
+  const textOf = (name: string) => (name === 'parameters' ? parameters() : canonicalize(body[name]));
+  const members = Object.keys(body)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${textOf(name)}`);
+  return `{${members.join(',')}}`;
 }
 
 function sha256(text: string): string {

@@ -120,13 +120,14 @@ const taken = (which = '') => `coalesce(sum(e.price)${which}, 0) AS by_wallet,
 /**
  * Accounts as of a slot may still show what opens without a known fate take, and do show what those have taken that landed
  * later; a row is proven final long after anybody counts on such accounts. Where the chain has refused an open since, they
- * show what is no longer so, and nothing is opened by them: each of those who wait would burn a fee.
+ * show what is no longer so, and nothing is opened by them: each of those who wait would burn a fee. SQLite keeps
+ * the order of a CROSS JOIN: left to itself it looks through the rows of all wallets.
  */
 const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
-  FROM me, executions AS e WHERE e.wallet = me.wallet AND e.state IN ('accepted', 'open_signed')),
+  FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.state IN ('accepted', 'open_signed')),
 landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
   coalesce(max(e.opened_slot), 0) AS newest_slot, count(*) FILTER (WHERE e.state = 'void') AS failed
-  FROM me, executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot AND e.is_final = 0
+  FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot AND e.is_final = 0
     AND e.state NOT IN ('accepted', 'open_signed'))`;
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,

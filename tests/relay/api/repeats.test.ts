@@ -3,10 +3,12 @@
  * execution_id, with an API key or with the wallet's signature, synchronous and asynchronous. The rows are the test's,
  * what is said of them the engine's own.
  */
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
@@ -48,6 +50,28 @@ const TABLE: [what: string, row: Row, sync: Expected, async: Expected][] = [
   ['settled', { state: 'settled', execution_time_ms: 40n, ...DONE }, COMPLETED, COMPLETED],
   ['void', { state: 'void', opened_at: null, error_code: 'service_unavailable' }, RUN, RUN],
 ];
+
+describe('the identity of a request', () => {
+  const AGENT = 'an agent';
+  const BODIES: unknown[] = [
+    { task: 'x' },
+    { task: 'x', parameters: {} },
+    { parameters: { b: [1, { z: 1e21, a: '\u20ac' }], a: null }, task: 'x', async: true, max_cost_usdc: 0.1 },
+    { task: 'x', parameters: [1, 2] },
+    { task: 7, parameters: 'no object', '\ud83d\ude00': 1, '\ufb33': 2, timeout_seconds: 3 },
+    {},
+  ];
+  for (const body of BODIES) {
+    it(`is that of its RFC 8785 bytes: ${JSON.stringify(body)}`, async () => {
+      const bytes = Buffer.from(JSON.stringify(body));
+      const { identity } = await readExecuteBody({ bytes, agentId: AGENT });
+      const expected = createHash('sha256')
+        .update(`${AGENT}\n${canonicalize(body)}`, 'utf8')
+        .digest('hex');
+      expect(identity?.fingerprint).to.equal(expected);
+    });
+  }
+});
 
 describe('a repeated call', () => {
   const wallet = Keypair.generate();
