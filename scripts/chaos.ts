@@ -3,10 +3,10 @@
  * and lets creators misbehave while executions run, then holds every invariant against the chain.
  */
 import { appendFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { recordHistory } from '../tests/indexer/schedule/record.ts';
 import { hashUndisturbed, runSchedule } from '../tests/indexer/schedule/run.ts';
-import { type Chaos, type ChaosRun, startChaos } from '../tests/relay/chaos/run.ts';
+import type { Chaos, ChaosRun } from '../tests/relay/chaos/run.ts';
 import { runScript, toMinutes, wholeFrom } from './options.ts';
 
 /** A node remembers all that it has seen and becomes slower by it: after so many runs there is a new one. */
@@ -16,6 +16,7 @@ interface Options {
   seeds: number;
   minutes?: number;
   executions: number;
+  relays: '1' | '2';
   seed: number;
   log?: string;
   json?: true;
@@ -28,7 +29,10 @@ interface ScheduleOptions {
 }
 
 function describe({ seed, plan, violations, completed, failed, ms }: ChaosRun): string {
-  const trouble = [...plan.kills.map((atMs) => `killed at ${atMs}`), ...plan.faults.map(({ name }) => name)].join(', ');
+  const trouble = [
+    ...plan.kills.map(({ victim, atMs }) => `${victim} at ${atMs}`),
+    ...plan.faults.map(({ name }) => name),
+  ].join(', ');
   const head = `seed ${seed}: ${completed} completed, ${failed} failed, ${(ms / 1_000).toFixed(1)} s (${trouble})`;
   return [head, ...violations.map((violation) => `  ${violation}`)].join('\n');
 }
@@ -37,17 +41,21 @@ async function runSeeds({
   seeds,
   minutes = Number.POSITIVE_INFINITY,
   executions,
+  relays,
   seed: first,
   log,
   json,
 }: Options): Promise<void> {
+  if (relays === '2') process.env.DATABASE = 'postgres';
+  // What the tests run on is decided when they are loaded.
+  const { startChaos } = await import('../tests/relay/chaos/run.ts');
   const started = performance.now();
   const runs: ChaosRun[] = [];
   let chaos: Chaos | null = null;
   while (runs.length < seeds && performance.now() - started < minutes * 60_000) {
     if (runs.length % RUNS_PER_NODE === 0) {
       await chaos?.stop();
-      chaos = await startChaos();
+      chaos = await startChaos(relays === '2' ? 2 : 1);
     }
     const run = await chaos!.run(first + runs.length, executions);
     runs.push(run);
@@ -108,6 +116,11 @@ const command = new Command('npm run chaos --')
   .option('--seeds <n>', 'runs', wholeFrom(1), 20)
   .option('--minutes <m>', 'stop after so many minutes, whatever --seeds says', toMinutes)
   .option('--executions <n>', 'executions in a run', wholeFrom(1), 20)
+  .addOption(
+    new Option('--relays <n>', 'with 2, they share a PostgreSQL, an indexer stands by, and all of them are killed')
+      .choices(['1', '2'])
+      .default('1'),
+  )
   .option('--seed <s>', 'seed of the first run; the others count up from it', wholeFrom(1), 1)
   .option('--log <file>', 'append what the relays print to this file')
   .option('--json', 'print one JSON object instead of text')

@@ -4,6 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
+import { isTemporary } from '../../database/temporary.ts';
 import type { LedgerTables } from './tables.ts';
 
 /** Longer than the longest task that is led takes between two of its turns; nothing of it is urgent. */
@@ -31,7 +32,14 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
       return rows.length === 1;
     },
     async leave() {
-      await db.deleteFrom('leaderships').where('owner', '=', owner).execute();
+      // Where the database is away nothing is left to others but by its end: who stops then must not fail by that.
+      await db
+        .deleteFrom('leaderships')
+        .where('owner', '=', owner)
+        .execute()
+        .catch((error) => {
+          if (!isTemporary(error)) throw error;
+        });
     },
   };
 }

@@ -1,17 +1,20 @@
-/** Seeded chaos; a failure names its seed, which `npm run chaos -- --seed S --seeds 1` repeats. */
+/** Seeded chaos; a failure names its seed, which `npm run chaos -- --seed S --seeds 1` repeats, `--relays 2` for two. */
 import { expect } from 'chai';
+import { onPostgres } from '../../harness/postgres.ts';
 import { type Chaos, startChaos } from './run.ts';
 
+/** Two relays share a PostgreSQL; a ledger of SQLite is one machine's. */
+const RELAYS = onPostgres ? 2 : 1;
 const FIRST_SEED = 1;
-const SEEDS = 20;
+const SEEDS = onPostgres ? 4 : 20;
 const EXECUTIONS = 20;
 
-describe('chaos', function () {
+describe(`chaos, ${RELAYS === 2 ? 'two relays' : 'one relay'}`, function () {
   // A run ends by itself where nothing moves any more; this is only against a test that hangs.
   this.timeout(1_200_000);
   let chaos: Chaos;
   before(async () => {
-    chaos = await startChaos();
+    chaos = await startChaos(RELAYS);
   });
   after(() => chaos.stop());
 

@@ -4,7 +4,7 @@
  * (nothing dispatched before it is funded; the creator watches that), I12 (every id can be read), I13 (keys and agents
  * count what the chain counts), I15 (no task or result in the log), I16 (every lamport explained).
  */
-import type { Connection, TransactionError } from '@solana/web3.js';
+import type { Connection, PublicKey, TransactionError } from '@solana/web3.js';
 import {
   decodeAccount,
   findExecution,
@@ -42,13 +42,13 @@ export interface Picture {
   grants: { spent: bigint; count: number }[];
   agent: { total: number; successful: number };
   records: number;
-  /** The relay authority's, and those that lie in records as rent. */
+  /** The relay authorities', and those that lie in records as rent. */
   lamports: { authority: number; rent: number };
-  /** Newest transaction of the relay authority. */
-  lastSignature: string | null;
+  /** Newest transaction of each relay authority. */
+  lastSignatures: (string | null)[];
 }
 
-export async function lookAt(market: TestMarketplace, url: string): Promise<Picture> {
+export async function lookAt(market: TestMarketplace, url: string, authorities: PublicKey[]): Promise<Picture> {
   const { connection } = market.node;
   const grants = await Promise.all(
     market.callers.map(async ({ wallet, apiKey }) => {
@@ -58,27 +58,40 @@ export async function lookAt(market: TestMarketplace, url: string): Promise<Pict
     }),
   );
   const agent = (await request(url, `/v1/agents/${market.agentId}`)).body;
-  const [last] = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 1 }, 'confirmed');
+  const lastSignatures = await Promise.all(
+    authorities.map(async (authority) => {
+      const [last] = await connection.getSignaturesForAddress(authority, { limit: 1 }, 'confirmed');
+      return last?.signature ?? null;
+    }),
+  );
   return {
     balances: await market.balances(),
     grants,
     agent: { total: agent.total_executions, successful: agent.successful_executions },
-    ...(await readLamports(market)),
-    lastSignature: last?.signature ?? null,
+    ...(await readLamports(market, authorities)),
+    lastSignatures,
   };
 }
 
-async function readLamports(market: TestMarketplace): Promise<Pick<Picture, 'records' | 'lamports'>> {
-  const { connection } = market.node;
-  const records = await connection.getProgramAccounts(PROGRAM_ID, {
-    commitment: 'confirmed',
-    filters: [{ memcmp: { offset: RECORD_OFFSETS.rentSponsor, bytes: market.authority.publicKey.toBase58() } }],
-  });
+async function readLamports(
+  { node: { connection } }: TestMarketplace,
+  authorities: PublicKey[],
+): Promise<Pick<Picture, 'records' | 'lamports'>> {
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+  const lent = await Promise.all(
+    authorities.map((authority) =>
+      connection.getProgramAccounts(PROGRAM_ID, {
+        commitment: 'confirmed',
+        filters: [{ memcmp: { offset: RECORD_OFFSETS.rentSponsor, bytes: authority.toBase58() } }],
+      }),
+    ),
+  );
+  const records = lent.flat();
   return {
     records: records.length,
     lamports: {
-      authority: await connection.getBalance(market.authority.publicKey, 'confirmed'),
-      rent: records.reduce((sum, { account }) => sum + account.lamports, 0),
+      authority: sum(await Promise.all(authorities.map((authority) => connection.getBalance(authority, 'confirmed')))),
+      rent: sum(records.map(({ account }) => account.lamports)),
     },
   };
 }
@@ -91,7 +104,12 @@ interface Seen {
 }
 
 /** One sentence for each thing that is not as it must be. */
-export async function findViolations(market: TestMarketplace, url: string, seen: Seen): Promise<string[]> {
+export async function findViolations(
+  market: TestMarketplace,
+  url: string,
+  seen: Seen,
+  authorities: PublicKey[],
+): Promise<string[]> {
   const found: string[] = [];
   const demand = (isSo: boolean, otherwise: string) => void (isSo || found.push(otherwise));
   const journal = new Map((await market.journal()).map((row) => [row.execution_id, row]));
@@ -112,7 +130,7 @@ export async function findViolations(market: TestMarketplace, url: string, seen:
   // Those that time out were given less time than the listing asks for, which says nothing about the agent.
   const judged = ended.filter(({ planned }) => BEHAVIOURS[planned.behaviour] !== 'timeout');
   await checkCounts(market, url, before, judged.length, paid.length, demand);
-  await checkLamports(market, before, demand);
+  await checkLamports(market, authorities, before, demand);
   demand(!/took the end of an execution back/.test(seen.log), 'I9: an end that stands was taken back');
   demand(!/canary-task|, answer \d/.test(seen.log), 'I15: a task or a result is in the log');
   return found;
@@ -174,16 +192,22 @@ async function checkCounts(
   await until('the index has counted', isRight).catch(() => demand(false, 'I13: the agent has other figures'));
 }
 
-/** What the relay authority has lost lies in records or was paid for transactions: as soon as the node shows them all. */
-async function checkLamports(market: TestMarketplace, before: Picture, demand: Demand): Promise<void> {
+/** What the relay authorities have lost lies in records or was paid for transactions: as soon as the node shows them all. */
+async function checkLamports(
+  market: TestMarketplace,
+  authorities: PublicKey[],
+  before: Picture,
+  demand: Demand,
+): Promise<void> {
   const { connection } = market.node;
-  const options = before.lastSignature ? { until: before.lastSignature } : undefined;
+  const sentBy = (authority: PublicKey, last: string | null | undefined) =>
+    connection.getSignaturesForAddress(authority, last ? { until: last } : undefined, 'confirmed');
   const fees = new Map<string, number>();
   let [lost, explained] = [0, 0];
   const isExplained = async () => {
-    const { lamports } = await readLamports(market);
-    const sent = await connection.getSignaturesForAddress(market.authority.publicKey, options, 'confirmed');
-    for (const { signature } of sent.filter(({ err }) => !isDropped(err))) {
+    const { lamports } = await readLamports(market, authorities);
+    const sent = await Promise.all(authorities.map((authority, n) => sentBy(authority, before.lastSignatures[n])));
+    for (const { signature } of sent.flat().filter(({ err }) => !isDropped(err))) {
       const fee = fees.get(signature) ?? (await feeOf(connection, signature));
       // Listed, but not shown yet: it is asked for again.
       if (fee !== null) fees.set(signature, fee);

@@ -42,10 +42,14 @@ export interface PlannedExecution {
   atMs: number;
 }
 
+/** What is killed, or goes away for a while; with one relay there is nothing else to kill. */
+export type Victim = 'relay 0' | 'relay 1' | 'indexer' | 'database killed' | 'database stopped';
+const VICTIMS: readonly Victim[] = ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'];
+
 export interface Plan {
   executions: PlannedExecution[];
   faults: { name: FaultName; atMs: number; lastsMs: number }[];
-  kills: number[];
+  kills: { victim: Victim; atMs: number }[];
 }
 
 /** Numbers in [0, 1) from a seed (mulberry32). */
@@ -61,7 +65,7 @@ export function randomFrom(seed: number): () => number {
 
 const SPREAD_MS = 2_500;
 
-export function makePlan(seed: number, executions: number): Plan {
+export function makePlan(seed: number, executions: number, relays: 1 | 2 = 1): Plan {
   const random = randomFrom(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   const between = (low: number, high: number) => Math.round(low + random() * (high - low));
@@ -81,6 +85,9 @@ export function makePlan(seed: number, executions: number): Plan {
       faultAt = atMs + lastsMs;
       return { name: pick(FAULT_NAMES), atMs, lastsMs };
     }),
-    kills: Array.from({ length: random() < 0.3 ? 2 : 1 }, () => between(300, SPREAD_MS + 500)).sort((a, b) => a - b),
+    kills: Array.from({ length: random() < 0.3 ? 2 : 1 }, () => between(300, SPREAD_MS + 500))
+      .concat(relays === 2 ? [between(300, SPREAD_MS + 500)] : [])
+      .sort((a, b) => a - b)
+      .map((atMs) => ({ victim: relays === 2 ? pick(VICTIMS) : 'relay 0', atMs })),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One run of chaos: executions of a plan against a relay behind a faulty node, which is killed and started again
- * meanwhile. Clients repeat what they are unsure of under its Idempotency-Key, as the documentation tells them to.
+ * One run of chaos: executions of a plan against a relay behind a faulty node, or two, which are killed and started again
+ * meanwhile, and of two also their indexer and their database. Clients repeat what they are unsure of under its Idempotency-Key, as the documentation tells them to.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
@@ -19,12 +19,16 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
+import { sharedPostgres } from '../../harness/postgres.ts';
 import { beginFault, endFault } from './faults.ts';
 import { type Ended, findViolations, lookAt, type Picture } from './invariants.ts';
-import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution } from './plan.ts';
+import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution, type Victim } from './plan.ts';
 
 const RETRY_MS = 200;
 const SLOW_MS = 400;
+/** How long the database is away. */
+const AWAY_MS = 500;
 /**
  * No row moves for so long: something hangs. An open that never lands stands still for its window of 60 s, and a relay
  * that is killed then may take long to start on a busy machine.
@@ -96,9 +100,20 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
   };
 }
 
-export async function startChaos(): Promise<Chaos> {
-  const market = await startMarketplace({ slotTimeMs: 100 });
-  await market.relay.kill();
+/** What runs: one relay with its indexer, or two beside a working and a standby indexer on one PostgreSQL. */
+interface Stage {
+  market: TestMarketplace;
+  proxy: RpcProxy;
+  authorities: PublicKey[];
+  relays: 1 | 2;
+  start(number: number, hear: (text: string) => void): Promise<RelayHandle>;
+  killIndexer(): Promise<void>;
+}
+
+export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
+  const several = relays === 2 ? await startSeveralRelays({ slotTimeMs: 100 }) : null;
+  const market = several?.market ?? (await startMarketplace({ slotTimeMs: 100 }));
+  if (!several) await market.relay.kill();
   const proxy = await startRpcProxy(market.node);
   const environment = {
     SOLANA_RPC_URL: proxy.rpcUrl,
@@ -107,40 +122,53 @@ export async function startChaos(): Promise<Chaos> {
     INDEXER_WS_URL: market.node.wsUrl,
     LOG_LEVEL: 'debug',
   };
+  const stage: Stage = {
+    market,
+    proxy,
+    relays,
+    authorities: several?.authorities ?? [market.authority.publicKey],
+    start: (number, hear) =>
+      several ? several.startRelay(number, environment, hear) : market.startRelayProcess(environment, hear),
+    killIndexer: async () => several?.indexers.killWorking(),
+  };
   return {
-    run: (seed, executions) => runSeed(market, proxy, environment, seed, executions),
+    run: (seed, executions) => runSeed(stage, seed, executions),
     async stop() {
       await proxy.close();
-      await market.stop();
+      await (several ?? market).stop();
     },
   };
 }
 
-async function runSeed(
-  market: TestMarketplace,
-  proxy: RpcProxy,
-  environment: NodeJS.ProcessEnv,
-  seed: number,
-  executions: number,
-): Promise<ChaosRun> {
+async function runSeed(stage: Stage, seed: number, executions: number): Promise<ChaosRun> {
+  const { market, proxy, authorities } = stage;
   const begun = Date.now();
-  const plan = makePlan(seed, executions);
+  const plan = makePlan(seed, executions, stage.relays);
   const violations: string[] = [];
   let log = '';
   market.setBehaviour(createCreator(market, (violation) => violations.push(violation)));
-  const start = () =>
-    market.startRelayProcess(environment, (text) => {
+  const start = (number: number) =>
+    stage.start(number, (text) => {
       log += text;
     });
-  let relay: RelayHandle | null = await start();
-  const before: Picture = await lookAt(market, relay.url);
+  const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
+  const urls = () => running.flatMap((relay) => relay?.url ?? []);
+  const before: Picture = await lookAt(market, urls()[0]!, authorities);
   const day = nonceDay(BigInt(await market.node.now()));
 
-  // A node that is out of order while the relay starts keeps it from starting; an operator starts it again.
-  async function restart(): Promise<void> {
-    await relay?.kill();
-    relay = null;
-    while (!relay) relay = await start().catch(() => null);
+  // A node or a database that is out of order while the relay starts keeps it from starting; an operator starts it again.
+  async function restart(number: number): Promise<void> {
+    await running[number]?.kill();
+    running[number] = null;
+    while (!running[number]) running[number] = await start(number).catch(() => null);
+  }
+  async function kill(victim: Victim): Promise<void> {
+    if (victim === 'indexer') return stage.killIndexer();
+    if (victim === 'relay 0' || victim === 'relay 1') return restart(Number(victim.at(-1)));
+    const database = await sharedPostgres();
+    await (victim === 'database killed' ? database.kill() : database.stop());
+    await sleep(AWAY_MS);
+    await database.start();
   }
   async function makeTrouble(): Promise<void> {
     const started = Date.now();
@@ -153,16 +181,16 @@ async function runSeed(
         endFault(proxy);
       }
     })();
-    for (const atMs of plan.kills) {
+    for (const { victim, atMs } of plan.kills) {
       await waitFor(atMs);
-      await restart();
+      await kill(victim);
     }
     await faults;
   }
   const progress = async () =>
     JSON.stringify([
-      relay !== null,
-      ...(await market.journal()).map(({ execution_id, state }) => [execution_id, state]),
+      urls().length,
+      ...(await market.journal().catch(() => [])).map(({ execution_id, state }) => [execution_id, state]),
     ]);
   const wait: Wait = (what, look) => until(what, look, QUIET_MS, progress);
   const trouble = makeTrouble();
@@ -171,20 +199,22 @@ async function runSeed(
     const ended = await Promise.all(
       plan.executions.map(async (planned, n) => {
         await sleep(planned.atMs);
-        return execute(market, () => relay?.url ?? null, wait, planned, { seed, n, day });
+        return execute(market, urls, wait, planned, { seed, n, day });
       }),
     );
     completed = ended.filter(({ answer }) => answer.body?.status === 'completed').length;
     await trouble;
     const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
     await wait('every row ends', async () => (await market.journal()).every(isOver));
-    const after = await lookAt(market, relay!.url);
-    violations.push(...(await findViolations(market, relay!.url, { ended, before, after, log })));
+    for (const url of urls()) {
+      const after = await lookAt(market, url, authorities);
+      violations.push(...(await findViolations(market, url, { ended, before, after, log }, authorities)));
+    }
   } catch (error) {
     violations.push(`the run did not end: ${(error as Error).message}`);
   } finally {
     await trouble;
-    await relay!.kill();
+    await Promise.all(running.map((relay) => relay?.kill()));
   }
   return { seed, plan, violations, completed, failed: executions - completed, ms: Date.now() - begun, log };
 }
@@ -192,7 +222,7 @@ async function runSeed(
 /** Send until there is an answer that will not change; then, for an asynchronous call, ask until it has ended. */
 async function execute(
   market: TestMarketplace,
-  url: () => string | null,
+  urls: () => string[],
   wait: Wait,
   planned: PlannedExecution,
   { seed, n, day }: { seed: number; n: number; day: number },
@@ -204,9 +234,13 @@ async function execute(
   const timeout = BEHAVIOURS[planned.behaviour] === 'timeout' ? { timeout_seconds: 1 } : {};
   const body = { task, ...timeout, ...(planned.async && { async: true }) };
   let answer: Answer | null = null;
+  let asked = n;
+  // Of several relays another one each time, as behind a proxy.
   const ask = async (path: string, options: object): Promise<Answer | null> => {
-    const at = url();
-    return at === null ? null : request(at, path, { apiKey, ...options }).catch(() => null);
+    const among = urls();
+    asked += 1;
+    const at = among[asked % among.length];
+    return at === undefined ? null : request(at, path, { apiKey, ...options }).catch(() => null);
   };
   await wait(`${task} has a last answer`, async () => {
     answer = await ask(`/v1/agents/${market.agentId}/execute`, { body, headers: { 'idempotency-key': key } });

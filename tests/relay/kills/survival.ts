@@ -76,7 +76,10 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
   const calls = tasks.map((task, n) => tell(task, n % 2, execute(market, relays()[n % 2]!, task)));
   const moved = async () =>
     JSON.stringify(
-      await market.query('ledger', 'SELECT state, count(*) FROM executions GROUP BY state ORDER BY state'),
+      await market.query(
+        'ledger',
+        'SELECT state, CAST(count(*) AS TEXT) AS rows FROM executions GROUP BY state ORDER BY state',
+      ),
     );
   await until(
     'every call is at the creator',
@@ -124,7 +127,9 @@ function execute(market: TestMarketplace, relay: RelayHandle, task: string, head
 /** Asks one relay or the other until an answer says how it ended. */
 async function persist(market: TestMarketplace, relays: Survivors['relays'], task: string, n: number): Promise<Answer> {
   for (let attempt = n; ; attempt += 1) {
-    const answer = await execute(market, relays()[attempt % 2]!, task, { 'idempotency-key': task }).catch(() => null);
+    const answer = await execute(market, relays()[attempt % 2]!, task, {
+      'idempotency-key': task.replace(/\W+/g, '-'),
+    }).catch(() => null);
     const isOpen =
       answer === null ||
       answer.status === 202 ||
