@@ -38,11 +38,13 @@ import { explorerQuery } from './explorer.ts';
 import { watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
+import { shareCallKeys } from './ledger/callKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { hasSigned } from './ledger/executions.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership } from './ledger/leadership.ts';
+import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -110,6 +112,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   requireAuthority(marketplace.config, chain);
   await requireRentReturn(config.rentReturn, chain);
   const callKeys = loadCallKeys(config.callKeysPath);
+  const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);
   const gate = createGate();
   const parts: EngineParts = {
@@ -142,6 +145,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
 
   const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
 
+  const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
@@ -156,6 +160,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
     keyUse,
     genesisHash: marketplace.genesis,
+    limits,
     sessions: createSessions({ ledger: files.ledger.db, genesisHash: marketplace.genesis, now: () => Date.now() }),
     accounts,
     engine: gate.guard(engine),
@@ -168,7 +173,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       nodes: chain.nodes,
       lamportsPerCall: metrics.lamportsPerCall,
     },
-    keyDirectory: callKeys.directory,
+    readKeyDirectory: keyDirectory.read,
     agentHealth,
     callCreator: (call) => callCreator(creators, { ...call, once: true }),
     now: () => Date.now(),
@@ -191,7 +196,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     minLamports: config.runway.minLamports,
     log,
   });
-  const ends = [watch.end, endStanding, runway.end];
+  const ends = [watch.end, keyDirectory.end, endStanding, runway.end];
   // Its own rows too may be another's, as where the whole ledger was copied: nothing is done about any before.
   let isStopping = false;
   const onAlone = () => {
@@ -228,7 +233,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await leadership.leave();
     await endLease();
     chain.close();
-    await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
+    await within(Promise.allSettled([keyUse.close(), creators.destroy(), limits.end()]), restMs);
     await files.close();
   }
   return { url: baseUrl, engine, commits, stop };

@@ -19,6 +19,7 @@ import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
+import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
@@ -133,7 +134,8 @@ export async function startWorld(
       outcomeOf: async () => state.execute(),
       inFlight: () => 3,
     },
-    keyDirectory: callKeys.directory,
+    limits: ownLimits(),
+    readKeyDirectory: async () => callKeys.directory,
     agentHealth: createAgentHealth(ledger, 10, 30),
     gate: { obstacles: () => state.obstacles },
     operator: {
