@@ -27,7 +27,8 @@ describe('limits of two relays on one PostgreSQL', function () {
     for (const limits of relays) await limits.end();
   });
 
-  const consumed = async (counter: number, client: string) => (await counters[counter]!.get(client))?.consumedPoints ?? 0;
+  const consumed = async (counter: number, client: string) =>
+    (await counters[counter]!.get(client))?.consumedPoints ?? 0;
   const take = (counter: number, client = ENDPOINT) =>
     counters[counter]!.consume(client).then(
       () => 'taken',

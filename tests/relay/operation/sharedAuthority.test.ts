@@ -41,7 +41,8 @@ describe('two deployments with one relay authority', function () {
   let held: (() => void)[] = [];
 
   before(async () => {
-    market = await startMarketplace();
+    // They say a lot about each other.
+    market = await startMarketplace({ environment: { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' } });
     folder = mkdtempSync(join(tmpdir(), 'second-deployment-'));
     const { rpcUrl, wsUrl } = market.node;
     indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(folder), log: pino({ level: 'silent' }) });
