@@ -590,3 +590,10 @@ CREATE TABLE leaderships (
   owner     TEXT NOT NULL,
   until_ms  INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE call_keys (
+  kid              TEXT PRIMARY KEY,
+  x                TEXT NOT NULL,
+  -- By this database's clock; a relay that lives puts it off again and again.
+  listed_until_ms  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

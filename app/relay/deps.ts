@@ -35,8 +35,8 @@ interface HttpDeps {
   metrics: Pick<Metrics, 'render'>;
   /** What the admin is shown of this process. */
   operator: Operator;
-  /** Public keys that calls to creators are signed with. */
-  keyDirectory: KeyDirectory;
+  /** Public keys that calls to creators are signed with, by any relay on the ledger. */
+  readKeyDirectory(): Promise<KeyDirectory>;
 }
 
 type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps;

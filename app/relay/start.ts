@@ -39,9 +39,11 @@ import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { createSweepPlace } from './ledger/archiveSweep.ts';
+import { shareCallKeys } from './ledger/callKeys.ts';
 import { hasSigned } from './ledger/executions.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership } from './ledger/leadership.ts';
+import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -109,6 +111,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   requireAuthority(marketplace.config, chain);
   await requireRentReturn(config.rentReturn, chain);
   const callKeys = loadCallKeys(config.callKeysPath);
+  const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);
   const gate = createGate();
   const parts: EngineParts = {
@@ -141,6 +144,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
 
   const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
 
+  const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   let baseUrl = '';
   const deps: RelayDeps = {
     config,
@@ -155,6 +159,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
     keyUse,
     genesisHash: marketplace.genesis,
+    limits,
     sessions: createSessions({ ledger: files.ledger.db, genesisHash: marketplace.genesis, now: () => Date.now() }),
     accounts,
     engine: gate.guard(engine),
@@ -167,7 +172,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       nodes: chain.nodes,
       lamportsPerCall: metrics.lamportsPerCall,
     },
-    keyDirectory: callKeys.directory,
+    readKeyDirectory: keyDirectory.read,
     agentHealth,
     callCreator: (call) => callCreator(creators, { ...call, once: true }),
     now: () => Date.now(),
@@ -190,7 +195,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     minLamports: config.runway.minLamports,
     log,
   });
-  const ends = [watch.end, endStanding, runway.end];
+  const ends = [watch.end, keyDirectory.end, endStanding, runway.end];
   // Its own rows too may be another's, as where the whole ledger was copied: nothing is done about any before.
   let isStopping = false;
   const onAlone = () => {
@@ -227,7 +232,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     await leadership.leave();
     await endLease();
     chain.close();
-    await within(Promise.allSettled([keyUse.close(), creators.destroy()]), restMs);
+    await within(Promise.allSettled([keyUse.close(), creators.destroy(), limits.end()]), restMs);
     await files.close();
   }
   return { url: baseUrl, engine, commits, stop };

@@ -4,8 +4,9 @@
  * header would be the way around.
  */
 import type { IncomingMessage } from 'node:http';
-import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
+import type { Limits } from '../ledger/limits.ts';
 import { isRegistered, type KeyLookup } from './auth.ts';
 import { readBearer } from './bearer.ts';
 import { clientAddress, networkOf } from './clientAddress.ts';
@@ -36,12 +37,12 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
     /** Proxies in front whose X-Forwarded-For is believed. */
     trustProxy: number;
   };
+  limits: Limits;
 }
 
-/** Counts in memory, each process for itself. */
 export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
-  const consume = createCounter(publicRate);
+  const consume = createCounter(publicRate, deps.limits);
 
   async function take(request: IncomingMessage): Promise<void> {
     const waitMs = await consume(networkOf(clientAddress(request, trustProxy)));
@@ -72,10 +73,10 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
 }
 
 /** Counts one request of `name`; the milliseconds until the next is taken, 0 where this one is. */
-function createCounter({ perSecond, burst }: PublicRate): (name: string) => Promise<number> {
+function createCounter({ perSecond, burst }: PublicRate, limits: Limits): (name: string) => Promise<number> {
   if (perSecond === 0) return async () => 0;
-  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
-  const beyond = new RateLimiterMemory({ points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
+  const steady = limits.counter('steady', { points: perSecond, duration: 1 });
+  const beyond = limits.counter('beyond', { points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
   const limiter = new BurstyRateLimiter(steady, beyond);
   return async (name) => {
     try {

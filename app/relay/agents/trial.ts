@@ -5,10 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import type { Limits } from '../ledger/limits.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
 import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
@@ -56,9 +57,12 @@ export interface TrialLimits {
   wallet: RateLimiterAbstract;
 }
 
-export function createTrialLimits(): TrialLimits {
-  const limit = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
-  return { endpoint: limit(TRIALS_OF_ENDPOINT), wallet: limit(TRIALS_OF_WALLET) };
+export function createTrialLimits(limits: Limits): TrialLimits {
+  const limit = (name: string, points: number) => limits.counter(name, { points, duration: WINDOW_SECONDS });
+  return {
+    endpoint: limit('endpoint', TRIALS_OF_ENDPOINT),
+    wallet: limit('wallet', TRIALS_OF_WALLET),
+  };
 }
 
 /**

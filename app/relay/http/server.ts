@@ -128,7 +128,7 @@ function createProcedureContext({ deps, readReadiness }: RouteContext): Procedur
       readReadiness,
       now: deps.now,
     },
-    trialLimits: createTrialLimits(),
+    trialLimits: createTrialLimits(deps.limits),
   };
 }
 

@@ -315,6 +315,12 @@ export interface SecretsTable {
   bytes: Buffer;
 }
 
+export interface CallKeysTable {
+  kid: string;
+  x: string;
+  listed_until_ms: bigint;
+}
+
 export interface LeadershipsTable {
   name: string;
   owner: string;
@@ -326,6 +332,7 @@ export interface LedgerTables {
   used_challenges: UsedChallengesTable;
   secrets: SecretsTable;
   leaderships: LeadershipsTable;
+  call_keys: CallKeysTable;
   sweeper: SweeperTable;
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;

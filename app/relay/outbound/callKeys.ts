@@ -16,7 +16,7 @@ interface PrivateJwk extends PublicJwk {
 }
 
 export interface CallKeys {
-  /** What GET /.well-known/http-message-signatures-directory answers. */
+  /** Ours in what GET /.well-known/http-message-signatures-directory answers, the signing one first. */
   directory: KeyDirectory;
   /** The headers that a call is sent with. */
   sign(call: SigningCall): Promise<Record<string, string>>;

@@ -20,6 +20,7 @@ import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
+import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
@@ -133,7 +134,8 @@ export async function startWorld(
       outcomeOf: async () => state.execute(),
       inFlight: () => 3,
     },
-    keyDirectory: callKeys.directory,
+    limits: ownLimits(),
+    readKeyDirectory: async () => callKeys.directory,
     agentHealth: createAgentHealth(ledger, 10, 30),
     gate: { obstacles: () => state.obstacles },
     operator: {

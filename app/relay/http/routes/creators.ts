@@ -57,7 +57,7 @@ export const creatorRoutes = {
     access: 'public',
     answers: {
       200: {
-        about: 'The keys, the signing one first.',
+        about: 'The keys of all relays of the service.',
         schema: KeyDirectory,
         examples: {
           directory: {
@@ -78,7 +78,7 @@ export const creatorRoutes = {
     cache: CACHING.document,
     async handle({ deps }, { request }) {
       requireNoQuery(request.url);
-      return { status: 200, value: deps.keyDirectory };
+      return { status: 200, value: await deps.readKeyDirectory() };
     },
   }),
 };

@@ -1,0 +1,121 @@
+/**
+ * Counters of what each client has had. They are in memory, so that no request waits for one. Relays on one PostgreSQL tell
+ * each other twice a second what they have let in, and count that too: together they let in what one would, and what came
+ * within that time.
+ */
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { connectPostgres, SCHEMAS } from '../../database/postgres.ts';
+import { chunks } from '../../process/chunks.ts';
+
+const TELL_MS = 500;
+const CHANNEL = 'let_in';
+/** A notification has less than 8,000 bytes. */
+const TOLD_AT_ONCE = 80;
+/** Longer names are told by their hash. */
+const MAX_NAME = 64;
+/** Clients of one telling; those beyond are counted by their own relay alone. */
+const MAX_TOLD = 4_000;
+
+export interface Limits {
+  /** A counter of its own name: so many points of a client in so many seconds. */
+  counter(name: string, limit: { points: number; duration: number }): RateLimiterMemory;
+  /** Stops telling and hearing; the counters go on. */
+  end(): Promise<void>;
+}
+
+/** Counters of a relay that is told nothing by others. */
+export const ownLimits = (): Limits => ({
+  counter: (_name, limit) => new RateLimiterMemory(limit),
+  end: async () => undefined,
+});
+
+/** Tells of each point that was given. */
+class ToldCounter extends RateLimiterMemory {
+  readonly tell: (client: string, points: number) => void;
+
+  constructor(limit: { points: number; duration: number }, tell: ToldCounter['tell']) {
+    super(limit);
+    this.tell = tell;
+  }
+
+  override async consume(key: string | number, points = 1): Promise<RateLimiterRes> {
+    const client = nameOf(String(key));
+    const left = await super.consume(client, points);
+    this.tell(client, points);
+    return left;
+  }
+}
+
+const nameOf = (client: string) =>
+  client.length <= MAX_NAME ? client : createHash('sha256').update(client).digest('base64url');
+
+/** Counters of all relays on the PostgreSQL at `url`; while it is away each counts by itself. */
+export function createSharedLimits(url: string, owner: string, log: Logger): Limits {
+  const counters = new Map<string, RateLimiterMemory>();
+  const given = new Map<string, [counter: string, client: string, points: number]>();
+  let session: pg.Client | null = null;
+  let isOver = false;
+
+  function hear({ payload = '' }: { payload?: string | undefined }): void {
+    const { from, counts } = JSON.parse(payload) as { from: string; counts: [string, string, number][] };
+    if (from === owner) return;
+    for (const [counter, client, points] of counts) void counters.get(counter)?.penalty(client, points);
+  }
+
+  async function connect(): Promise<pg.Client> {
+    const made = await connectPostgres(url, SCHEMAS.ledger);
+    made.once('end', () => {
+      if (session === made) session = null;
+    });
+    made.on('notification', hear);
+    // What is told is worth no waiting for a disk.
+    await made.query(`SET synchronous_commit TO off; LISTEN ${CHANNEL}`);
+    return made;
+  }
+
+  async function tell(): Promise<void> {
+    session ??= await connect();
+    const counts = [...given.values()];
+    given.clear();
+    const told = chunks(counts, TOLD_AT_ONCE).map((part) => JSON.stringify({ from: owner, counts: part }));
+    if (told.length > 0)
+      await session.query('SELECT pg_notify($1, told) FROM unnest(CAST($2 AS text[])) AS told', [CHANNEL, told]);
+  }
+
+  let telling = Promise.resolve();
+  let isTelling = false;
+  const timer = setInterval(() => {
+    if (isTelling) return;
+    isTelling = true;
+    telling = tell()
+      .catch((error) => {
+        if (!isOver) log.warn({ error: String(error) }, 'what was let in could not be told to other relays');
+      })
+      .finally(() => {
+        isTelling = false;
+      });
+  }, TELL_MS);
+  timer.unref();
+
+  return {
+    counter(name, limit) {
+      const counter = new ToldCounter(limit, (client, points) => {
+        const key = `${name} ${client}`;
+        const before = given.get(key);
+        if (before) before[2] += points;
+        else if (given.size < MAX_TOLD) given.set(key, [name, client, points]);
+      });
+      counters.set(name, counter);
+      return counter;
+    },
+    async end() {
+      isOver = true;
+      clearInterval(timer);
+      await telling;
+      await session?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** Counters of what clients may have, of several relays on one PostgreSQL. */
+import { expect } from 'chai';
+import pino from 'pino';
+import { createTrialLimits } from '../../app/relay/agents/trial.ts';
+import { createSharedLimits, type Limits } from '../../app/relay/ledger/limits.ts';
+import { until } from '../harness/edge/until.ts';
+import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
+
+/** Tests of one endpoint in ten minutes. */
+const LIMIT = 10;
+const ENDPOINT = `https://creator.example/${'long/'.repeat(40)}execute`;
+
+describe('limits of two relays on one PostgreSQL', function () {
+  this.timeout(120_000);
+  let url: string;
+  let relays: Limits[];
+  let counters: ReturnType<typeof createTrialLimits>['endpoint'][];
+
+  before(async () => {
+    url = await freshPostgres();
+    // Nothing but the connection's own schema is needed: what is told is in no table.
+    relays = ['one', 'other'].map((name) => createSharedLimits(url, name, pino({ level: 'silent' })));
+    counters = relays.map((limits) => createTrialLimits(limits).endpoint);
+    await untilBothHear('hello');
+  });
+  after(async () => {
+    for (const limits of relays) await limits.end();
+  });
+
+  const consumed = async (counter: number, client: string) =>
+    (await counters[counter]!.get(client))?.consumedPoints ?? 0;
+  const take = (counter: number, client = ENDPOINT) =>
+    counters[counter]!.consume(client).then(
+      () => 'taken',
+      () => 'refused',
+    );
+
+  /** Each has heard of something that the other has let in just now. */
+  async function untilBothHear(what: string): Promise<void> {
+    for (const [from, to] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      let asked = 0;
+      await until(`${to} hears of ${from}`, async () => {
+        asked += 1;
+        const client = `${what} ${from} ${asked}`;
+        await take(from, client);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        for (let one = 1; one <= asked; one += 1) if ((await consumed(to, `${what} ${from} ${one}`)) > 0) return true;
+        return false;
+      });
+    }
+  }
+
+  it('let in together what one would', async () => {
+    for (let n = 0; n < 6; n += 1) expect(await take(0)).to.equal('taken');
+    for (let n = 6; n < LIMIT; n += 1) expect(await take(1)).to.equal('taken');
+    const hash = await nameOfLong();
+    for (const counter of [0, 1]) await until('all is counted', async () => (await consumed(counter, hash)) === LIMIT);
+    expect([await take(0), await take(1)]).to.deep.equal(['refused', 'refused']);
+    expect([await take(0, 'another'), await take(1, 'another')]).to.deep.equal(['taken', 'taken']);
+  });
+
+  it('go on when their connections were cut', async () => {
+    const database = new URL(url).pathname.slice(1);
+    await administer(
+      await sharedPostgres(),
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
+    );
+    await untilBothHear('again');
+  });
+});
+
+/** What is counted and told in place of it. */
+async function nameOfLong(): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(ENDPOINT));
+  return Buffer.from(digest).toString('base64url');
+}

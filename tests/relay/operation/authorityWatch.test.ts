@@ -1,0 +1,114 @@
+/** What looking for another deployment costs, and that nobody can make it cost more: sharedAuthority.test.ts has what it finds. */
+import { type ConfirmedSignatureInfo, type Connection, Keypair, type PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { createAuthorityWatch } from '../../../app/relay/execution/authorityWatch.ts';
+
+const NOW = 1_800_000_000;
+const SILENCE = 120;
+/** Readings of one look. */
+const AT_ONCE = 20;
+
+describe('the watch of what the relay authority signs', () => {
+  const authority = Keypair.generate().publicKey;
+  let listed: ConfirmedSignatureInfo[];
+  let calls: string[];
+  let isNodeThere: boolean;
+  const own = new Set<string>();
+
+  beforeEach(() => {
+    listed = [];
+    calls = [];
+    isNodeThere = true;
+    own.clear();
+  });
+
+  const mention = (signature: string, changes: Partial<ConfirmedSignatureInfo> = {}): ConfirmedSignatureInfo => ({
+    signature,
+    slot: 1,
+    err: null,
+    memo: null,
+    blockTime: NOW - 10,
+    ...changes,
+  });
+  const mentions = (count: number) => Array.from({ length: count }, (_, n) => mention(`stranger ${n}`));
+  const read = () => calls.filter((call) => call !== 'list');
+
+  function startWatch(silenceSeconds = SILENCE) {
+    const shared: boolean[] = [];
+    const connection = {
+      async getSignaturesForAddress(address: PublicKey) {
+        calls.push('list');
+        if (!isNodeThere) throw new Error('no node');
+        expect(address.equals(authority)).to.equal(true);
+        return listed;
+      },
+      async getTransaction(signature: string) {
+        calls.push(signature);
+        // Signed by a stranger: the authority is only named.
+        const message = {
+          header: { numRequiredSignatures: 1 },
+          staticAccountKeys: [Keypair.generate().publicKey, authority],
+        };
+        return { transaction: { message }, meta: { logMessages: [] } };
+      },
+    } as unknown as Connection;
+    const watch = createAuthorityWatch({
+      chain: {
+        connection,
+        authority,
+        isOwn: (signature) => own.has(signature),
+        clock: () => BigInt(NOW),
+        read: async () => expect.fail('the clock is read only while another was heard'),
+      },
+      isInLedger: async () => expect.fail('nothing here is the authority’s'),
+      silenceSeconds,
+      onChange: (isShared) => void shared.push(isShared),
+      log: pino({ level: 'silent' }),
+    });
+    return { ...watch, shared };
+  }
+
+  it('is one call to the node where everything is our own', async () => {
+    listed = mentions(500);
+    for (const { signature } of listed) own.add(signature);
+    const watch = startWatch();
+    expect(await watch.look()).to.equal(true);
+    expect(calls).to.deep.equal(['list']);
+    expect(watch.shared).to.deep.equal([false]);
+  });
+
+  it('of strangers’ transactions some are read at a time, and none twice', async () => {
+    listed = mentions(50);
+    const watch = startWatch();
+    for (const most of [AT_ONCE, 2 * AT_ONCE, 50, 50]) {
+      expect(await watch.look()).to.equal(true);
+      expect(read().length).to.equal(most);
+    }
+    expect(new Set(read()).size).to.equal(50);
+  });
+
+  it('what failed, is old or has no time is not read', async () => {
+    listed = [
+      mention('failed', { err: { InstructionError: [0, 'Custom'] } }),
+      mention('old', { blockTime: NOW - SILENCE }),
+      mention('timeless', { blockTime: null }),
+    ];
+    expect(await startWatch().look()).to.equal(true);
+    expect(calls).to.deep.equal(['list']);
+  });
+
+  it('a node that does not answer is told, and decides nothing', async () => {
+    isNodeThere = false;
+    const watch = startWatch();
+    const refusal = await watch.look().catch((error: Error) => error.message);
+    expect(refusal).to.equal('no node');
+    expect([watch.isAlone(), watch.shared]).to.deep.equal([true, []]);
+  });
+
+  it('asks nobody where it is turned off', async () => {
+    const watch = startWatch(0);
+    expect(await watch.look()).to.equal(true);
+    expect([calls, watch.shared]).to.deep.equal([[], []]);
+  });
+});

@@ -1,0 +1,89 @@
+/** Two relays on one ledger, each with keys of its own for signing calls, and a creator who knows the directory of one. */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect } from 'chai';
+import type { RunningRelay } from '../../../app/relay/start.ts';
+import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
+import { type CallVerifier, createCallVerifier } from '../../../app/sdk/creator/callVerifier.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
+import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+
+describe('keys for calls to creators, of two relays on one ledger', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let second: RunningRelay;
+  let server: Server;
+  let agentId: string;
+  const signingKey = generateSigningKey();
+  let verifiers: CallVerifier[] = [];
+  const verdicts: boolean[][] = [];
+
+  before(async () => {
+    market = await startMarketplace();
+    server = createServer(async (incoming, response) => {
+      const body = await buffer(incoming);
+      verdicts.push(await Promise.all(verifiers.map((verify) => verify(incoming, body))));
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(goodAnswer(signingKey, JSON.parse(body.toString()).execution_id, 'done')));
+    });
+    server.keepAliveTimeout = 0;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    agentId = await market.list({ name: 'careful', endpoint, signingKey });
+    const directoryUrl = market.relay.url + KEY_DIRECTORY_PATH;
+    // As a creator who has read the directory before the second relay was there.
+    verifiers = [createCallVerifier({ directoryUrl })];
+    await execute(market.relay.url);
+    second = await startRelayHere(market, { SPONSOR: 'all', CALL_KEYS: join(market.dataDir, 'second-keys.json') });
+    verifiers.push(createCallVerifier({ directoryUrl: second.url + KEY_DIRECTORY_PATH }));
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await market.stop();
+  });
+
+  const directoryOf = async (url: string) => (await request(url, KEY_DIRECTORY_PATH)).body as KeyDirectory;
+  async function execute(url: string): Promise<void> {
+    const answer = await request(url, `/v1/agents/${agentId}/execute`, {
+      apiKey: market.callers[0]!.apiKey,
+      body: { task: 'x' },
+    });
+    expect(answer.status, answer.text).to.equal(200);
+  }
+
+  it('both serve the same keys, their own first, and the secrets stay where they are', async () => {
+    const [one, other] = [await directoryOf(market.relay.url), await directoryOf(second.url)];
+    expect(one.keys.length).to.equal(2);
+    expect(other.keys).to.deep.equal(one.keys.toReversed());
+    const rows = await market.query('ledger', 'SELECT * FROM call_keys ORDER BY kid');
+    const listed = one.keys.map(({ kid, x }) => ({ kid, x })).sort((a, b) => (a.kid < b.kid ? -1 : 1));
+    expect(rows.map(({ listed_until_ms, ...row }) => row)).to.deep.equal(listed);
+    expect(existsSync(join(market.dataDir, 'second-keys.json'))).to.equal(true);
+  });
+
+  it('what either signs is verified by the directory of either', async () => {
+    verdicts.length = 0;
+    await execute(market.relay.url);
+    await execute(second.url);
+    expect(verdicts).to.deep.equal([
+      [true, true],
+      [true, true],
+    ]);
+  });
+
+  it('of a relay that is gone are forgotten when nothing of its can be on its way any more', async () => {
+    await second.stop();
+    const [, others] = (await directoryOf(market.relay.url)).keys;
+    expect(others).to.not.equal(undefined);
+    await market.query('ledger', `UPDATE call_keys SET listed_until_ms = 0 WHERE kid = '${others!.kid}'`);
+    expect((await directoryOf(market.relay.url)).keys.map(({ kid }) => kid)).to.not.include(others!.kid);
+  });
+});
