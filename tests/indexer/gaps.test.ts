@@ -43,8 +43,8 @@ describe('indexer, gaps', () => {
   });
 
   const tables = () => dump(bench.path('gaps.db'));
-  const executionOf = ({ executionId }: Pick<OpenedExecution, 'executionId'>): Row | undefined =>
-    tables().executions!.find((row) => row.execution_id === formatUuid(executionId));
+  const executionOf = async ({ executionId }: Pick<OpenedExecution, 'executionId'>): Promise<Row | undefined> =>
+    (await tables()).executions!.find((row) => row.execution_id === formatUuid(executionId));
   /** Slots are those at which accounts were read; events lie in the order in which they were applied. */
   const comparable = (all: Record<string, Row[]>) =>
     Object.fromEntries(
@@ -67,8 +67,8 @@ describe('indexer, gaps', () => {
     left.clear();
     const whole = comparable(await bench.backfill(clean));
     await bench.catchUp(indexer);
-    await eventually('the gap is found', () => tables().events!.length === whole.events!.length);
-    expect(comparable(tables())).to.deep.equal(whole);
+    await eventually('the gap is found', async () => (await tables()).events!.length === whole.events!.length);
+    expect(comparable(await tables())).to.deep.equal(whole);
     expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
     await bench.stop(indexer);
   }
@@ -77,16 +77,16 @@ describe('indexer, gaps', () => {
     const [initialized] = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
     left.add(initialized!.signature).add(await market.list());
     await start(100);
-    expect(tables()).to.deep.include({ configs: [], listings: [] });
+    expect(await tables()).to.deep.include({ configs: [], listings: [] });
     await market.send([updateConfig({ admin: market.admin.publicKey, opensPaused: false })], market.admin);
     const opened = await market.open();
     await bench.catchUp(indexer);
-    expect(tables().configs![0]).to.deep.include({ admin: market.admin.publicKey.toBase58(), fee_bps: 100n });
-    expect(tables().listings![0]).to.deep.include({ listing: market.listing.toBase58(), status: 'active' });
-    expect(executionOf(opened)).to.deep.include({ status: 'open', listing_timeout_seconds: 60n });
+    expect((await tables()).configs![0]).to.deep.include({ admin: market.admin.publicKey.toBase58(), fee_bps: 100n });
+    expect((await tables()).listings![0]).to.deep.include({ listing: market.listing.toBase58(), status: 'active' });
+    expect(await executionOf(opened)).to.deep.include({ status: 'open', listing_timeout_seconds: 60n });
     await market.settle(opened);
     await bench.catchUp(indexer);
-    expect(executionOf(opened)).to.deep.include({ status: 'completed' });
+    expect(await executionOf(opened)).to.deep.include({ status: 'completed' });
     await heal('listing.db');
   });
 
@@ -98,14 +98,14 @@ describe('indexer, gaps', () => {
     await start(100);
     const refunded = await market.refund(opened, 'invalidAnswer');
     await bench.catchUp(indexer);
-    expect(executionOf(opened)).to.deep.include({
+    expect(await executionOf(opened)).to.deep.include({
       status: 'refunded',
       reason: 2n,
       end_signature: refunded,
       open_signature: null,
       open_index: null,
     });
-    const grant = tables().grants!.find(({ key_id }) => key_id === Buffer.from(keyId).toString('hex'));
+    const grant = (await tables()).grants!.find(({ key_id }) => key_id === Buffer.from(keyId).toString('hex'));
     expect(grant).to.deep.include({ execution_count: 1n, total_spent: '0' });
     await market.revoke(keyId);
     await bench.catchUp(indexer);
@@ -118,10 +118,10 @@ describe('indexer, gaps', () => {
     await start(100);
     for (const opened of opens) await market.settle(opened);
     await bench.catchUp(indexer);
-    for (const opened of opens) expect(executionOf(opened)).to.deep.include({ status: 'completed' });
-    expect(executionOf(opens[2]!)).to.deep.include({ open_signature: null, opened_slot: null });
+    for (const opened of opens) expect(await executionOf(opened)).to.deep.include({ status: 'completed' });
+    expect(await executionOf(opens[2]!)).to.deep.include({ open_signature: null, opened_slot: null });
     await heal('open.db');
-    const places = tables().executions!.map(({ opened_slot, open_index }) => `${opened_slot} ${open_index}`);
+    const places = (await tables()).executions!.map(({ opened_slot, open_index }) => `${opened_slot} ${open_index}`);
     expect(new Set(places).size).to.equal(places.length);
   });
 
@@ -130,11 +130,11 @@ describe('indexer, gaps', () => {
     left.add(opened.signature);
     await market.verify(true);
     await start(NEVER);
-    expect(executionOf(opened)).to.equal(undefined);
+    expect(await executionOf(opened)).to.equal(undefined);
     await bench.stop(indexer);
     left.clear();
     await start(NEVER);
-    await eventually('found', () => executionOf(opened) !== undefined);
+    await eventually('found', async () => executionOf(opened) !== undefined);
     await heal('before.db');
   });
 
@@ -144,11 +144,11 @@ describe('indexer, gaps', () => {
     await market.settle(opened);
     left.add(await market.send([aftermath.dispute(opened)], market.caller));
     await start(100);
-    expect(executionOf(opened)).to.deep.include({ status: 'completed' });
+    expect(await executionOf(opened)).to.deep.include({ status: 'completed' });
     await market.send([aftermath.resolve(opened, market.admin.publicKey, false, 0n)], market.admin);
     await bench.catchUp(indexer);
-    expect(executionOf(opened)).to.deep.include({ status: 'completed', dispute_count: 1n });
-    const [dispute] = tables().disputes!;
+    expect(await executionOf(opened)).to.deep.include({ status: 'completed', dispute_count: 1n });
+    const [dispute] = (await tables()).disputes!;
     expect(dispute).to.deep.include({ outcome: 'rejected', execution_id: formatUuid(opened.executionId) });
     await heal('dispute.db');
   });
@@ -164,14 +164,15 @@ describe('indexer, gaps', () => {
     left.add(await market.send(aftermath.createArchive(tree.publicKey, rent), caller, tree));
     left.add(await market.send([aftermath.archive(tree.publicKey, [opened[0]])], caller));
     await start(100);
-    expect(tables()).to.deep.include({ archives: [], archive_leaves: [] });
+    expect(await tables()).to.deep.include({ archives: [], archive_leaves: [] });
     await market.send([aftermath.archive(tree.publicKey, [opened[1]])], caller);
     await bench.catchUp(indexer);
-    expect(tables().archives![0]).to.deep.include({ tree: tree.publicKey.toBase58(), leaf_count: 2n });
-    expect(tables().archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([1n]);
-    expect(opened.map((execution) => executionOf(execution)!.closed)).to.deep.equal([0n, 1n]);
+    expect((await tables()).archives![0]).to.deep.include({ tree: tree.publicKey.toBase58(), leaf_count: 2n });
+    expect((await tables()).archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([1n]);
+    const [first, second] = [await executionOf(opened[0]), await executionOf(opened[1])];
+    expect([first?.closed, second?.closed]).to.deep.equal([0n, 1n]);
     await heal('archive.db');
-    expect(tables().archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([0n, 1n]);
+    expect((await tables()).archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([0n, 1n]);
   });
 
   it('passes over what is gone before its accounts could be read', async () => {
@@ -183,8 +184,10 @@ describe('indexer, gaps', () => {
     const { executionId } = opened;
     await market.send([closeExecution({ executionId, rentSponsor: opened.rentSponsor })], caller);
     await start(100);
-    expect(executionOf(opened)).to.equal(undefined);
-    expect(tables().unread_accounts!.map(({ address }) => address)).to.include(findExecution(executionId).toBase58());
+    expect(await executionOf(opened)).to.equal(undefined);
+    expect((await tables()).unread_accounts!.map(({ address }) => address)).to.include(
+      findExecution(executionId).toBase58(),
+    );
     expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
   });
 });

@@ -2,10 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import pino from 'pino';
+import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/indexer.ts';
-import { openIndex } from '../../indexer/open.ts';
+import { openIndex, openPlace } from '../../indexer/open.ts';
+import type { IndexDatabase } from '../../indexer/tables.ts';
 import type { TestNode } from '../harness/node/node.ts';
+import { administer, freshPostgres, onPostgres, sharedPostgres } from '../harness/postgres.ts';
 
 /** All tables that follow from the chain; `progress` also depends on when somebody looked. */
 const TABLES = [
@@ -26,15 +30,55 @@ const TABLES = [
 
 export type Row = Record<string, unknown>;
 
-/** Every row of every table that follows from the chain, events in the order in which they were applied. */
-export function dump(path: string): Record<string, Row[]> {
-  const { sqlite, close } = openIndex(path);
-  const rows = TABLES.map((table) => {
-    const order = table === 'events' ? 'rowid' : '1, 2';
-    return [table, sqlite.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all()];
-  });
-  close();
-  return Object.fromEntries(rows);
+/** Every row of every table that follows from the chain; on SQLite, events in the order in which they were applied. */
+export async function dump(place: string): Promise<Record<string, Row[]>> {
+  const tables: Record<string, Row[]> = {};
+  for (const table of TABLES) {
+    const order = table === 'events' ? (onPostgres ? 'slot, signature, event_index' : 'rowid') : '1, 2';
+    tables[table] = await query(place, `SELECT * FROM ${table} ORDER BY ${order}`);
+  }
+  return tables;
+}
+
+const opened = new Map<string, ReturnType<typeof openPostgres<IndexDatabase>>>();
+
+/** What the last of the test's own statements gives. */
+export async function query(place: string, text: string): Promise<Row[]> {
+  const { db, close } = onPostgres ? connected(place) : openIndex(place);
+  try {
+    let rows: Row[] = [];
+    for (const statement of text.split('; ')) ({ rows } = await sql.raw<Row>(statement).execute(db));
+    return rows;
+  } finally {
+    close();
+  }
+}
+
+/** One connection, which stays until its bench is closed. */
+function connected(place: string) {
+  const known = opened.get(place) ?? openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index, max: 1 });
+  opened.set(place, known);
+  return { db: known.db, close: () => {} };
+}
+
+async function disconnect(place: string): Promise<void> {
+  await opened.get(place)?.close();
+  opened.delete(place);
+}
+
+/** How many rows the statement changed. */
+export async function change(place: string, text: string): Promise<number> {
+  const { db, close } = await openPlace(place);
+  try {
+    return Number((await sql.raw(text).execute(db)).numAffectedRows ?? 0n);
+  } finally {
+    await close();
+  }
+}
+
+/** The settings of an indexer that is run as a process. */
+export function placeSettings(place: string): Record<string, string> {
+  return onPostgres ? { DATABASE_URL: place } : { INDEX_DB: place };
 }
 
 /** Without what depends on when accounts were read. */
@@ -43,17 +87,50 @@ export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, listing_ti
 export class IndexerBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'indexer-'));
   private readonly running = new Set<Indexer>();
+  private readonly places = new Map<string, string>();
 
   constructor(readonly node: TestNode) {}
 
+  /** The index of this name, which `place` made on PostgreSQL. */
   path(name: string): string {
-    return join(this.folder, name);
+    if (!onPostgres) return join(this.folder, name);
+    const known = this.places.get(name);
+    if (!known) throw new Error(`there is no database ${name} yet`);
+    return known;
+  }
+
+  /** The index of this name, empty at first. */
+  async place(name: string): Promise<string> {
+    if (onPostgres && !this.places.has(name)) this.places.set(name, await freshPostgres());
+    return this.path(name);
+  }
+
+  /** Another index with the rows of this one, which nobody has open; it takes the place of an earlier copy. */
+  async copy(from: string, to: string): Promise<string> {
+    const place = this.path(from);
+    if (!onPostgres) {
+      const { sqlite, close } = openIndex(place);
+      await sqlite.backup(this.path(to));
+      close();
+      return this.path(to);
+    }
+    await disconnect(place);
+    const name = (url: string) => new URL(url).pathname.slice(1);
+    const copy = this.places.get(to) ?? `${place}_copy`;
+    await disconnect(copy);
+    await administer(
+      await sharedPostgres(),
+      `DROP DATABASE IF EXISTS ${name(copy)} WITH (FORCE)`,
+      `CREATE DATABASE ${name(copy)} TEMPLATE ${name(place)} STRATEGY file_copy`,
+    );
+    this.places.set(to, copy);
+    return copy;
   }
 
   async start(name: string, options: Partial<IndexerOptions> = {}): Promise<Indexer> {
     const { rpcUrl, wsUrl } = this.node;
     const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
-    const indexer = createIndexer({ rpcUrl, wsUrl, path: this.path(name), log, ...options });
+    const indexer = createIndexer({ rpcUrl, wsUrl, path: await this.place(name), log, ...options });
     this.running.add(indexer);
     await indexer.start();
     return indexer;
@@ -79,6 +156,7 @@ export class IndexerBench {
 
   async close(): Promise<void> {
     for (const indexer of this.running) await indexer.stop();
+    for (const place of this.places.values()) await disconnect(place);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import pino from 'pino';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
@@ -10,6 +9,8 @@ import { type HistoricTransaction, type History, heliusHistory } from '../../app
 import { createIndexer } from '../../indexer/indexer.ts';
 import { type RpcCall, startHeliusFront } from '../harness/node/heliusFront.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { freshPostgres, onPostgres } from '../harness/postgres.ts';
+import { query } from './harness.ts';
 
 const API_KEY = 'an-api-key';
 const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes', 'events', 'cursor'];
@@ -63,9 +64,16 @@ describe('the history of Helius', function () {
     return { data: recorded.slice(from, next), paginationToken: next < recorded.length ? String(next) : null };
   }
 
+  const databases = new Map<string, string>();
+  async function databaseOf(name: string): Promise<string> {
+    const known = databases.get(name) ?? (await freshPostgres());
+    databases.set(name, known);
+    return known;
+  }
+
   /** All rows of an index that has been filled, by table. */
   async function fill(name: string, history?: History): Promise<Record<string, unknown[]>> {
-    const path = join(folder, name);
+    const path = onPostgres ? await databaseOf(name) : join(folder, name);
     const { rpcUrl, wsUrl } = market.node;
     const indexer = createIndexer({
       rpcUrl: history ? front.baseUrl : rpcUrl,
@@ -77,11 +85,8 @@ describe('the history of Helius', function () {
     await indexer.start();
     await indexer.caughtUpTo(await market.node.connection.getSlot('confirmed'), 60_000);
     await indexer.stop();
-    const database = new Sqlite(path, { readonly: true });
-    const rows = TABLES.map(
-      (table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()] as const,
-    );
-    database.close();
+    const rows: (readonly [string, unknown[]])[] = [];
+    for (const table of TABLES) rows.push([table, await query(path, `SELECT * FROM ${table} ORDER BY 1, 2`)]);
     return Object.fromEntries(rows);
   }
 

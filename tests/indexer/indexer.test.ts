@@ -4,9 +4,9 @@
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import { openIndex } from '../../indexer/open.ts';
+import { openPlace } from '../../indexer/open.ts';
 import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
-import { dump, eventually, IndexerBench } from './harness.ts';
+import { dump, eventually, IndexerBench, query } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 /** So rare that only the subscription and its reconnect can be what caught up. */
@@ -45,40 +45,40 @@ describe('indexer', () => {
     await market.run(5, keyId);
     await bench.catchUp(first);
     await bench.stop(first);
-    const before = dump(bench.path('gaps.db'));
+    const before = await dump(bench.path('gaps.db'));
     await market.run(20, keyId);
-    expect(dump(bench.path('gaps.db'))).to.deep.equal(before);
+    expect(await dump(bench.path('gaps.db'))).to.deep.equal(before);
 
     const second = await bench.start('gaps.db', options);
     await eventually('subscribed', async () => (await second.status()).subscribed);
     await bench.catchUp(second);
-    expect(dump(bench.path('gaps.db')).executions).to.have.length(25);
+    expect((await dump(bench.path('gaps.db'))).executions).to.have.length(25);
     ws.cut();
     await eventually('cut', async () => !(await second.status()).subscribed);
     await market.run(20, keyId);
-    expect(dump(bench.path('gaps.db')).executions).to.have.length(25);
+    expect((await dump(bench.path('gaps.db'))).executions).to.have.length(25);
     ws.restore();
-    await eventually('caught up', () => dump(bench.path('gaps.db')).executions!.length === 45);
+    await eventually('caught up', async () => (await dump(bench.path('gaps.db'))).executions!.length === 45);
     await market.run(5, keyId);
-    await eventually('live again', () => dump(bench.path('gaps.db')).executions!.length === 50);
+    await eventually('live again', async () => (await dump(bench.path('gaps.db'))).executions!.length === 50);
     await bench.catchUp(second);
     await bench.stop(second);
 
     const clean = await bench.backfill('clean.db');
     expect(clean.executions).to.have.length(50);
     expect(clean.events!.length).to.equal(3 + 2 * 50);
-    expect(dump(bench.path('gaps.db'))).to.deep.equal(clean);
+    expect(await dump(bench.path('gaps.db'))).to.deep.equal(clean);
   });
 
   it('reads a history longer than a page of signatures, in order', async () => {
     const pages = await bench.backfill('pages.db', { signaturePage: 7 });
-    expect(pages).to.deep.equal(dump(bench.path('clean.db')));
+    expect(pages).to.deep.equal(await dump(bench.path('clean.db')));
     const opened = await market.open(keyId);
     const resumed = await bench.start('pages.db', { signaturePage: 1 });
     await market.settle(opened);
     await bench.catchUp(resumed);
     await bench.stop(resumed);
-    expect(dump(bench.path('pages.db'))).to.deep.equal(await bench.backfill('clean-2.db'));
+    expect(await dump(bench.path('pages.db'))).to.deep.equal(await bench.backfill('clean-2.db'));
   });
 
   it('places executions where the chain has them, opened one after the other or at once', async () => {
@@ -109,11 +109,11 @@ describe('indexer', () => {
     await eventually('subscribed', async () => (await indexer.status()).subscribed);
     await bench.catchUp(indexer);
     ws.stall();
-    const count = dump(bench.path('stalled.db')).executions!.length;
+    const count = (await dump(bench.path('stalled.db'))).executions!.length;
     await market.run(3, keyId);
-    expect(dump(bench.path('stalled.db')).executions).to.have.length(count);
+    expect((await dump(bench.path('stalled.db'))).executions).to.have.length(count);
     ws.restore();
-    await eventually('caught up', () => dump(bench.path('stalled.db')).executions!.length === count + 3);
+    await eventually('caught up', async () => (await dump(bench.path('stalled.db'))).executions!.length === count + 3);
     await bench.stop(indexer);
   });
 
@@ -122,8 +122,8 @@ describe('indexer', () => {
     ws.cut();
     const indexer = await bench.start('polled.db', { wsUrl: ws.url, pollMs: 50 });
     const opened = await market.open();
-    await eventually('found', () =>
-      dump(bench.path('polled.db')).executions!.some((row) => row.open_signature === opened.signature),
+    await eventually('found', async () =>
+      (await dump(bench.path('polled.db'))).executions!.some((row) => row.open_signature === opened.signature),
     );
     expect((await indexer.status()).subscribed).to.equal(false);
     await bench.stop(indexer);
@@ -134,7 +134,7 @@ describe('indexer', () => {
     rpc.cut();
     const { wsUrl } = market.node;
     const starting = bench.start('unreachable.db', { rpcUrl: rpc.url, wsUrl });
-    await eventually('refused', () => rpc.refused() > 1);
+    await eventually('refused', async () => rpc.refused() > 1);
     rpc.restore();
     const indexer = await starting;
     await bench.catchUp(indexer);
@@ -143,14 +143,14 @@ describe('indexer', () => {
     await eventually('error', async () => (await indexer.status()).error !== null);
     await market.settle(opened);
     rpc.restore();
-    await eventually('settled', () =>
-      dump(bench.path('unreachable.db')).executions!.some(
+    await eventually('settled', async () =>
+      (await dump(bench.path('unreachable.db'))).executions!.some(
         (row) => row.open_signature === opened.signature && row.status === 'completed',
       ),
     );
     expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
     await bench.stop(indexer);
-    expect(dump(bench.path('unreachable.db'))).to.deep.equal(await bench.backfill('clean-3.db'));
+    expect(await dump(bench.path('unreachable.db'))).to.deep.equal(await bench.backfill('clean-3.db'));
   });
 
   it('shows the state after each kind of transaction, and moves over failed ones', async () => {
@@ -158,7 +158,7 @@ describe('indexer', () => {
     const [creator, listing] = [market.creator.publicKey.toBase58(), market.listing.toBase58()];
     const rows = async (table: string) => {
       await bench.catchUp(indexer);
-      return dump(bench.path('kinds.db'))[table]!;
+      return (await dump(bench.path('kinds.db')))[table]!;
     };
     await market.verify(true);
     expect((await rows('creators'))[0]).to.deep.include({ wallet: creator, verified: 1n });
@@ -214,7 +214,7 @@ describe('indexer', () => {
       end_signature: settleSignature,
     });
 
-    const before = dump(bench.path('kinds.db'));
+    const before = await dump(bench.path('kinds.db'));
     const failed = await market.fail();
     expect(await listed(failed)).to.equal(true);
     const cursor = await rows('cursor');
@@ -225,7 +225,7 @@ describe('indexer', () => {
 
   it('counts what an agent did from its executions, and only its own faults against it, not the hurry of a caller', async () => {
     const path = bench.path('kinds.db');
-    const rows = dump(path).executions!;
+    const rows = (await dump(path)).executions!;
     const settled = rows.filter(({ status }) => status === 'completed');
     // All of them were opened with 30 s, which is less than the 60 s of the listing.
     expect(rows.every((row) => row.listing_timeout_seconds === 60n)).to.equal(true);
@@ -235,7 +235,7 @@ describe('indexer', () => {
     );
     const times = settled.map((row) => Number(row.execution_time_ms));
     expect(rows.length).to.be.greaterThan(settled.length + faults.length);
-    const { db, close } = openIndex(path);
+    const { db, close } = await openPlace(path);
     const statistics = db.selectFrom('agent_statistics').selectAll().where('listing', '=', market.listing.toBase58());
     expect(await statistics.executeTakeFirst()).to.deep.equal({
       listing: market.listing.toBase58(),
@@ -249,15 +249,13 @@ describe('indexer', () => {
       timed_executions: BigInt(times.length),
       total_time_ms: BigInt(times.reduce((sum, ms) => sum + ms, 0)),
     });
-    close();
+    await close();
   });
 
   it('applies nothing twice when it has lost its cursor', async () => {
     const path = bench.path('kinds.db');
-    const before = dump(path);
-    const { sqlite, close } = openIndex(path);
-    sqlite.exec('DELETE FROM cursor');
-    close();
+    const before = await dump(path);
+    await query(path, 'DELETE FROM cursor');
     expect(await bench.backfill('kinds.db')).to.deep.equal(before);
   });
 });

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openIndex } from '../../indexer/open.ts';
-import { dump, eventually, IndexerBench } from './harness.ts';
+import { onPostgres } from '../harness/postgres.ts';
+import { change, dump, eventually, IndexerBench, placeSettings } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -26,12 +26,12 @@ describe('indexer, process', () => {
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
     const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal, output }));
-    return { child, exited };
+    return { child, exited, output: () => output };
   };
-  const settings = (name: string) => ({
+  const settings = async (name: string) => ({
     SOLANA_RPC_URL: market.node.rpcUrl,
     SOLANA_WS_URL: market.node.wsUrl,
-    INDEX_DB: bench.path(name),
+    ...placeSettings(await bench.place(name)),
   });
 
   before(async () => {
@@ -61,26 +61,35 @@ describe('indexer, process', () => {
 
   it('refuses a second indexer on the same file while the first lives, and only then', async () => {
     const path = bench.path('shared.db');
-    const first = run(settings('shared.db'));
-    await eventually('first read', () => existsSync(path) && dump(path).executions!.length >= 30);
-    const second = await run(settings('shared.db')).exited;
-    expect(second).to.deep.include({ code: 1 });
-    expect(second.output).to.include(`${path} is kept by another indexer (process ${first.child.pid}): stop that one`);
+    const first = run(await settings('shared.db'));
+    await eventually(
+      'first read',
+      async () => (onPostgres || existsSync(path)) && (await dump(path)).executions!.length >= 30,
+    );
+    const second = run(await settings('shared.db'));
+    if (onPostgres) await eventually('second stands by', () => second.output().includes('this one stands by'));
+    else {
+      const { code, output } = await second.exited;
+      expect(code).to.equal(1);
+      expect(output).to.include(`${path} is kept by another indexer (process ${first.child.pid}): stop that one`);
+    }
     first.child.kill('SIGKILL');
     await first.exited;
     const opened = await market.open();
-    const third = run(settings('shared.db'));
-    await eventually('followed', () => dump(path).executions!.some((row) => row.open_signature === opened.signature));
+    const third = onPostgres ? second : run(await settings('shared.db'));
+    await eventually('followed', async () =>
+      (await dump(path)).executions!.some((row) => row.open_signature === opened.signature),
+    );
     third.child.kill('SIGTERM');
     expect(await third.exited).to.deep.include({ code: 0 });
   });
 
   it('follows the chain and ends at once, cleanly, when asked to', async () => {
-    const { child, exited } = run(settings('followed.db'));
-    await eventually('first read', () => dump(bench.path('followed.db')).executions!.length >= 30);
+    const { child, exited } = run(await settings('followed.db'));
+    await eventually('first read', async () => (await dump(bench.path('followed.db'))).executions!.length >= 30);
     const opened = await market.open();
-    await eventually('followed', () =>
-      dump(bench.path('followed.db')).executions!.some((row) => row.open_signature === opened.signature),
+    await eventually('followed', async () =>
+      (await dump(bench.path('followed.db'))).executions!.some((row) => row.open_signature === opened.signature),
     );
     const asked = Date.now();
     child.kill('SIGTERM');
@@ -92,8 +101,8 @@ describe('indexer, process', () => {
     const clean = await bench.backfill('clean.db');
     let kills = 0;
     for (let rows = 1; rows < clean.events!.length; rows += 25) {
-      const { child, exited } = run(settings('killed.db'));
-      await eventually('some rows', () => dump(bench.path('killed.db')).events!.length >= rows);
+      const { child, exited } = run(await settings('killed.db'));
+      await eventually('some rows', async () => (await dump(bench.path('killed.db'))).events!.length >= rows);
       child.kill('SIGKILL');
       await exited;
       kills += 1;
@@ -104,15 +113,17 @@ describe('indexer, process', () => {
 
   it('ends with an error that names the transaction it cannot apply', async () => {
     const path = bench.path('clean.db');
-    const { sqlite, close } = openIndex(path);
-    sqlite.exec(
-      "CREATE TRIGGER refuse BEFORE INSERT ON executions BEGIN SELECT RAISE(ABORT, 'as a test wants it'); END",
-    );
-    close();
+    const refuse = onPostgres
+      ? [
+          "CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE 'as a test wants it'; END $$",
+          'CREATE TRIGGER refuse BEFORE INSERT ON executions FOR EACH ROW EXECUTE FUNCTION refuse()',
+        ]
+      : ["CREATE TRIGGER refuse BEFORE INSERT ON executions BEGIN SELECT RAISE(ABORT, 'as a test wants it'); END"];
+    for (const statement of refuse) await change(path, statement);
     const { signature } = await market.open();
-    const { code, output } = await run(settings('clean.db')).exited;
+    const { code, output } = await run(await settings('clean.db')).exited;
     expect(code).to.equal(1);
     expect(output).to.include(`cannot apply transaction ${signature}: as a test wants it`);
-    expect(dump(path).events!.map((row) => row.signature)).to.not.include(signature);
+    expect((await dump(path)).events!.map((row) => row.signature)).to.not.include(signature);
   });
 });

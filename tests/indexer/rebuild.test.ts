@@ -4,12 +4,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import BetterSqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { type Kysely, sql } from 'kysely';
+import { openDatabase } from '../../app/database/open.ts';
+import { readTogether } from '../../app/database/portable.ts';
+import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
-import { openIndex } from '../../indexer/open.ts';
-import { dump, eventually, IndexerBench } from './harness.ts';
+import { openPlace } from '../../indexer/open.ts';
+import type { AttachedIndex } from '../../indexer/tables.ts';
+import { onPostgres } from '../harness/postgres.ts';
+import { change, dump, eventually, IndexerBench, placeSettings, type Row } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -29,7 +34,7 @@ describe('indexer, rebuild and hash', function () {
         PATH: process.env.PATH,
         SOLANA_RPC_URL: market.node.rpcUrl,
         SOLANA_WS_URL: market.node.wsUrl,
-        INDEX_DB: path(),
+        ...placeSettings(path()),
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -39,9 +44,9 @@ describe('indexer, rebuild and hash', function () {
     return { code, output };
   };
   const hash = async () => {
-    const { db, close } = openIndex(path());
+    const { db, close } = await openPlace(path());
     const made = await hashIndex(db);
-    close();
+    await close();
     return made;
   };
 
@@ -61,37 +66,54 @@ describe('indexer, rebuild and hash', function () {
   it('prints the hash, with the last transaction as JSON', async () => {
     const [expected, text, json] = [await hash(), await run('hash'), await run('hash', '--json')];
     expect(text).to.deep.equal({ code: 0, output: `${expected}\n` });
-    const [cursor] = dump(path()).cursor!;
+    const [cursor] = (await dump(path())).cursor!;
     expect(JSON.parse(json.output)).to.deep.equal({
       hash: expected,
       cursor: { signature: cursor!.signature, slot: Number(cursor!.slot) },
     });
     const clean = await bench.backfill('clean.db');
-    expect(clean.executions).to.have.length(dump(path()).executions!.length);
-    const other = openIndex(bench.path('clean.db'));
+    expect(clean.executions).to.have.length((await dump(path())).executions!.length);
+    const other = await openPlace(bench.path('clean.db'));
     expect(await hashIndex(other.db)).to.equal(expected);
-    other.close();
+    await other.close();
   });
 
-  it('replaces the tables under an indexer at work and a reader that has them attached', async () => {
+  /** As a relay reads: over a connection that stays, by statements that stay prepared, several of them of one moment. */
+  function openReader() {
+    const ledger = onPostgres ? openPostgres<AttachedIndex>(path(), { schema: SCHEMAS.ledger, max: 2 }) : attach();
+    const value = async (db: Kysely<AttachedIndex>, what: string) =>
+      Number(Object.values((await sql<Row>`SELECT ${sql.raw(what)} WHERE ${1n} = ${1n}`.execute(db)).rows[0]!)[0]);
+    return {
+      close: () => ledger.close(),
+      revision: () => value(ledger.db, '(SELECT revision FROM chain.catalogue_revision)'),
+      look: () =>
+        readTogether(ledger.db, async (moment) => ({
+          prices: await value(moment, '(SELECT count(DISTINCT price) FROM chain.executions)'),
+          executions: await value(moment, '(SELECT count(*) FROM chain.executions)'),
+          ended: await value(moment, "(SELECT count(*) FROM chain.executions WHERE status <> 'open')"),
+          counted: await value(moment, '(SELECT sum(ended_executions) FROM chain.agent_statistics)'),
+        })),
+    };
+  }
+
+  function attach() {
+    return openDatabase<AttachedIndex>(':memory:', { attach: { chain: path() } });
+  }
+
+  it('replaces the tables under an indexer at work and a reader, which sees all of the old or all of the new', async () => {
     const right = await hash();
-    const damaged = openIndex(path());
-    damaged.sqlite.exec('UPDATE executions SET price = price + 1; DELETE FROM agent_statistics');
-    damaged.close();
+    await change(path(), 'UPDATE executions SET price = price + 1');
     expect(await hash()).to.not.equal(right);
 
-    const reader = new BetterSqlite(':memory:');
-    reader.prepare('ATTACH DATABASE ? AS chain').run(path());
-    const count = reader.prepare('SELECT count(*) FROM chain.executions').pluck();
-    const prices = reader.prepare('SELECT count(DISTINCT price) FROM chain.executions').pluck();
-    const revision = reader.prepare('SELECT revision FROM chain.catalogue_revision').pluck();
-    const [before, least] = [Number(revision.get()), Number(count.get())];
+    const reader = openReader();
+    const before = await reader.revision();
+    const { executions: least } = await reader.look();
     let looks = 0;
     let isOver = false;
     const watched = (async () => {
       while (!isOver) {
-        expect(Number(count.get())).to.be.at.least(least);
-        expect(prices.get()).to.equal(1);
+        const { prices, executions, ended, counted } = await reader.look();
+        expect([prices, executions, counted]).to.deep.equal([1, least, ended]);
         looks += 1;
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
@@ -103,14 +125,14 @@ describe('indexer, rebuild and hash', function () {
     expect([code, JSON.parse(output).path]).to.deep.equal([0, path()]);
     expect(looks).to.be.greaterThan(10);
     expect(await hash()).to.equal(right);
-    expect(Number(revision.get())).to.be.greaterThan(before);
+    expect(await reader.revision()).to.be.greaterThan(before);
 
     const opened = await market.open();
-    await eventually('followed after it', () =>
-      dump(path()).executions!.some(({ open_signature }) => open_signature === opened.signature),
+    await eventually('followed after it', async () =>
+      (await dump(path())).executions!.some(({ open_signature }) => open_signature === opened.signature),
     );
-    expect(Number(count.get())).to.equal(least + 1);
-    reader.close();
+    expect((await reader.look()).executions).to.equal(least + 1);
+    await reader.close();
   });
 
   it('asks a node that answers 429 again when its Retry-After says, and not before', async () => {
@@ -140,7 +162,7 @@ describe('indexer, rebuild and hash', function () {
     try {
       const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const patient = await bench.backfill('patient.db', { rpcUrl });
-      expect(patient.events).to.deep.equal(dump(path()).events);
+      expect(patient.events).to.deep.equal((await dump(path())).events);
       expect(waits).to.have.length(5);
       // Timers may be a little early.
       for (const wait of waits) expect(wait).to.be.greaterThan(950);

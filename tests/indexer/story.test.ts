@@ -9,10 +9,9 @@ import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
-import { openIndex } from '../../indexer/open.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
-import { dump, eventually, IndexerBench, type Row, withoutSlots } from './harness.ts';
+import { dump, eventually, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
 import { type Execution, GAS, type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
 
 const DAY = 86_400;
@@ -64,10 +63,10 @@ for (const how of ['heard', 'cut'] as const) {
       return signature;
     };
     const tables = () => dump(bench.path('live.db'));
-    const rowOf = (table: string, column: string, value: unknown): Row =>
-      tables()[table]!.find((row) => row[column] === value) ?? {};
-    const config = () => tables().configs![0]!;
-    const listing = () => tables().listings![0]!;
+    const rowOf = async (table: string, column: string, value: unknown): Promise<Row> =>
+      (await tables())[table]!.find((row) => row[column] === value) ?? {};
+    const config = async () => (await tables()).configs![0]!;
+    const listing = async () => (await tables()).listings![0]!;
     const executionOf = ({ executionId }: Execution) => rowOf('executions', 'execution_id', formatUuid(executionId));
     const disputeOf = ({ executionId }: OpenedExecution) => rowOf('disputes', 'execution_id', formatUuid(executionId));
     const grantOf = (key: Uint8Array) => rowOf('grants', 'key_id', Buffer.from(key).toString('hex'));
@@ -95,26 +94,29 @@ for (const how of ['heard', 'cut'] as const) {
 
     it('a marketplace whose settings change', async () => {
       await send([program.updateConfig({ admin: admin.publicKey, opensPaused: true, feeBps: 50 })], admin);
-      expect(config()).to.deep.include({ opens_paused: 1n, fee_bps: 50n, pending_admin: null });
+      expect(await config()).to.deep.include({ opens_paused: 1n, fee_bps: 50n, pending_admin: null });
       await send([program.updateConfig({ admin: admin.publicKey, opensPaused: false })], admin);
-      expect(config()).to.deep.include({ opens_paused: 0n, fee_bps: 50n });
+      expect(await config()).to.deep.include({ opens_paused: 0n, fee_bps: 50n });
 
       const next = Keypair.generate();
       await market.node.fundSol(next.publicKey, 10e9);
       const propose = (pendingAdmin: PublicKey) => program.proposeAdmin({ admin: admin.publicKey, pendingAdmin });
       await send([propose(next.publicKey)], admin);
-      expect(config()).to.deep.include({ pending_admin: next.publicKey.toBase58(), admin: admin.publicKey.toBase58() });
+      expect(await config()).to.deep.include({
+        pending_admin: next.publicKey.toBase58(),
+        admin: admin.publicKey.toBase58(),
+      });
       await send([propose(PublicKey.default)], admin);
-      expect(config()).to.deep.include({ pending_admin: null });
+      expect(await config()).to.deep.include({ pending_admin: null });
       // Two events of one transaction: the row shows the state after both.
       await send([propose(next.publicKey), program.acceptAdmin({ pendingAdmin: next.publicKey })], admin, next);
-      expect(config()).to.deep.include({ pending_admin: null, admin: next.publicKey.toBase58() });
+      expect(await config()).to.deep.include({ pending_admin: null, admin: next.publicKey.toBase58() });
       admin = next;
 
       const others = Array.from({ length: 7 }, () => Keypair.generate().publicKey);
       for (const relayAuthorities of [others, [market.relay.publicKey, ...others], [market.relay.publicKey]]) {
         await send([program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities })], admin);
-        expect(JSON.parse(String(config().relay_authorities))).to.deep.equal(
+        expect(JSON.parse(String((await config()).relay_authorities))).to.deep.equal(
           relayAuthorities.map((key) => key.toBase58()),
         );
       }
@@ -122,12 +124,16 @@ for (const how of ['heard', 'cut'] as const) {
 
     it('a listing with a new signing key and more collateral', async () => {
       await send([market.listInstruction()], market.creator);
-      expect(listing()).to.deep.include({ deposited: 5_000_000n, slashed: 0n, returnable_at: null });
+      expect(await listing()).to.deep.include({ deposited: 5_000_000n, slashed: 0n, returnable_at: null });
       const { next, instruction } = market.rotateInstruction();
       await send([instruction], market.creator);
-      expect(listing()).to.deep.include({ signing_key: next.toBase58(), status: 'active', collateral_returned: 0n });
+      expect(await listing()).to.deep.include({
+        signing_key: next.toBase58(),
+        status: 'active',
+        collateral_returned: 0n,
+      });
       await send([aftermath.topUp(1_000_000n)], market.creator);
-      expect(listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n });
+      expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n });
     });
 
     it('a grant whose limits change', async () => {
@@ -143,7 +149,7 @@ for (const how of ['heard', 'cut'] as const) {
         maxGasLamports: 5,
       };
       await send([await aftermath.updateGrant(keyId, limits)], market.caller);
-      expect(grantOf(keyId)).to.deep.include({
+      expect(await grantOf(keyId)).to.deep.include({
         per_execution_max: '1',
         period_max: '2',
         total_max: '18446744073709551613',
@@ -158,14 +164,15 @@ for (const how of ['heard', 'cut'] as const) {
     it('a dispute that is rejected', async () => {
       disputed = [await settled(), await settled(), await settled(usedKey, 'tank'), await settled()];
       const tank = program.findSpender(market.caller.publicKey).toBase58();
-      const sponsors = disputed.map((opened) => executionOf(opened).rent_sponsor);
+      const rows = await Promise.all(disputed.map((opened) => executionOf(opened)));
+      const sponsors = rows.map(({ rent_sponsor }) => rent_sponsor);
       expect(sponsors).to.deep.equal([0, 1, 2, 3].map((at) => (at === 2 ? tank : market.caller.publicKey.toBase58())));
-      for (const opened of disputed) expect(executionOf(opened)).to.deep.include({ gas_lamports: BigInt(GAS) });
+      for (const opened of disputed) expect(await executionOf(opened)).to.deep.include({ gas_lamports: BigInt(GAS) });
       const [first] = disputed as [OpenedExecution];
       await send([aftermath.dispute(first)], market.caller);
       const record = program.findExecution(first.executionId);
       const dispute = await readAccount(market, 'Dispute', program.findDispute(record));
-      expect(disputeOf(first)).to.deep.include({
+      expect(await disputeOf(first)).to.deep.include({
         dispute: program.findDispute(record).toBase58(),
         record: record.toBase58(),
         listing: market.listing.toBase58(),
@@ -182,18 +189,22 @@ for (const how of ['heard', 'cut'] as const) {
         opened_at: dispute!.openedAt,
         resolved_at: null,
       });
-      expect(executionOf(first)).to.deep.include({ status: 'disputed', dispute_count: 1n });
+      expect(await executionOf(first)).to.deep.include({ status: 'disputed', dispute_count: 1n });
       await send([aftermath.resolve(first, admin.publicKey, false, 0n)], admin);
       const resolved = await readAccount(market, 'Dispute', program.findDispute(record));
-      expect(disputeOf(first)).to.deep.include({
+      expect(await disputeOf(first)).to.deep.include({
         outcome: 'rejected',
         bond: 0n,
         reason_hash: REASON_HASH,
         evidence_uri: EVIDENCE_URI,
         resolved_at: resolved!.resolvedAt,
       });
-      expect(executionOf(first)).to.deep.include({ status: 'completed', dispute_count: 1n, creator_amount: 248_750n });
-      expect(listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n, status: 'active' });
+      expect(await executionOf(first)).to.deep.include({
+        status: 'completed',
+        dispute_count: 1n,
+        creator_amount: 248_750n,
+      });
+      expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n, status: 'active' });
     });
 
     it('an upheld dispute, whose slash pauses the listing', async () => {
@@ -201,7 +212,7 @@ for (const how of ['heard', 'cut'] as const) {
       // Opened and answered in one transaction.
       const answer = aftermath.resolve(second, admin.publicKey, true, 2_000_000n);
       await send([aftermath.dispute(second), answer], market.caller, admin);
-      expect(disputeOf(second)).to.deep.include({
+      expect(await disputeOf(second)).to.deep.include({
         outcome: 'upheld',
         bond: 0n,
         amount_to_caller: PRICE,
@@ -209,8 +220,8 @@ for (const how of ['heard', 'cut'] as const) {
         owed: 0n,
         evidence_uri: EVIDENCE_URI,
       });
-      expect(executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
-      expect(listing()).to.deep.include({ deposited: 6_000_000n, slashed: 2_000_000n, status: 'paused' });
+      expect(await executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
+      expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 2_000_000n, status: 'paused' });
     });
 
     it('an award that waits until the caller can receive it', async () => {
@@ -219,38 +230,38 @@ for (const how of ['heard', 'cut'] as const) {
       await market.node.setFrozen(market.source, true);
       await send([aftermath.resolve(third, admin.publicKey, true, PRICE)], admin);
       await market.node.setFrozen(market.source, false);
-      expect(disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: PRICE });
-      expect(listing()).to.deep.include({ slashed: 2_000_000n + PRICE });
+      expect(await disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: PRICE });
+      expect(await listing()).to.deep.include({ slashed: 2_000_000n + PRICE });
       await send([aftermath.claim(third, market.creator.publicKey)], market.creator);
-      expect(disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: 0n });
+      expect(await disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: 0n });
     });
 
     it('more collateral, a refund by a stranger, and lamports that leave the tank', async () => {
       await send([aftermath.topUp(3_000_000n), market.statusInstruction('active')], market.creator);
-      expect(listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
+      expect(await listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
       const { execution, instruction, signer } = await market.openInstruction(usedKey, 'tank');
       await send([instruction], signer);
       await travel(700);
-      const before = tables().executions;
+      const before = (await tables()).executions;
       await send([aftermath.withdrawGas(1_000_000n)], market.caller);
-      expect(tables().executions).to.deep.equal(before);
+      expect((await tables()).executions).to.deep.equal(before);
       const { publicKey } = market.creator;
       const signature = await send([market.refundInstruction(execution, 'creatorFailed', publicKey)], market.creator);
-      expect(rowOf('executions', 'execution_id', formatUuid(execution.executionId))).to.deep.include({
+      expect(await rowOf('executions', 'execution_id', formatUuid(execution.executionId))).to.deep.include({
         status: 'refunded',
         reason: 5n,
         gas_lamports: BigInt(GAS),
         end_signature: signature,
         closed: 0n,
       });
-      expect(grantOf(usedKey)).to.deep.include({ execution_count: 2n, total_spent: String(PRICE) });
+      expect(await grantOf(usedKey)).to.deep.include({ execution_count: 2n, total_spent: String(PRICE) });
     });
 
     it('a refund, and a dispute that nobody answers', async () => {
       const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
       refunded = { ...execution, signature: await sendHeard([instruction], signer) };
       await send([market.refundInstruction(refunded, 'invalidAnswer')], market.relay);
-      expect(executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 0n });
+      expect(await executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 0n });
       const fourth = disputed[3]!;
       await send([aftermath.dispute(fourth)], market.caller);
       await travel(30 * DAY + 1);
@@ -261,25 +272,25 @@ for (const how of ['heard', 'cut'] as const) {
         program.findDispute(program.findExecution(fourth.executionId)),
       );
       const ended = { outcome: 'lapsed', bond: 0n, reason_hash: null, resolved_at: account!.resolvedAt };
-      expect(disputeOf(fourth)).to.deep.include(ended);
-      expect(executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
+      expect(await disputeOf(fourth)).to.deep.include(ended);
+      expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });
 
     it('accounts that are closed, and a grant that is made again', async () => {
       await send([aftermath.closeRecord(refunded)], market.caller);
-      expect(executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 1n });
+      expect(await executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 1n });
       await send([aftermath.closeGrant(usedKey)], market.caller);
-      expect(grantOf(usedKey)).to.deep.include({
+      expect(await grantOf(usedKey)).to.deep.include({
         revoked: 1n,
         closed: 1n,
         execution_count: 2n,
         total_spent: String(PRICE),
       });
       await send([aftermath.closeGrant(keyId)], market.caller);
-      expect(grantOf(keyId)).to.deep.include({ revoked: 1n, closed: 1n, per_execution_max: '1' });
+      expect(await grantOf(keyId)).to.deep.include({ revoked: 1n, closed: 1n, per_execution_max: '1' });
       await send(await market.grantInstructions(keyId), market.caller);
-      expect(grantOf(keyId)).to.deep.include({ revoked: 0n, closed: 0n, execution_count: 0n, total_spent: '0' });
-      expect(grantOf(keyId).per_execution_max).to.equal('18446744073709551615');
+      expect(await grantOf(keyId)).to.deep.include({ revoked: 0n, closed: 0n, execution_count: 0n, total_spent: '0' });
+      expect((await grantOf(keyId)).per_execution_max).to.equal('18446744073709551615');
     });
 
     it('ended executions that become leaves, one of them seen in no other way', async () => {
@@ -297,22 +308,22 @@ for (const how of ['heard', 'cut'] as const) {
         archive_index: 0n,
         tree: tree.publicKey.toBase58(),
       };
-      expect(tables().archives![0]).to.deep.include({ ...archive, leaf_count: 0n });
+      expect((await tables()).archives![0]).to.deep.include({ ...archive, leaf_count: 0n });
       const [first, second] = disputed as [OpenedExecution, OpenedExecution];
       // In two transactions, as two strangers might; the second is told of one that is gone already.
       for (const batch of [[first], [leaf, first, second]]) {
-        const before = batch.map((one) => executionOf(one));
+        const before = await Promise.all(batch.map((one) => executionOf(one)));
         const records = await Promise.all(
           batch.map(({ executionId }) => readAccount(market, 'ExecutionRecord', program.findExecution(executionId))),
         );
         const signature = await send([aftermath.archive(tree.publicKey, batch)], market.caller);
         for (const [at, one] of batch.entries()) {
           const { slot, ...kept } = before[at]!;
-          expect(executionOf(one)).to.deep.include({ ...kept, closed: 1n });
+          expect(await executionOf(one)).to.deep.include({ ...kept, closed: 1n });
           const execution = records[at];
           if (!execution) continue;
           const record = program.findExecution(one.executionId);
-          expect(rowOf('archive_leaves', 'record', record.toBase58())).to.deep.include({
+          expect(await rowOf('archive_leaves', 'record', record.toBase58())).to.deep.include({
             tree: archive.tree,
             execution_id: formatUuid(one.executionId),
             leaf: Buffer.from(archiveLeaf(record, execution)).toString('hex'),
@@ -320,45 +331,54 @@ for (const how of ['heard', 'cut'] as const) {
           });
         }
       }
-      const leaves = tables().archive_leaves!.map(({ leaf_index, execution_id }) => [leaf_index, execution_id]);
+      const leaves = (await tables()).archive_leaves!.map(({ leaf_index, execution_id }) => [leaf_index, execution_id]);
       expect(leaves).to.deep.equal([first, leaf, second].map((one, at) => [BigInt(at), formatUuid(one.executionId)]));
-      expect(tables().archives![0]).to.deep.include({ ...archive, leaf_count: 3n });
-      expect(executionOf(first)).to.deep.include({ status: 'completed', dispute_count: 1n });
-      expect(executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
+      expect((await tables()).archives![0]).to.deep.include({ ...archive, leaf_count: 3n });
+      expect(await executionOf(first)).to.deep.include({ status: 'completed', dispute_count: 1n });
+      expect(await executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
     });
 
     it('a dispute whose account goes after its execution has gone', async () => {
       const [first] = disputed as [OpenedExecution];
       await send([aftermath.closeDispute(first)], market.caller);
-      expect(disputeOf(first)).to.deep.include({ outcome: 'rejected', bond: 0n, reason_hash: REASON_HASH, closed: 1n });
+      expect(await disputeOf(first)).to.deep.include({
+        outcome: 'rejected',
+        bond: 0n,
+        reason_hash: REASON_HASH,
+        closed: 1n,
+      });
     });
 
     it('a listing that ends, and collateral that goes back', async () => {
       const amount = 1_000n;
       const withdraw = program.withdrawTreasury({ admin: admin.publicKey, destination: market.payout, amount });
-      const before = tables();
+      const before = await tables();
       await send([withdraw], admin);
-      for (const table of TABLES) expect(tables()[table], table).to.deep.equal(before[table]);
+      for (const table of TABLES) expect((await tables())[table], table).to.deep.equal(before[table]);
       await send([aftermath.delist()], market.creator);
       const collateral = await readAccount(market, 'CreatorCollateral', program.findCollateral(market.listing));
-      expect(listing()).to.deep.include({ status: 'delisted', returnable_at: collateral!.returnableAt });
+      expect(await listing()).to.deep.include({ status: 'delisted', returnable_at: collateral!.returnableAt });
       expect(collateral!.returnableAt).to.not.equal(0n);
       await travel(4 * DAY);
       await send([aftermath.returnCollateral()], market.creator);
-      expect(listing()).to.deep.include({ status: 'delisted', collateral_returned: 1n, deposited: 9_000_000n });
+      expect(await listing()).to.deep.include({ status: 'delisted', collateral_returned: 1n, deposited: 9_000_000n });
     });
 
     it('a paid execution that nobody archived in a year', async () => {
       unclaimed = disputed[2]!;
-      const before = executionOf(unclaimed);
+      const before = await executionOf(unclaimed);
       await travel(program.constants.unarchivedRecordSeconds);
       await send([aftermath.closeRecord(unclaimed)], market.caller);
-      expect(executionOf(unclaimed)).to.deep.equal({ ...before, closed: 1n, slot: executionOf(unclaimed).slot });
+      expect(await executionOf(unclaimed)).to.deep.equal({
+        ...before,
+        closed: 1n,
+        slot: (await executionOf(unclaimed)).slot,
+      });
       expect(before).to.deep.include({ status: 'dispute_upheld', creator_amount: 248_750n, execution_time_ms: 40n });
     });
 
     it('ends with rows that are those of the accounts', async () => {
-      const { configs, listings, grants, executions, disputes, unread_accounts } = tables();
+      const { configs, listings, grants, executions, disputes, unread_accounts } = await tables();
       expect([configs, listings, grants, executions, disputes].map((rows) => rows!.length)).to.deep.equal([
         1, 1, 2, 7, 5,
       ]);
@@ -407,7 +427,7 @@ for (const how of ['heard', 'cut'] as const) {
 
     it('comes out the same from a new start, whose accounts are all from the end', async () => {
       await bench.stop(indexer);
-      const live = tables();
+      const live = await tables();
       const rebuilt = await bench.backfill('rebuilt.db');
       if (how === 'heard') expect(rebuilt).to.deep.equal(live);
       for (const table of TABLES) expect(comparable(rebuilt[table]!), table).to.deep.equal(comparable(live[table]!));
@@ -420,11 +440,9 @@ for (const how of ['heard', 'cut'] as const) {
     });
 
     it('does not change when everything is applied again', async () => {
-      const live = tables();
+      const live = await tables();
       for (const lost of ['DELETE FROM cursor', 'DELETE FROM cursor; DELETE FROM events']) {
-        const { sqlite, close } = openIndex(bench.path('live.db'));
-        sqlite.exec(lost);
-        close();
+        await query(bench.path('live.db'), lost);
         const again = await bench.backfill('live.db');
         for (const table of TABLES)
           expect(withoutSlots(again[table]!), table).to.deep.equal(withoutSlots(live[table]!));

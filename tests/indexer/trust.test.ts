@@ -9,13 +9,12 @@ import { decodeEvent } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { closeExecution, constants, findDispute, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { openIndex } from '../../indexer/open.ts';
 import { startNode } from '../harness/node/node.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { createAftermath, readAccount } from './aftermath.ts';
 import { deployTestCaller, logsOf, sendUnheard as sendCut } from './caller.ts';
-import { dump, eventually, IndexerBench, type Row, withoutSlots } from './harness.ts';
+import { dump, eventually, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
 import { type Market, NO_KEY, PRICE, startMarket } from './market.ts';
 
 describe('indexer, trust', () => {
@@ -58,13 +57,13 @@ describe('indexer, trust', () => {
     const reached = await indexer.caughtUpTo(1, 1_000).catch((error: Error) => error.message);
     expect(reached).to.include(signature);
     await bench.stop(indexer);
-    expect(dump(bench.path('unknown.db')).cursor!.map((row) => row.signature)).to.not.include(signature);
+    expect((await dump(bench.path('unknown.db'))).cursor!.map((row) => row.signature)).to.not.include(signature);
   });
 
   it('ignores lines that look like events but were printed by another program', async () => {
     const indexer = await bench.start('forged.db');
     await bench.catchUp(indexer);
-    const before = dump(bench.path('forged.db'));
+    const before = await dump(bench.path('forged.db'));
     // The listing's own event with another status, printed at the top level and two levels down, with a line before it
     // that says the marketplace was called, in a transaction in which it really is called too.
     const event = idlJson.events.find(({ name }) => name === 'ListingStatusChanged')!;
@@ -81,7 +80,7 @@ describe('indexer, trust', () => {
     );
     expect(lookalikes).to.have.length(5);
     await bench.catchUp(indexer);
-    const after = dump(bench.path('forged.db'));
+    const after = await dump(bench.path('forged.db'));
     const [row] = before.listings!;
     expect(after.listings).to.deep.equal([{ ...row, status: 'paused', slot: after.listings![0]!.slot }]);
     // The one genuine event was taken from its log: nothing had to be read from accounts.
@@ -100,7 +99,7 @@ describe('indexer, trust', () => {
     const paid = byWallet.execution;
     const openSignature = await sendUnheard([byWallet.instruction], caller);
     await bench.catchUp(live);
-    const opened = executionRow(dump(bench.path('cut.db')), paid.executionId);
+    const opened = executionRow(await dump(bench.path('cut.db')), paid.executionId);
     expect(opened).to.deep.include({
       record: findExecution(paid.executionId).toBase58(),
       status: 'open',
@@ -116,7 +115,7 @@ describe('indexer, trust', () => {
 
     const settleSignature = await sendUnheard([market.settleInstruction(paid, 55)], relay);
     await bench.catchUp(live);
-    expect(executionRow(dump(bench.path('cut.db')), paid.executionId)).to.deep.include({
+    expect(executionRow(await dump(bench.path('cut.db')), paid.executionId)).to.deep.include({
       status: 'completed',
       creator_amount: (PRICE * 99n) / 100n,
       platform_amount: PRICE / 100n,
@@ -128,13 +127,13 @@ describe('indexer, trust', () => {
     const withKey = await market.openInstruction(keyId);
     const keySignature = await sendUnheard([withKey.instruction], relay);
     await bench.catchUp(live);
-    const grantOf = () => dump(bench.path('cut.db')).grants![0];
-    expect(grantOf()).to.deep.include({ execution_count: 1n, total_spent: String(PRICE) });
+    const grantOf = async () => (await dump(bench.path('cut.db'))).grants![0];
+    expect(await grantOf()).to.deep.include({ execution_count: 1n, total_spent: String(PRICE) });
     const refund = market.refundInstruction(withKey.execution, 'invalidAnswer');
     const refundSignature = await sendUnheard([refund], relay);
     await bench.catchUp(live);
-    expect(grantOf()).to.deep.include({ execution_count: 1n, total_spent: '0' });
-    expect(executionRow(dump(bench.path('cut.db')), withKey.execution.executionId)).to.deep.include({
+    expect(await grantOf()).to.deep.include({ execution_count: 1n, total_spent: '0' });
+    expect(executionRow(await dump(bench.path('cut.db')), withKey.execution.executionId)).to.deep.include({
       status: 'refunded',
       reason: 2n,
       key_id: Buffer.from(keyId).toString('hex'),
@@ -144,18 +143,20 @@ describe('indexer, trust', () => {
 
     await sendUnheard([market.updateInstruction(400_000n), market.statusInstruction('paused')], creator);
     await bench.catchUp(live);
-    expect(dump(bench.path('cut.db')).listings![0]).to.deep.include({
+    expect((await dump(bench.path('cut.db'))).listings![0]).to.deep.include({
       price: 400_000n,
       status: 'paused',
       listing_version: 2n,
       deposited: 5_000_000n,
     });
-    expect(dump(bench.path('cut.db')).events!.map(({ signature }) => signature)).to.not.include(refundSignature);
+    expect((await dump(bench.path('cut.db'))).events!.map(({ signature }) => signature)).to.not.include(
+      refundSignature,
+    );
     await bench.stop(live);
 
     // A backfill reads the same accounts later, when they already show what came after.
     const late = await bench.backfill('cut-late.db');
-    const heard = dump(bench.path('cut.db'));
+    const heard = await dump(bench.path('cut.db'));
     for (const table of ['configs', 'creators', 'listings', 'grants', 'executions']) {
       expect(withoutSlots(late[table]!), table).to.deep.equal(withoutSlots(heard[table]!));
     }
@@ -189,11 +190,9 @@ describe('indexer, trust', () => {
     const held = await readAccount(market, 'Dispute', dispute);
     const row = { dispute: dispute.toBase58(), outcome: 'rejected', bond: held!.bond };
     expect(held!.bond > 0n && held!.bond < 10_000_000n).to.equal(true);
-    expect(dump(bench.path('bond.db')).disputes![0]).to.deep.include(row);
+    expect((await dump(bench.path('bond.db'))).disputes![0]).to.deep.include(row);
     for (const lost of ['DELETE FROM cursor', 'DELETE FROM cursor; DELETE FROM events']) {
-      const { sqlite, close } = openIndex(bench.path('bond.db'));
-      sqlite.exec(lost);
-      close();
+      await query(bench.path('bond.db'), lost);
       expect((await bench.backfill('bond.db')).disputes![0]).to.deep.include(row);
     }
     await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
@@ -210,7 +209,7 @@ describe('indexer, trust', () => {
     await node.timeTravel((await node.now()) + constants.endedRecordSeconds + 1);
     await market.send([closeExecution({ executionId, rentSponsor })], caller);
     await bench.catchUp(live);
-    const heard = dump(bench.path('gone.db'));
+    const heard = await dump(bench.path('gone.db'));
     expect(executionRow(heard, executionId)).to.deep.include({ status: 'refunded', reason: 0n, closed: 1n });
 
     const late = await bench.backfill('gone-late.db');
@@ -233,8 +232,6 @@ describe('indexer, trust', () => {
     }
     const program = await bench.start('mine.db', { programId: TEST_CALLER_ID }).catch((error: Error) => error.message);
     expect(program).to.include(PROGRAM_ID.toBase58());
-    const { sqlite, close } = openIndex(bench.path('mine.db'));
-    expect(sqlite.prepare('SELECT count(*) AS n FROM executions').get()).to.not.deep.equal({ n: 0n });
-    close();
+    expect(await query(bench.path('mine.db'), 'SELECT count(*) AS n FROM executions')).to.not.deep.equal([{ n: 0n }]);
   });
 });
