@@ -55,7 +55,7 @@ describe('deploy/', () => {
     const units = names.map((name) => {
       const path = join(folder, name.replace('@.', '@1.'));
       const text = read(`systemd/${name}`);
-      const [, script] = /^ExecStart=\/usr\/bin\/node scripts\/run\.mjs (\S+)$/m.exec(text) ?? [];
+      const [, script] = /^ExecStart=\/usr\/bin\/node (?:--\S+ )?scripts\/run\.mjs (\S+)$/m.exec(text) ?? [];
       expect(script && existsSync(join(ROOT, script)), name).to.equal(true);
       writeFileSync(path, text.replace('/usr/bin/node', process.execPath));
       return path;
@@ -80,8 +80,9 @@ describe('deploy/', () => {
     ]);
     for (const name of ['relay-1', 'relay-2', 'indexer', 'indexer-standby']) {
       const service = services[name];
-      const [, runner, script] = service.command ?? ['node', 'scripts/run.mjs', 'app/relay/main.ts'];
-      for (const path of [runner, script]) expect(existsSync(join(ROOT, path)), path).to.equal(true);
+      const command: string[] = service.command ?? ['node', 'scripts/run.mjs', 'app/relay/main.ts'];
+      for (const path of command.slice(1).filter((word) => !word.startsWith('--')))
+        expect(existsSync(join(ROOT, path)), path).to.equal(true);
       expect(Object.keys(service.environment).filter((variable) => !SETTINGS.has(variable))).to.deep.equal([]);
       expect(service.environment.DATABASE_URL).to.include('@postgres:5432/');
       for (const volume of service.volumes) expect(volumes).to.have.property(volume.split(':')[0]);
