@@ -108,12 +108,13 @@ describe('protection of the fee payer', function () {
       SOLANA_WS_URL: proxy.wsUrl,
       SPONSOR: 'budgets',
       TRIAL_CALLS_PER_WALLET: '0',
+      ...FORGETFUL,
       ...settings,
     });
   /** A ledger without rows, and a relay on it. */
   async function startAnew(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
     await market.forgetExecutions();
-    others.push(await startOwn({ ...FORGETFUL, ...settings }));
+    others.push(await startOwn(settings));
     return others.at(-1)!;
   }
   const fillTank = (lamports: number, caller = 0) =>
