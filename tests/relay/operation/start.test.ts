@@ -1,6 +1,8 @@
 /** A relay that starts where the node has too many records to search them: the index says which are open. */
 import { expect } from 'chai';
+import { until } from '../../harness/edge/until.ts';
 import {
+  type Answer,
   FEE,
   goodAnswer,
   PRICE,
@@ -8,19 +10,8 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
-
-const PATIENCE_MS = 60_000;
-
-async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > end) throw new Error(`${what} did not happen within ${PATIENCE_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 describe('a relay whose node does not answer a search through all records', function () {
   this.timeout(180_000);
@@ -47,7 +38,7 @@ describe('a relay whose node does not answer a search through all records', func
     const lost: string = begun.execution_id;
     await until('the index has the open record', async () => {
       const [row] = await market.query('index', `SELECT status FROM executions WHERE execution_id = '${lost}'`);
-      return row?.status === 'open' ? true : null;
+      return row?.status === 'open';
     });
     await market.relay.kill();
     await market.forgetExecutions();
@@ -59,12 +50,13 @@ describe('a relay whose node does not answer a search through all records', func
       return 'silence';
     });
     const { rpcUrl, wsUrl } = proxy;
-    const relay = await market.startRelayProcess({ SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
+    const relay = await market.startRelayProcess({ ...FORGETFUL, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
     try {
-      const served = await until('a call is taken', async () => {
-        const answer = await execute(relay.url, { task: 'new' });
-        if (answer.status === 503) expect(answer.body.error.code).to.equal('service_unavailable');
-        return answer.status === 503 ? null : answer;
+      let served!: Answer;
+      await until('a call is taken', async () => {
+        served = await execute(relay.url, { task: 'new' });
+        if (served.status === 503) expect(served.body.error.code).to.equal('service_unavailable');
+        return served.status !== 503;
       });
       expect(served.status).to.equal(200);
       expect(searches).to.be.greaterThan(0);
@@ -76,9 +68,7 @@ describe('a relay whose node does not answer a search through all records', func
 
       const { refundAt } = (await market.record(lost))!;
       await market.node.timeTravel(Number(refundAt));
-      await until('the lost one is refunded', async () =>
-        (await market.record(lost))?.status === 'refunded' ? true : null,
-      );
+      await until('the lost one is refunded', async () => (await market.record(lost))?.status === 'refunded');
       const end = await market.balances();
       expect(end.callers[0]).to.equal(start.callers[0]! - PRICE);
       expect(end.creator).to.equal(start.creator + PRICE - FEE);
