@@ -467,17 +467,6 @@ CREATE TABLE probes (
   passed_ms  INTEGER
 ) STRICT;
 
-CREATE TABLE pending_metadata (
-  metadata_hash  TEXT NOT NULL,
-  wallet         TEXT NOT NULL,
-  received_ms    INTEGER NOT NULL,
-  document       TEXT NOT NULL,
-  PRIMARY KEY (metadata_hash, wallet)
-) STRICT;
-CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
-CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
-CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
-
 CREATE TABLE archive_trees (
   archive_index  INTEGER PRIMARY KEY,
   tree           TEXT NOT NULL,
@@ -597,3 +586,16 @@ CREATE TABLE call_keys (
   -- By this database's clock; a relay that lives puts it off again and again.
   listed_until_ms  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "pending_metadata" (
+  metadata_hash  TEXT NOT NULL,
+  wallet         TEXT NOT NULL,
+  network        TEXT NOT NULL,
+  received_ms    INTEGER NOT NULL,
+  document       TEXT NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet, network)
+) STRICT;
+CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
+CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
+CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
+CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
