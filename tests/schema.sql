@@ -147,9 +147,11 @@ CREATE TABLE disputes (
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   rent_sponsor TEXT NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC);
-CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC);
-CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at);
+CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
+CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
+CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';
+CREATE INDEX disputes_ended ON disputes (opened_at DESC, execution_id) WHERE outcome <> 'open';
 
 CREATE TABLE unread_accounts (
   address TEXT PRIMARY KEY,
