@@ -12,6 +12,7 @@ export const RELAY_SETTINGS = {
   LOG_LEVEL: 'error',
   MIN_RUNWAY_HOURS: '0',
   PUBLIC_RATE_PER_SECOND: '0',
+  MIN_FREE_BYTES: '0',
   SPONSOR: 'all',
 } as const;
 

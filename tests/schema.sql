@@ -147,9 +147,11 @@ CREATE TABLE disputes (
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   rent_sponsor TEXT NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC);
-CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC);
-CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at);
+CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
+CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
+CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';
+CREATE INDEX disputes_ended ON disputes (opened_at DESC, execution_id) WHERE outcome <> 'open';
 
 CREATE TABLE unread_accounts (
   address TEXT PRIMARY KEY,
@@ -467,17 +469,6 @@ CREATE TABLE probes (
   passed_ms  INTEGER
 ) STRICT;
 
-CREATE TABLE pending_metadata (
-  metadata_hash  TEXT NOT NULL,
-  wallet         TEXT NOT NULL,
-  received_ms    INTEGER NOT NULL,
-  document       TEXT NOT NULL,
-  PRIMARY KEY (metadata_hash, wallet)
-) STRICT;
-CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
-CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
-CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
-
 CREATE TABLE archive_trees (
   archive_index  INTEGER PRIMARY KEY,
   tree           TEXT NOT NULL,
@@ -597,3 +588,16 @@ CREATE TABLE call_keys (
   -- By this database's clock; a relay that lives puts it off again and again.
   listed_until_ms  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "pending_metadata" (
+  metadata_hash  TEXT NOT NULL,
+  wallet         TEXT NOT NULL,
+  network        TEXT NOT NULL,
+  received_ms    INTEGER NOT NULL,
+  document       TEXT NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet, network)
+) STRICT;
+CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
+CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
+CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
+CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';

@@ -24,3 +24,9 @@ export function isTemporary(error: unknown): boolean {
 export function isUndecided(error: unknown): boolean {
   return isTemporary(error) && !SQLITE.test(String((error as { code?: unknown }).code));
 }
+
+/** Whether there was no room for the write: SQLite's file, the file system, or PostgreSQL's disk_full. */
+export function isFull(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'SQLITE_FULL' || code === 'ENOSPC' || code === '53100';
+}

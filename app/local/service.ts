@@ -66,6 +66,7 @@ export async function startService(
       edgeRpcPerSecond: 100,
       // The fee payer of a local chain is as rich as it likes.
       runway: { minHours: 0, minLamports: 0 },
+      minFreeBytes: 0,
       // Whoever travels in time wants to see a call archived, and not to wait for eleven others.
       archive: { mode: 'on', waitSeconds: 0 },
       trustProxy: 0,

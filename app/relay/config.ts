@@ -210,6 +210,14 @@ const settings = z.object({
     .min(0)
     .default(50_000_000)
     .describe('new executions stop when the relay authority has less; what is left settles and refunds the others'),
+  MIN_FREE_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(256 * 1_024 * 1_024)
+    .describe(
+      'new executions stop when the file system of DATA_DIR has less free, which those under way need; 0: only when a write has found no room, as always with DATABASE_URL',
+    ),
   ARCHIVE: z
     .enum(['on', 'existing', 'off'])
     .default('on')
@@ -298,6 +306,8 @@ export interface RelayConfig {
   shutdownSeconds: number;
   /** Below either of them nothing new is accepted. */
   runway: { minHours: number; minLamports: number };
+  /** Below it nothing new is accepted, because the ledger's file system is nearly full; 0: only when it is. */
+  minFreeBytes: number;
   archive: SweepSettings;
   results: ResultSettings;
   metricsToken: string | null;
@@ -370,6 +380,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
+    minFreeBytes: env.MIN_FREE_BYTES,
     archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS },
     results: {
       bytesPerCent: env.RESULT_BYTES_PER_CENT,

@@ -76,6 +76,7 @@ export const FIELDS: Record<string, Allow> = {
   retryMs: number,
   lamports: number,
   hours: number,
+  free_bytes: number,
   archive_index: number,
   tree: base58,
   records: number,

@@ -49,6 +49,7 @@ import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
+import { createStorage, freeBytes, type Storage } from './operation/storage.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { createReadText, createResultObjects, type ReadText } from './outbound/resultObjects.ts';
@@ -114,7 +115,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);
   const gate = createGate();
+  const storage = await startStorage(config, gate, log);
   const parts: EngineParts = {
+    storage,
     readText: createReadText(objects, log),
     files,
     chain,
@@ -195,7 +198,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     minLamports: config.runway.minLamports,
     log,
   });
-  const ends = [watch.end, keyDirectory.end, endStanding, runway.end];
+  const ends = [watch.end, keyDirectory.end, endStanding, runway.end, storage.end];
   // Its own rows too may be another's, as where the whole ledger was copied: nothing is done about any before.
   let isStopping = false;
   const onAlone = () => {
@@ -284,6 +287,7 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
 }
 
 interface EngineParts {
+  storage: Storage;
   readText: ReadText;
   files: OpenLedger;
   chain: RelayChain;
@@ -303,7 +307,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   const { files, chain, gate, documents } = parts;
   const { ledger, writes } = files;
   const owner = randomUUID();
-  const journal = createJournal(writes, ledger.db, owner);
+  const journal = createJournal(parts.storage.listenTo(writes), ledger.db, owner);
   const leases = files.leasesOf(owner);
   const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
     gate.set('authority_changed', !isOurs);
@@ -354,6 +358,20 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   await runway.look();
   runway.start();
   return runway;
+}
+
+async function startStorage(config: RelayConfig, gate: Gate, log: Logger): Promise<Storage> {
+  const storage = createStorage({
+    // Where PostgreSQL's disk is, only PostgreSQL knows.
+    readFree: config.databaseUrl === null ? () => freeBytes(config.dataDir) : null,
+    minFree: config.minFreeBytes,
+    onChange: (isLow) => gate.set('storage_low', isLow),
+    log,
+    now: () => Date.now(),
+  });
+  await storage.look();
+  storage.start();
+  return storage;
 }
 
 /** Where it listens, without a trailing slash. */

@@ -149,6 +149,27 @@ export async function fill(folder: string, size: Size): Promise<void> {
       slot: opened_at * 2 + 4,
     };
   });
+  const disputed = Array.from({ length: size.executions }, (_, number) => executionOf(number, size)).filter(
+    ({ status }) => status === 'disputed',
+  );
+  insert(index.sqlite, 'disputes', disputed.length, (number) => {
+    const { id, wallet, listing, opened_at } = disputed[number] as (typeof disputed)[number];
+    return {
+      dispute: `dispute of ${id}`,
+      record: `record of ${id}`,
+      execution_id: id,
+      listing,
+      caller: wallet,
+      evidence_hash: '',
+      outcome: number % 10 === 0 ? 'open' : number % 2 === 0 ? 'upheld' : 'rejected',
+      bond: 0,
+      amount_to_caller: 0,
+      amount_to_treasury: 0,
+      owed: 0,
+      opened_at: opened_at + 10,
+      slot: opened_at * 2 + 20,
+    };
+  });
   insert(ledger.sqlite, 'executions', size.executions, (number) => {
     const { id, wallet, listing, status, opened_at } = executionOf(number, size);
     const state = status === 'open' ? 'dispatched' : status === 'refunded' ? 'refunded' : 'settled';

@@ -11,6 +11,7 @@ import {
   type SchemaFault,
 } from '../../sdk/wire/schemas/faults.ts';
 import type { ApiError } from '../errors.ts';
+import type { Poster } from '../ledger/metadata.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalid, parse, type Reading, readObject, requireValue, show, tryReading } from '../parse.ts';
 import { inThread } from '../workers.ts';
@@ -27,18 +28,18 @@ export interface MetadataDeps extends PendingDeps {
 const checkInThread = inThread('requests', import.meta.url, checkMetadataNow);
 
 /**
- * Stores the document and returns its hash. `wallet` is that of the session that sent it: it may have the document's
- * endpoint tested, and no stranger's documents make its own give way. Throws ApiError 400 saying what is wrong.
+ * Stores the document and returns its hash. A wallet whose session sent it may have the document's endpoint tested, and no
+ * other poster's documents make its own give way. Throws ApiError 400 saying what is wrong.
  */
 export async function acceptMetadata(
   deps: MetadataDeps,
   bytes: Buffer,
-  wallet: string | null,
+  poster: Poster,
 ): Promise<{ metadata_hash: string }> {
   const document = { bytes, allowPrivateEndpoints: deps.config.allowPrivateEndpoints };
   requireValue(isSmallSchema(bytes.toString('latin1')) ? checkMetadataNow(document) : await checkInThread(document));
   const metadataHash = hashMetadata(bytes);
-  await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), wallet });
+  await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), ...poster });
   return { metadata_hash: metadataHash };
 }
 

@@ -13,6 +13,7 @@ import {
   insertPending,
   isNeeded,
   movePending,
+  type Poster,
   readListedPending,
   readMetadataFrom,
   readSurplusPending,
@@ -31,31 +32,28 @@ export interface PendingDeps {
 
 /** How long a document waits. */
 const PENDING_MS = 24 * 60 * 60 * 1000;
-/** How many wait that nobody's session posted; the oldest make room. At 64 KiB each, 32 MiB. */
-const MAX_ANONYMOUS = 500;
-/** How many wait for one wallet: a creator needs one, for the minute between test and listing. */
-const MAX_OF_WALLET = 20;
+/** How many wait for one wallet or network: a creator needs one, for the minute between test and listing. */
+const MAX_OF_POSTER = 20;
+/** How many wait for all networks, that is those that nobody's session posted; the oldest make room. At 64 KiB each, 32 MiB. */
+const MAX_OF_NETWORKS = 500;
 /** How many wait for all wallets, which cost nothing to make; the oldest make room. 320 MiB at the very worst. */
 const MAX_OF_WALLETS = 5_000;
 /** Documents that each post looks at, whether anything still needs them. */
 const SWEPT = 20;
 
-export interface PostedMetadata {
+export interface PostedMetadata extends Poster {
   metadataHash: string;
   document: string;
-  /** Whose session posted it; null where nobody's did. */
-  wallet: string | null;
 }
 
 /** Keeps a document that has passed every rule: for good where a listing or an unfinished execution needs it. */
 export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): Promise<void> {
-  const { metadataHash, document } = posted;
+  const { metadataHash, document, wallet, network } = posted;
   const receivedMs = deps.now();
-  const wallet = posted.wallet ?? '';
   if (await isNeeded(deps.views, metadataHash))
     await insertMetadata(deps.ledger, { metadataHash, document, receivedMs });
-  else await insertPending(deps.ledger, { metadataHash, wallet, document, receivedMs });
-  await makeRoom(deps, wallet);
+  else await insertPending(deps.ledger, { metadataHash, wallet, network, document, receivedMs });
+  await makeRoom(deps, { wallet, network });
   await sweepMetadata(deps);
 }
 
@@ -65,11 +63,10 @@ export async function promotePending({ ledger, views }: PendingDeps, hashes: str
   if (listed.length > 0) await movePending(ledger, listed);
 }
 
-/** Drops what has waited too long, and the oldest of too many: of this wallet, or of those that are nobody's. */
-async function makeRoom(deps: PendingDeps, wallet: string): Promise<void> {
-  const own = wallet === '' ? MAX_ANONYMOUS : MAX_OF_WALLET;
-  const limits = { own, ofWallets: MAX_OF_WALLETS };
-  const surplus = await readSurplusPending(deps.views, wallet, deps.now() - PENDING_MS, limits, SWEPT);
+/** Drops what has waited too long, and the oldest of too many: of this poster first, so that who posts many alone loses them. */
+async function makeRoom(deps: PendingDeps, poster: Poster): Promise<void> {
+  const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofWallets: MAX_OF_WALLETS };
+  const surplus = await readSurplusPending(deps.views, poster, deps.now() - PENDING_MS, limits, SWEPT);
   if (surplus.length === 0) return;
   // What has found its listing since is moved, because it is not to be dropped.
   await promotePending(deps, [...new Set(surplus.map((row) => row.metadata_hash))]);

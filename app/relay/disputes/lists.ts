@@ -1,5 +1,6 @@
 /** Disputes as their parties and the admin read them: the chain's rows with the words that their hashes stand for. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
 import type { DisputeOutcome, DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -42,57 +43,97 @@ interface DisputeView {
 /** When the admin has promised to have answered: the specification's target, which no program enforces. */
 const ANSWER_SECONDS = 72 * 60 * 60;
 
-/** Those of the wallet, as caller or creator. */
-export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page) {
-  const own = sql<boolean>`d.dispute IN (
-    SELECT dispute FROM chain.disputes WHERE caller = ${wallet}
-    UNION SELECT dispute FROM chain.disputes WHERE listing IN (
-      SELECT listing FROM chain.listings WHERE creator = ${wallet}))`;
-  return readPage(deps, own, sql`d.opened_at DESC, d.execution_id`, page);
+/** How many disputes beyond the page are counted: up to there a total is exact, and there is always a next page while there are more. */
+const COUNTED = 10_000;
+
+/** Those of the wallet, as caller or creator, the newest first. The total goes on to `counted` beyond the offset. */
+export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, counted = COUNTED) {
+  const order = sql`ORDER BY opened_at DESC, execution_id`;
+  // Each listing's own first ones: there is none further back on the page.
+  const first = (most: number) => sql`chain.disputes
+    WHERE listing = l.listing AND caller <> ${wallet} ${order} LIMIT ${most}`;
+  const against = (most: number) =>
+    isPostgres(deps.views)
+      ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT execution_id, opened_at FROM ${first(most)}) AS d`
+      : sql`chain.listings AS l CROSS JOIN chain.disputes AS d ON d.execution_id IN (SELECT execution_id FROM ${first(most)})`;
+  return readPage(deps, page, counted, {
+    order: sql`opened_at DESC, execution_id`,
+    places: (most) => sql`
+      SELECT * FROM (SELECT execution_id, opened_at FROM chain.disputes WHERE caller = ${wallet}
+        ${order} LIMIT ${most}) AS called
+      UNION ALL SELECT * FROM (SELECT d.execution_id, d.opened_at FROM ${against(most)}
+        WHERE l.creator = ${wallet}) AS against`,
+  });
 }
 
-/** All of them: the open ones by when they are due, then the others, the newest first. */
+/** All of them: the open ones by when they are due, then the others, the newest first. The total as above. */
 export function listAllDisputes(
   deps: DisputesDeps,
   { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },
+  counted = COUNTED,
 ) {
-  const asked = outcome === undefined ? sql<boolean>`1 = 1` : sql<boolean>`d.outcome = ${outcome}`;
-  const order = sql`CASE d.outcome WHEN 'open' THEN 0 ELSE 1 END,
-    CASE d.outcome WHEN 'open' THEN d.opened_at ELSE -d.opened_at END, d.execution_id`;
-  return readPage(deps, asked, order, page);
+  const waiting = (most: number) => sql`
+    SELECT * FROM (SELECT execution_id, 0 AS turn, opened_at AS place FROM chain.disputes
+      WHERE outcome = 'open' ORDER BY opened_at, execution_id LIMIT ${most}) AS waiting`;
+  const ended = (most: number) => sql`
+    SELECT * FROM (SELECT execution_id, 1 AS turn, -opened_at AS place FROM chain.disputes
+      WHERE ${outcome === undefined ? sql.raw("outcome <> 'open'") : sql`outcome = ${outcome}`}
+      ORDER BY opened_at DESC, execution_id LIMIT ${most}) AS ended`;
+  return readPage(deps, page, counted, {
+    order: sql`turn, place, execution_id`,
+    places(most) {
+      if (outcome === 'open') return waiting(most);
+      return outcome === undefined ? sql`${waiting(most)} UNION ALL ${ended(most)}` : ended(most);
+    },
+  });
 }
 
 /** The dispute of an execution; undefined where there is none. */
 export async function findDispute(deps: DisputesDeps, executionId: string): Promise<DisputeSummary | undefined> {
-  const only = { limit: 1, offset: 0 };
-  return (await readPage(deps, sql<boolean>`d.execution_id = ${executionId}`, sql`d.execution_id`, only)).disputes[0];
+  const [row] = await readViews(deps.views, [executionId]);
+  return row && toSummary(deps, row);
+}
+
+interface Listing {
+  order: RawBuilder<unknown>;
+  /** At least the first so many, with what they are ordered by. */
+  places(most: number): RawBuilder<unknown>;
 }
 
 async function readPage(
   deps: DisputesDeps,
-  condition: RawBuilder<boolean>,
-  order: RawBuilder<unknown>,
   { limit, offset }: Page,
+  counted: number,
+  { order, places }: Listing,
 ): Promise<{ disputes: DisputeSummary[]; total: number }> {
-  const matching = sql`chain.disputes AS d
-    JOIN chain.executions AS e ON e.execution_id = d.execution_id
-    JOIN chain.listings AS l ON l.listing = d.listing
-    WHERE ${condition}`;
-  // One transaction, so that page and total are of the same moment.
-  const { rows, total } = await deps.views.transaction().execute(async (views) => {
-    const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
-    const page = await sql<DisputeView>`SELECT
-        d.execution_id, d.listing, l.metadata_hash, d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
-        CASE WHEN EXISTS (SELECT 1 FROM evidence AS kept
-          WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) THEN 1 ELSE 0 END AS has_evidence,
-        d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
-        d.owed, d.reason_hash,
-        (SELECT reason FROM dispute_reasons AS r
-          WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason
-      FROM ${matching} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`.execute(views);
-    return { rows: page.rows, total: Number(counted.rows[0]?.total ?? 0n) };
+  const { rows, total } = await readTogether(deps.views, async (views) => {
+    const most = offset + counted;
+    const count = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (
+      SELECT 1 FROM (${places(most)}) AS counted LIMIT ${most}) AS known`.execute(views);
+    const page = await sql<{ execution_id: string }>`SELECT execution_id FROM (${places(offset + limit)}) AS places
+      ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`.execute(views);
+    const ids = page.rows.map((row) => row.execution_id);
+    const found = new Map((await readViews(views, ids)).map((row) => [row.execution_id, row]));
+    return { rows: ids.flatMap((id) => found.get(id) ?? []), total: Number(count.rows[0]?.total ?? 0n) };
   });
   return { disputes: await Promise.all(rows.map((row) => toSummary(deps, row))), total };
+}
+
+async function readViews(views: DisputesDeps['views'], executionIds: string[]): Promise<DisputeView[]> {
+  if (executionIds.length === 0) return [];
+  const { rows } = await sql<DisputeView>`SELECT
+      d.execution_id, d.listing, l.metadata_hash, d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
+      CASE WHEN EXISTS (SELECT 1 FROM evidence AS kept
+        WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) THEN 1 ELSE 0 END AS has_evidence,
+      d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
+      d.owed, d.reason_hash,
+      (SELECT reason FROM dispute_reasons AS r
+        WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason
+    FROM chain.disputes AS d
+    JOIN chain.executions AS e ON e.execution_id = d.execution_id
+    JOIN chain.listings AS l ON l.listing = d.listing
+    WHERE d.execution_id IN ${textsOf(views, executionIds)}`.execute(views);
+  return rows;
 }
 
 async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise<DisputeSummary> {

@@ -6,10 +6,18 @@ import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
 
+/** Whom a document waits for: a wallet, or where nobody's session posted it, the network that it came from. The other is empty. */
+export interface Poster {
+  wallet: string;
+  network: string;
+}
+
 /** How many documents may wait. Of each, the oldest make room. */
 export interface PendingLimits {
-  /** For the wallet that has just posted, or for nobody. */
+  /** For the poster who has just posted. */
   own: number;
+  /** For all networks together. */
+  ofNetworks: number;
   /** For all wallets together. */
   ofWallets: number;
 }
@@ -55,17 +63,17 @@ export async function insertMetadata(
     .execute();
 }
 
-/** Keeps a document that waits for its listing; `wallet` is empty where nobody's session posted it. */
+/** Keeps a document that waits for its listing. */
 export async function insertPending(
   ledger: Ledger,
-  posted: { metadataHash: string; wallet: string; document: string; receivedMs: number },
+  posted: Poster & { metadataHash: string; document: string; receivedMs: number },
 ): Promise<void> {
-  const { metadataHash: metadata_hash, wallet, document } = posted;
+  const { metadataHash: metadata_hash, wallet, network, document } = posted;
   const received_ms = BigInt(posted.receivedMs);
   await ledger
     .insertInto('pending_metadata')
-    .values({ metadata_hash, wallet, received_ms, document })
-    .onConflict((conflict) => conflict.columns(['metadata_hash', 'wallet']).doUpdateSet({ received_ms }))
+    .values({ metadata_hash, wallet, network, received_ms, document })
+    .onConflict((conflict) => conflict.columns(['metadata_hash', 'wallet', 'network']).doUpdateSet({ received_ms }))
     .execute();
 }
 
@@ -109,27 +117,29 @@ export async function movePending(ledger: Ledger, hashes: string[]): Promise<voi
 }
 
 /** A document that waits, and for whom. */
-export interface Waiting {
+export interface Waiting extends Poster {
   metadata_hash: string;
-  wallet: string;
 }
 
 /** So many of those that have waited since before `oldestMs`, unix ms, and of the oldest of too many. */
 export async function readSurplusPending(
   views: Views,
-  wallet: string,
+  { wallet, network }: Poster,
   oldestMs: number,
   limits: PendingLimits,
   most: number,
 ): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
-    SELECT metadata_hash, wallet FROM (
-      SELECT metadata_hash, wallet FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)} LIMIT ${most}) AS old
-    UNION SELECT metadata_hash, wallet FROM (
-      SELECT metadata_hash, wallet FROM pending_metadata WHERE wallet = ${wallet}
+    SELECT metadata_hash, wallet, network FROM (
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)} LIMIT ${most}) AS old
+    UNION SELECT metadata_hash, wallet, network FROM (
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ${wallet} AND network = ${network}
       ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.own}) AS own
-    UNION SELECT metadata_hash, wallet FROM (
-      SELECT metadata_hash, wallet FROM pending_metadata WHERE wallet <> ''
+    UNION SELECT metadata_hash, wallet, network FROM (
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ''
+      ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofNetworks}) AS of_networks
+    UNION SELECT metadata_hash, wallet, network FROM (
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet <> ''
       ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofWallets}) AS of_wallets`.execute(views);
   return rows;
 }
@@ -137,11 +147,12 @@ export async function readSurplusPending(
 /** Drops these. Returns how many were still there. */
 export async function dropPending(ledger: Ledger, surplus: Waiting[]): Promise<number> {
   let dropped = 0n;
-  for (const { metadata_hash, wallet } of surplus) {
+  for (const { metadata_hash, wallet, network } of surplus) {
     const { numDeletedRows } = await ledger
       .deleteFrom('pending_metadata')
       .where('metadata_hash', '=', metadata_hash)
       .where('wallet', '=', wallet)
+      .where('network', '=', network)
       .executeTakeFirst();
     dropped += numDeletedRows;
   }

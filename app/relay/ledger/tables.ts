@@ -222,6 +222,8 @@ export interface MetadataTable {
 export interface PendingMetadataTable extends MetadataTable {
   /** Whose session posted it; empty where nobody's did. */
   wallet: string;
+  /** Where it came from, if nobody's session posted it; otherwise empty. */
+  network: string;
 }
 
 /** Relay processes by the name each gives itself at start. */

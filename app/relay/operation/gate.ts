@@ -13,6 +13,7 @@ const OBSTACLES = {
   authority_changed: ['This relay is no longer the marketplace’s relay authority', 60],
   opens_paused: ['The marketplace takes no new executions for now', 30],
   fees_low: ['The service is short of funds for network fees', 300],
+  storage_low: ['The service is short of room for new executions', 30],
   stopping: ['The service is stopping', 5],
 } as const satisfies Partial<Record<Problem, readonly [message: string, retryAfterSeconds: number]>>;
 

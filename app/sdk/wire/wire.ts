@@ -241,6 +241,7 @@ export const PROBLEMS = [
   'authority_shared',
   'opens_paused',
   'fees_low',
+  'storage_low',
   'stopping',
 ] as const;
 export type Problem = (typeof PROBLEMS)[number];

@@ -175,6 +175,7 @@ export async function startMarketplace(
         SPONSOR: 'all',
         // They ask for hundreds of things without a key, all from one address.
         PUBLIC_RATE_PER_SECOND: '0',
+        MIN_FREE_BYTES: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
         ...options.environment,
         ...environment,

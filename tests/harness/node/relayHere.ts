@@ -18,6 +18,8 @@ export function startRelayHere(market: TestMarketplace, settings: NodeJS.Process
     PORT: '0',
     ALLOW_PRIVATE_ENDPOINTS: 'true',
     PUBLIC_RATE_PER_SECOND: '0',
+    // The disks of tests may be small.
+    MIN_FREE_BYTES: '0',
     SHUTDOWN_SECONDS: '1',
     LOG_LEVEL: process.env.TEST_LOG ?? 'error',
     ...settings,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
@@ -101,6 +102,32 @@ describe('disputes at /trpc', () => {
       expect([page.total, page.disputes[0]?.execution_id]).to.deep.equal([4, later.execution_id]);
       const lapses = await admin.call('disputes.queue', { outcome: 'lapsed' });
       expect(lapses).to.deep.equal({ disputes: [all.disputes[2]], total: 1 });
+    });
+
+    it('are counted as far as the page and a little on, so that who walks on comes to the end', async () => {
+      const { caller, creator, listing } = await addDisputed();
+      const wallet = caller.publicKey.toBase58();
+      for (const opened_at of [1n, 2n, 2n]) {
+        const execution_id = await world.addRecord({ caller: wallet, listing, status: 'disputed' });
+        await world.addDispute({ execution_id, caller: wallet, listing, opened_at: BigInt(EPOCH) + opened_at });
+      }
+      const whole = await listOwnDisputes(world.deps, wallet, { limit: 10, offset: 0 });
+      expect([whole.total, whole.disputes.length]).to.deep.equal([4, 4]);
+      for (const party of [wallet, creator.publicKey.toBase58()]) {
+        const totals: number[] = [];
+        const walked: unknown[] = [];
+        let total = 1;
+        for (let offset = 0; offset < total; offset += 1) {
+          const page = await listOwnDisputes(world.deps, party, { limit: 1, offset }, 2);
+          total = page.total;
+          totals.push(total);
+          walked.push(...page.disputes);
+        }
+        expect(totals).to.deep.equal([2, 3, 4, 4]);
+        expect(walked).to.deep.equal(whole.disputes);
+      }
+      const queue = await listAllDisputes(world.deps, { limit: 1, offset: 0 }, 3);
+      expect(queue.total).to.equal(3);
     });
   });
 

@@ -235,6 +235,7 @@ describe('GET /health and GET /ready', () => {
       'authority_shared',
       'opens_paused',
       'fees_low',
+      'storage_low',
       'stopping',
     ] as const) {
       world.state.obstacles = [obstacle];

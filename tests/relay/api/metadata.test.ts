@@ -11,6 +11,7 @@ import { startWorld, type World } from '../../harness/edge/api.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const STRANGER = '203.0.113.1';
 
 describe('POST /v1/metadata', () => {
   let world: World;
@@ -252,7 +253,7 @@ describe('POST /v1/metadata', () => {
 
     const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
     /** A document that came at this time and waits for its listing. */
-    async function addPending(bytes: Uint8Array, received: number, wallet = ''): Promise<string> {
+    async function addPending(bytes: Uint8Array, received: number, network: string): Promise<string> {
       const row = {
         metadata_hash: hashMetadata(bytes),
         document: Buffer.from(bytes).toString('utf8'),
@@ -260,15 +261,15 @@ describe('POST /v1/metadata', () => {
       };
       await world.ledger
         .insertInto('pending_metadata')
-        .values({ ...row, wallet })
+        .values({ ...row, wallet: '', network })
         .execute();
       return row.metadata_hash;
     }
 
     it('wait apart from those of listings, for 24 hours', async () => {
       const now = world.state.nowMs;
-      const expired = await addPending(documentOf('waited too long'), now - DAY_MS - 1);
-      const waiting = await addPending(documentOf('waits'), now - DAY_MS);
+      const expired = await addPending(documentOf('waited too long'), now - DAY_MS - 1, STRANGER);
+      const waiting = await addPending(documentOf('waits'), now - DAY_MS, STRANGER);
       await post(documentOf('comes'));
       expect(await isIn('pending_metadata', expired)).to.equal(false);
       expect(await isIn('pending_metadata', waiting)).to.equal(true);
@@ -287,7 +288,7 @@ describe('POST /v1/metadata', () => {
 
     it('are not dropped for age or number once listed, though nobody has looked', async () => {
       const bytes = documentOf('listed unseen');
-      const hash = await addPending(bytes, world.state.nowMs - 2 * DAY_MS);
+      const hash = await addPending(bytes, world.state.nowMs - 2 * DAY_MS, STRANGER);
       const listing = await world.addListing({ metadata_hash: hash }, null);
       await post(documentOf('comes later'));
       expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('listed unseen');
@@ -327,8 +328,9 @@ describe('POST /v1/metadata', () => {
     it("of strangers without a session never make a wallet's give way", async () => {
       const mine = documentOf('mine among strangers');
       await world.post('/v1/metadata', mine, { key: await signIn() });
-      const oldest = await addPending(documentOf('oldest of strangers'), world.state.nowMs - 5_000);
-      for (let n = 0; n < 500; n += 1) await addPending(documentOf(`flood-${n}`), world.state.nowMs - 1_000);
+      const oldest = await addPending(documentOf('oldest of strangers'), world.state.nowMs - 5_000, STRANGER);
+      for (let n = 0; n < 500; n += 1)
+        await addPending(documentOf(`flood-${n}`), world.state.nowMs - 1_000, `198.51.100.${n >> 1}`);
       expect((await post(documentOf('one more'))).status).to.equal(200);
       expect(await isStored(oldest)).to.equal(false);
       expect(await isStored(hashMetadata(mine))).to.equal(true);
@@ -338,6 +340,38 @@ describe('POST /v1/metadata', () => {
         .where('wallet', '=', '')
         .executeTakeFirstOrThrow();
       expect(Number(count)).to.equal(500);
+    });
+
+    it('of a stranger without a session make way for those of the same network alone: the last 20 of each stay', async () => {
+      const proxied = await startWorld({ config: { ...world.deps.config, trustProxy: 1 } });
+      const send = async (name: string, from: string) => {
+        proxied.state.nowMs += 1;
+        const headers = { 'x-forwarded-for': from };
+        expect((await proxied.post('/v1/metadata', documentOf(name), { headers })).status).to.equal(200);
+      };
+      const networksOf = async (name: string) => {
+        const rows = await proxied.ledger
+          .selectFrom('pending_metadata')
+          .select('network')
+          .where('metadata_hash', '=', hashMetadata(documentOf(name)))
+          .where('wallet', '=', '')
+          .execute();
+        return rows.map((row) => row.network).sort();
+      };
+      try {
+        await send('of another', '203.0.113.7');
+        // One network of IPv6, however many addresses it has; it has seen the other's document.
+        await send('of another', '2001:db8:0:1::ffff');
+        for (let n = 0; n <= 20; n += 1) await send(`stranger's ${n}`, `2001:db8:0:1::${n + 1}`);
+        expect(await networksOf('of another')).to.deep.equal(['203.0.113.7']);
+        expect(await networksOf("stranger's 0")).to.deep.equal([]);
+        for (let n = 1; n <= 20; n += 1) expect(await networksOf(`stranger's ${n}`)).to.have.length(1);
+        await send('of a neighbour', '2001:db8:0:2::1');
+        expect(await networksOf('of a neighbour')).to.have.length(1);
+        expect(await networksOf("stranger's 1")).to.have.length(1);
+      } finally {
+        await proxied.stop();
+      }
     });
 
     it('rejects: a session that has ended; an API key counts as none', async () => {

@@ -42,7 +42,7 @@ describe('the gate', () => {
   it('each obstacle shuts it by itself, and what is in flight can still be asked for', async () => {
     const { gate, guarded, calls, begun } = behindGate();
     gate.set('ledger_unreconciled', false);
-    for (const obstacle of ['authority_changed', 'fees_low', 'stopping'] as Obstacle[]) {
+    for (const obstacle of ['authority_changed', 'fees_low', 'storage_low', 'stopping'] as Obstacle[]) {
       gate.set(obstacle, true);
       gate.set(obstacle, true);
       expect(gate.obstacles()).to.deep.equal([obstacle]);
@@ -54,7 +54,7 @@ describe('the gate', () => {
       gate.set(obstacle, false);
       expect(gate.obstacles()).to.deep.equal([]);
     }
-    expect(begun()).to.equal(3);
+    expect(begun()).to.equal(4);
   });
 
   it('while opens are paused what a wallet has opened can still be started', async () => {

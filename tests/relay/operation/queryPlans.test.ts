@@ -135,7 +135,7 @@ describe('query plans', () => {
     const read = listen(views.sqlite);
     const written = listen(ledger.sqlite);
     const deps = { ledger: ledger.db, views: views.db, now: () => 1, log: pino({ level: 'silent' }) };
-    await keepMetadata(deps, { metadataHash: 'a hash', document: '{}', wallet: 'a wallet' });
+    await keepMetadata(deps, { metadataHash: 'a hash', document: '{}', wallet: 'a wallet', network: '' });
     await createDocuments(views.db).get('a hash');
     expect(read.size).to.be.at.least(6);
     expect(written.size).to.be.at.least(1);

@@ -9,6 +9,7 @@ import { Keypair } from '@solana/web3.js';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import { readStatistics } from '../../../app/relay/agents/statistics.ts';
+import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { addressOf, fill, idOf, WALLET } from '../../../bench/lists/fill.ts';
@@ -29,6 +30,10 @@ const OTHERWISE: [RegExp, why: string][] = [
   [/SELECT creator AS wallet FROM chain.listings UNION/, 'the list of creators, which the admin alone may read'],
 ];
 const growsOtherwise = (text: string) => OTHERWISE.some(([pattern]) => pattern.test(text));
+
+const PAGE = { limit: 5, offset: 5 };
+/** Disputes that are counted beyond the page here, fewer than there are. */
+const FEW = 5;
 
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
 const agentId = addressOf('listing', 3);
@@ -102,6 +107,10 @@ describe('rows that the API touches', () => {
       await anonymous().call('agents.outcomes', { agent_id: agentId });
       await creator.call('listings.mine');
       await creator.call('disputes.mine', {});
+      const { deps } = world;
+      for (const wallet of [WALLET, addressOf('creator', 1)]) await listOwnDisputes(deps, wallet, PAGE, FEW);
+      for (const outcome of [undefined, 'open', 'upheld'] as const)
+        await listAllDisputes(deps, { ...PAGE, outcome }, FEW);
       await creator.call('keys.list');
     } finally {
       recorded.end();

@@ -30,6 +30,10 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     title: 'The relay is short of SOL for fees',
     todo: 'Send SOL to the relay authority below. New executions are taken again as soon as the balance is seen.',
   },
+  storage_low: {
+    title: 'The relay is short of room on its disk',
+    todo: 'Make room where its ledger is. Executions that have begun wait for it, and new ones are taken again within half a minute.',
+  },
   stopping: {
     title: 'The relay is stopping',
     todo: 'It finishes what has begun and takes nothing new. Start it again if it was not meant to end.',

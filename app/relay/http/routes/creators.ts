@@ -3,9 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
 import { readBearer } from '../../access/bearer.ts';
+import { clientAddress, networkOf } from '../../access/clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../access/cookie.ts';
 import { acceptMetadata } from '../../agents/metadata.ts';
 import { ApiError } from '../../errors.ts';
+import type { Poster } from '../../ledger/metadata.ts';
 import { requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
@@ -43,7 +45,7 @@ export const creatorRoutes = {
     errors: ['unauthorized', 'foreign_origin'],
     cache: CACHING.never,
     async handle({ deps }, { request, bytes }) {
-      return { status: 200, value: await acceptMetadata(deps, bytes, await readSession(deps, request)) };
+      return { status: 200, value: await acceptMetadata(deps, bytes, await findPoster(deps, request)) };
     },
   }),
 
@@ -82,6 +84,16 @@ export const creatorRoutes = {
     },
   }),
 };
+
+/** Whom a description waits for: the wallet whose session sent it, or the network that it came from. */
+async function findPoster(
+  deps: CookieDeps & { config: { trustProxy: number } },
+  request: IncomingMessage,
+): Promise<Poster> {
+  const wallet = await readSession(deps, request);
+  if (wallet !== null) return { wallet, network: '' };
+  return { wallet: '', network: networkOf(clientAddress(request, deps.config.trustProxy)) };
+}
 
 /**
  * The wallet of the session whose token or cookie came; null without one. An API key is none, since clients send it everywhere; an

@@ -1,0 +1,171 @@
+/** A disk that fills up: nothing new begins on it, and what has begun ends once there is room, without a restart. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import type { CompiledQuery } from 'kysely';
+import pino from 'pino';
+import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
+import { openDatabase } from '../../../app/database/open.ts';
+import { ledgerPath } from '../../../app/relay/config.ts';
+import { createStorage, freeBytes } from '../../../app/relay/operation/storage.ts';
+import type { RunningRelay } from '../../../app/relay/start.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  FEE,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { onPostgres } from '../../harness/postgres.ts';
+
+const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
+
+describe('room for the ledger', () => {
+  function stand(minFree = 100) {
+    const state = { free: 1_000 as number | Error, at: 0, told: [] as boolean[] };
+    const storage = createStorage({
+      async readFree() {
+        if (state.free instanceof Error) throw state.free;
+        return state.free;
+      },
+      minFree,
+      onChange: (isLow) => state.told.push(isLow),
+      log: pino({ level: 'silent' }),
+      now: () => state.at,
+    });
+    return { state, storage };
+  }
+
+  it('is too little below the limit, and told once for each change', async () => {
+    const { state, storage } = stand();
+    for (const free of [1_000, 99, 98, 100, 1_000]) {
+      state.free = free;
+      await storage.look();
+    }
+    expect(state.told).to.deep.equal([true, false]);
+    state.free = new Error('away');
+    expect(await storage.look().catch(String)).to.equal('Error: away');
+    expect(state.told).to.deep.equal([true, false]);
+  });
+
+  it('is that of the folder’s file system, and not looked at where the limit is 0', async () => {
+    expect(await freeBytes(tmpdir())).to.be.above(0);
+    const { state, storage } = stand(0);
+    state.free = 0;
+    await storage.look();
+    expect(state.told).to.deep.equal([]);
+  });
+
+  for (const code of ['SQLITE_FULL', 'ENOSPC', '53100']) {
+    it(`is used up where a write says ${code}, until writes have found room for 15 seconds`, async () => {
+      const { state, storage } = stand(0);
+      let fault: Error | null = Object.assign(new Error('full'), { code });
+      const write = async () => {
+        if (fault) throw fault;
+        return { changes: 1, rows: [] };
+      };
+      const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], commits: () => 0 };
+      const heard = storage.listenTo(writes);
+      for (const attempt of [heard.intend(query('')), heard.note(query('')), heard.alone([], [])]) {
+        expect(await attempt.catch((error: unknown) => error)).to.equal(fault);
+      }
+      expect(state.told).to.deep.equal([true]);
+      state.at = 14_999;
+      await storage.look();
+      expect(state.told).to.deep.equal([true]);
+      state.at = 15_000;
+      await storage.look();
+      expect(state.told).to.deep.equal([true, false]);
+      fault = Object.assign(new Error('busy'), { code: 'SQLITE_BUSY' });
+      expect(await heard.note(query('')).catch((error: unknown) => error)).to.equal(fault);
+      expect(state.told).to.deep.equal([true, false]);
+    });
+  }
+
+  it('is used up where SQLite’s file may not grow, and what is written then is as if it had never been asked for', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'storage-'));
+    const { sqlite, close } = openDatabase(join(folder, 'full.db'));
+    try {
+      sqlite.exec('CREATE TABLE kept (value TEXT)');
+      const { state, storage } = stand(0);
+      const writes = storage.listenTo(createGroupCommit(sqlite));
+      const insert = () => writes.intend(query('INSERT INTO kept VALUES (?)', 'x'.repeat(20_000)));
+      sqlite.pragma('max_page_count = 1');
+      expect(await insert().catch((error: unknown) => error)).to.include({ code: 'SQLITE_FULL' });
+      expect(state.told).to.deep.equal([true]);
+      expect(sqlite.prepare('SELECT count(*) FROM kept').pluck().get()).to.equal(0n);
+      sqlite.pragma('max_page_count = 1000000');
+      expect(await insert()).to.include({ changes: 1 });
+    } finally {
+      close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+// SQLite can be told when its file is full; PostgreSQL's disk is the whole computer's.
+if (!onPostgres) {
+  describe('a relay whose disk is full', function () {
+    this.timeout(120_000);
+    let market: TestMarketplace;
+    let relay: RunningRelay;
+    /** Its connections to ledger.db that write. */
+    const connections = new Set<Sqlite.Database>();
+    before(async () => {
+      market = await startMarketplace();
+      const { pragma } = Sqlite.prototype;
+      Sqlite.prototype.pragma = function (this: Sqlite.Database, ...given) {
+        if (this.name === ledgerPath(market.dataDir) && !this.readonly) connections.add(this);
+        return pragma.apply(this, given);
+      };
+      relay = await startRelayHere(market).finally(() => {
+        Sqlite.prototype.pragma = pragma;
+      });
+    });
+    after(async () => {
+      await relay.stop();
+      await market.stop();
+    });
+
+    const allow = (pages: number) => {
+      for (const connection of connections) connection.pragma(`max_page_count = ${pages}`);
+    };
+    const execute = (body: object) =>
+      request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+    const problems = async (): Promise<string[]> => (await request(relay.url, '/ready')).body.problems;
+
+    it('takes nothing new, ends what has begun once there is room, and then goes on', async () => {
+      expect(connections.size).to.be.at.least(1);
+      const before = await market.balances();
+      // No page is left when the creator answers, and the result needs some.
+      market.setBehaviour((asked, _response, reply) => {
+        allow(1);
+        reply(goodAnswer(market.signingKey, asked.execution_id, 'r'.repeat(60_000)));
+      });
+      const first = execute({ task: 'begun' });
+      await until('the relay knows', async () => (await problems()).includes('storage_low'));
+      const during = await market.balances();
+      const refusal = await execute({ task: 'new' });
+      expect([refusal.status, refusal.body.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
+      expect(refusal.body.error.execution_id).to.equal(null);
+      expect(refusal.headers.get('retry-after')).to.equal('30');
+      expect(await market.balances()).to.deep.equal(during);
+      market.setBehaviour(null);
+      allow(1_000_000);
+      const answer = await first;
+      expect(answer.status, answer.text).to.equal(200);
+      const after = await market.balances();
+      expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
+      expect(after.creator).to.equal(before.creator + PRICE - FEE);
+      expect(after.treasury).to.equal(before.treasury + FEE);
+      await until('the relay is ready again', async () => (await problems()).length === 0);
+      expect((await execute({ task: 'next' })).status).to.equal(200);
+      expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
+    });
+  });
+}
