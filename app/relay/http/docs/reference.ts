@@ -108,7 +108,9 @@ function typeOf(schema: Json): string {
   const { $ref, type, enum: values, const: value, format, items } = schema;
   if (typeof $ref === 'string') {
     const name = $ref.split('/').at(-1) ?? '';
-    return `<a href="#schema-${name}"><code>${name}</code></a>`;
+    // Errors have a table of their own above.
+    const target = name.startsWith('error_') ? name.replace('error_', 'error-') : `schema-${name}`;
+    return `<a href="#${target}"><code>${name}</code></a>`;
   }
   const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
   if (options) return options.map(typeOf).join(' or ');
