@@ -63,6 +63,12 @@ export const SUITES: Suite[] = [
     env: POSTGRES,
   },
   { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos' },
+  {
+    name: 'chaos-postgres',
+    about: 'the same with two relays, a standby indexer and their database',
+    folder: 'relay/chaos',
+    env: POSTGRES,
+  },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   { name: 'rpc-postgres', about: 'the same on PostgreSQL', folder: 'relay/rpc', env: POSTGRES },
   { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour' },

@@ -15,9 +15,14 @@ export const SCHEMAS = { index: 'chain', ledger: 'ledger' } as const;
 export const NEW_INDEX = 'chain_new';
 export type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS] | typeof NEW_INDEX;
 
-/** Connections of one pool. A relay has three pools, an indexer one; `max_connections` must have room for all of them. */
-const MAX_CONNECTIONS = 10;
-/** A statement that takes longer holds up its caller for nothing. */
+/**
+ * Connections of one pool. An indexer has one pool, a relay three, of which one is divided; `max_connections` must have
+ * room for all of them.
+ */
+export const MAX_CONNECTIONS = 10;
+/** Of them those that wait for locks: who stands in line for one must not take the connections of who needs none. */
+export const LOCKING_CONNECTIONS = 3;
+/** A statement that takes longer holds up its caller for nothing, and so does waiting for a connection to be free. */
 const STATEMENT_MS = 30_000;
 /** Also where the network swallows the answer: then the connection is given up. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
@@ -110,7 +115,8 @@ function connectionOf(url: string, { schema, readonly, synchronousCommit }: Post
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     application_name: `marketplace ${schema}`,
-    connectionTimeoutMillis: CONNECT_MS,
+    // Of a pool this is also the time that hundreds at once may stand in line; `Connection` has its own.
+    connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: ANSWER_MS,
     keepAlive: true,
@@ -128,7 +134,7 @@ async function runOn(on: pg.Pool | pg.PoolClient, { sql, parameters }: CompiledQ
  * Writes of a journal. An intent is one statement that waits for the disk, and PostgreSQL gathers those of all connections
  * for one fsync. A note is one that does not wait; the log is in order, so that the next intent takes it along.
  */
-export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool): GroupCommit {
+export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking = notes): GroupCommit {
   let commits = 0;
   return {
     async intend(query) {
@@ -138,7 +144,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool): GroupCom
     },
     note: (query) => runOn(notes, query),
     async alone(locks, queries) {
-      const client = await notes.connect();
+      const client = await locking.connect();
       let broken = false;
       try {
         await client.query('BEGIN');
@@ -210,6 +216,10 @@ function nameOf(text: string): string | undefined {
 
 /** A connection that keeps its statements prepared, and whose texts may hold U+0000. */
 class Connection extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_MS });
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg are many; strings with values are all that we send
   override query(...given: any[]): any {
     const [text, values, callback] = given;

@@ -6,7 +6,7 @@ const CONNECTION = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAI
 const SQLITE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/;
 /** What the driver says without a code. */
 const MESSAGES =
-  /connection terminated|timeout exceeded when trying to connect|not queryable|query read timeout|connection timeout/i;
+  /connection terminated|timeout exceeded when trying to connect|not queryable|query read timeout|connection timeout|^timeout expired$/i;
 
 /**
  * The database was busy, full, away, or had to choose between two: no fault of the statement's. What a statement has done

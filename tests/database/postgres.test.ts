@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { migratePostgres } from '../../app/database/migrate.ts';
-import { createPostgresWrites, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { createPostgresWrites, lockNumber, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { isTemporary } from '../../app/database/temporary.ts';
 import type { LedgerDatabase } from '../../app/relay/ledger/tables.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
@@ -143,6 +143,25 @@ describe('PostgreSQL', () => {
       const written = await Promise.all(tries);
       expect(written.filter(([first]) => first?.changes === 1)).to.have.length(5);
       expect(await stored()).to.deep.equal(['n0', 'n1', 'n2', 'n3', 'n4', 'sum']);
+    });
+
+    it('those that wait for a lock leave the connections to those that need none', async () => {
+      const [few, one] = [2, 1].map((max) => openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger, max }));
+      const holder = await opened.pool.connect();
+      try {
+        const both = createPostgresWrites(opened.pool, few!.pool, one!.pool);
+        await holder.query('BEGIN');
+        await holder.query('SELECT pg_advisory_xact_lock($1)', [lockNumber('held')]);
+        const waiting = ['a', 'b', 'c', 'd'].map((name) => both.alone(['held'], [insert(name)]));
+        await both.note(insert('e'));
+        expect(await stored()).to.deep.equal(['e']);
+        await holder.query('COMMIT');
+        await Promise.all(waiting);
+        expect(await stored()).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
+      } finally {
+        holder.release();
+        await Promise.all([few!.close(), one!.close()]);
+      }
     });
   });
 

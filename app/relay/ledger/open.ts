@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
 import { type OpenDatabase, openDatabase } from '../../database/open.ts';
-import { createPostgresWrites, openPostgres, SCHEMAS } from '../../database/postgres.ts';
+import {
+  createPostgresWrites,
+  LOCKING_CONNECTIONS,
+  MAX_CONNECTIONS,
+  openPostgres,
+  SCHEMAS,
+} from '../../database/postgres.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
@@ -66,14 +72,17 @@ async function openSchemas(url: string): Promise<OpenLedger> {
   await migratePostgres(url, SCHEMAS.ledger, MIGRATIONS.ledger);
   const views = await openViews({ dataDir: '', databaseUrl: url });
   const ledger = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger });
-  const notes = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger, synchronousCommit: 'off' });
+  const openNotes = (max: number) =>
+    openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger, synchronousCommit: 'off', max });
+  const notes = openNotes(MAX_CONNECTIONS - LOCKING_CONNECTIONS);
+  const locking = openNotes(LOCKING_CONNECTIONS);
   return {
-    writes: createPostgresWrites(ledger.pool, notes.pool),
+    writes: createPostgresWrites(ledger.pool, notes.pool, locking.pool),
     ledger,
     views,
     leasesOf: (owner) => createSharedLeases(url, ledger.pool, owner),
     async close() {
-      await Promise.all([views, ledger, notes].map((opened) => opened.close()));
+      await Promise.all([views, ledger, notes, locking].map((opened) => opened.close()));
     },
   };
 }

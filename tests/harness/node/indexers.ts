@@ -7,6 +7,8 @@ import { until } from '../edge/until.ts';
 import type { TestMarketplace } from './marketplace.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'indexer', 'main.ts');
+/** Whoever started it may be gone without a word, as by Ctrl-C. */
+const ENDS_WITH_US = ['--import', 'data:text/javascript,process.once("disconnect",()=>process.exit())'];
 /** As systemd waits, so that one that cannot start does not keep a processor busy. */
 const RESTART_MS = 500;
 
@@ -33,7 +35,8 @@ export async function startIndexers(market: TestMarketplace, count = 2): Promise
 
   function start(): void {
     if (isOver) return;
-    const child = fork(MAIN, [], { execArgv: TYPESCRIPT_ARGS, env, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+    const execArgv = [...TYPESCRIPT_ARGS, ...ENDS_WITH_US];
+    const child = fork(MAIN, [], { execArgv, env, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
     children.add(child);
     child.stdout?.on('data', (chunk) => {
       if (String(chunk).includes('"subscribed to the program"')) keeper = child;

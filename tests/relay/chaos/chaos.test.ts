@@ -6,7 +6,7 @@ import { type Chaos, startChaos } from './run.ts';
 /** Two relays share a PostgreSQL; a ledger of SQLite is one machine's. */
 const RELAYS = onPostgres ? 2 : 1;
 const FIRST_SEED = 1;
-const SEEDS = onPostgres ? 4 : 20;
+const SEEDS = onPostgres ? 3 : 20;
 const EXECUTIONS = 20;
 
 describe(`chaos, ${RELAYS === 2 ? 'two relays' : 'one relay'}`, function () {

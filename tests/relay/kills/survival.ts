@@ -73,7 +73,13 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
     { length: CALLS },
     (_, n) => `${n % 4 === 0 ? 'failure' : 'success'} ${n}, ${disturbance.name}`,
   );
-  const calls = tasks.map((task, n) => tell(task, n % 2, execute(market, relays()[n % 2]!, task)));
+  let early: Told | null = null;
+  const calls = tasks.map((task, n) =>
+    tell(task, n % 2, execute(market, relays()[n % 2]!, task)).then((told) => {
+      if (holds) early ??= told;
+      return told;
+    }),
+  );
   const moved = async () =>
     JSON.stringify(
       await market.query(
@@ -83,7 +89,10 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
     );
   await until(
     'every call is at the creator',
-    async () => held.length === CALLS,
+    async () => {
+      if (early) throw new Error(`answered before its creator: ${describe(early)}`);
+      return held.length === CALLS;
+    },
     QUIET_MS,
     () => held.length,
   );
@@ -117,6 +126,9 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
 async function tell(task: string, relay: number, answer: Promise<Answer>): Promise<Told> {
   return { task, relay, answer: await answer.catch((error: Error) => error) };
 }
+
+const describe = ({ task, answer }: Told) =>
+  `${task}: ${answer instanceof Error ? `${answer.message}: ${answer.cause}` : answer.text}`;
 
 function execute(market: TestMarketplace, relay: RelayHandle, task: string, headers = {}): Promise<Answer> {
   const body = { task, timeout_seconds: TIMEOUT_SECONDS };
