@@ -119,6 +119,13 @@ export function createIndexer(options: IndexerOptions): Indexer {
       },
     });
 
+  /** Once: `stop` may come while a start that has failed closes it. */
+  async function closeOpened(): Promise<void> {
+    const closing = opened;
+    opened = null;
+    await closing?.close();
+  }
+
   function fail(cause: Error & { signature?: string }): void {
     state = 'failed';
     failure = cause instanceof Error ? cause.message : String(cause);
@@ -147,11 +154,11 @@ export function createIndexer(options: IndexerOptions): Indexer {
       try {
         await requireSameChain(opened, connection, programId, patience);
       } catch (cause) {
-        await opened.close();
+        await closeOpened();
         state = 'stopped';
         throw cause;
       }
-      if (stopping.signal.aborted) return;
+      if (stopping.signal.aborted) return closeOpened();
       state = 'running';
       patience.request();
       const { path, pollMs, rescanMs, compareMs, signaturePage = 1_000, history } = options;
@@ -177,8 +184,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       await running;
       if (state !== 'failed') state = 'stopped';
       waiters.rejectAll(new Error('the indexer was stopped'));
-      await opened?.close();
-      opened = null;
+      await closeOpened();
     },
 
     async status() {

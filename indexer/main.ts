@@ -1,6 +1,7 @@
 /** `npm run indexer`: follows the program on a cluster and keeps index.db, in a process apart from the relay; or builds it again. */
 import { Command } from 'commander';
 import pino from 'pino';
+import { isPostgresUrl } from '../app/database/postgres.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
@@ -58,6 +59,13 @@ function print(json: boolean | undefined, fields: Record<string, unknown>, text:
   console.log(json ? JSON.stringify(fields) : text);
 }
 
+/** Of a database the host and its name alone: what is printed may be kept where others read it. */
+function withoutCredentials(place: string): string {
+  if (!isPostgresUrl(place)) return place;
+  const { host, pathname } = new URL(place);
+  return `${host}${pathname}`;
+}
+
 async function runHash({ json }: { json?: true }): Promise<void> {
   const { path } = readConfig(process.env);
   const { db, close } = await openPlace(path);
@@ -87,7 +95,8 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
     onProgress: (slot) => console.error(`read up to slot ${slot}`),
   });
   const seconds = Math.round((performance.now() - started) / 1_000);
-  print(json, { path: config.path, seconds }, `${config.path} was built again in ${seconds} s`);
+  const path = withoutCredentials(config.path);
+  print(json, { path, seconds }, `${path} was built again in ${seconds} s`);
 }
 
 /** Exit codes are those of `npm run relay -- reconcile`. */

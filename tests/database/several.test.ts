@@ -1,10 +1,12 @@
 /** Several processes on one PostgreSQL: which relays live, and which indexer keeps the index. */
 import { expect } from 'chai';
+import type { Kysely } from 'kysely';
 import pino from 'pino';
 import { connectPostgres, lockNumber, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { type Keeping, openAlone } from '../../indexer/open.ts';
+import type { IndexDatabase } from '../../indexer/tables.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 
 const log = pino({ level: 'silent' });
@@ -140,6 +142,15 @@ describe('several processes on one PostgreSQL', () => {
       );
       const second = await waiting;
       await eventually('the first is told', () => events.includes('first lost it'));
+      // Nor does it write where it goes on all the same, in a transaction or outside of one.
+      const insert = (db: Kysely<IndexDatabase>) =>
+        db.insertInto('cursor').values({ id: 1n, signature: 'late', slot: 1n }).execute();
+      const refused = (writing: Promise<unknown>) => writing.then(() => 'written', String);
+      expect(await refused(first!.db.transaction().execute(insert))).to.include(
+        'holds the lock of the indexer was lost',
+      );
+      expect(await refused(insert(first!.db))).to.include('read-only');
+      expect(await refused(second!.db.transaction().execute(insert))).to.equal('written');
       await second?.close();
       await first?.close();
     });

@@ -219,7 +219,7 @@ describe('indexer', () => {
     expect(await listed(failed)).to.equal(true);
     const cursor = await rows('cursor');
     expect(cursor[0]).to.deep.include({ signature: failed });
-    expect({ ...dump(bench.path('kinds.db')), cursor }).to.deep.equal({ ...before, cursor });
+    expect({ ...(await dump(bench.path('kinds.db'))), cursor }).to.deep.equal({ ...before, cursor });
     await bench.stop(indexer);
   });
 

@@ -60,7 +60,7 @@ describe('indexer, process', () => {
   });
 
   it('refuses a second indexer on the same file while the first lives, and only then', async () => {
-    const path = bench.path('shared.db');
+    const path = await bench.place('shared.db');
     const first = run(await settings('shared.db'));
     await eventually(
       'first read',

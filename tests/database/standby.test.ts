@@ -1,0 +1,163 @@
+/**
+ * Two indexers, processes of their own, on one PostgreSQL: the standby goes on where the other was killed or has stopped, and
+ * the tables come to be those of a clean backfill. One that comes back writes nothing.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type pg from 'pg';
+import pino from 'pino';
+import { connectPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { hashIndex } from '../../indexer/hash.ts';
+import { createIndexer } from '../../indexer/indexer.ts';
+import { openPlace } from '../../indexer/open.ts';
+import { freshPostgres } from '../harness/postgres.ts';
+import { type Market, startMarket } from '../indexer/market.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const STANDS_BY = 'this one stands by';
+
+/** Who has written to which table of the index, in order; what was rolled back is not there. */
+const WATCH = `CREATE TABLE public.writes (id BIGINT GENERATED ALWAYS AS IDENTITY, who TEXT NOT NULL, at TEXT NOT NULL);
+  CREATE FUNCTION public.watch() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO public.writes (who, at) VALUES (current_setting('application_name'), TG_TABLE_NAME);
+    RETURN NULL;
+  END $$;
+  DO $$ DECLARE name TEXT; BEGIN
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'chain' LOOP
+      EXECUTE format('CREATE TRIGGER watch AFTER INSERT OR UPDATE OR DELETE ON chain.%I
+        FOR EACH STATEMENT EXECUTE FUNCTION public.watch()', name);
+    END LOOP;
+  END $$`;
+
+async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`${what}: not after 60 s`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('a standby indexer', function () {
+  this.timeout(240_000);
+  const children = new Set<ChildProcess>();
+  let market: Market;
+  let keyId: Uint8Array;
+  let url: string;
+  let own: pg.Client;
+
+  before(async () => {
+    market = await startMarket();
+    await market.list();
+    keyId = await market.grant();
+  });
+  beforeEach(async () => {
+    url = await freshPostgres();
+    own = await connectPostgres(url, SCHEMAS.index);
+    await own.query(WATCH);
+  });
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    children.clear();
+    await own?.end();
+  });
+  after(() => market?.node.stop());
+
+  /** An indexer that PostgreSQL knows by this name. */
+  function start(name: string) {
+    const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts'], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        SOLANA_RPC_URL: market.node.rpcUrl,
+        SOLANA_WS_URL: market.node.wsUrl,
+        DATABASE_URL: `${url}?application_name=${name}`,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    return { child, exited: once(child, 'exit'), hasSaid: (text: string) => output.includes(text) };
+  }
+
+  const count = async (from: string, values: unknown[] = []) =>
+    Number((await own.query(`SELECT count(*) AS n FROM ${from}`, values)).rows[0].n);
+  const writesOf = (name: string) => count('public.writes WHERE who = $1', [name]);
+  const executions = () => count('executions');
+
+  async function startTwo() {
+    const one = start('one');
+    await eventually('the first one keeps the index', async () => (await writesOf('one')) > 0);
+    const two = start('two');
+    await eventually('the second one stands by', () => two.hasSaid(STANDS_BY));
+    expect(await writesOf('two')).to.equal(0);
+    return { one, two };
+  }
+
+  /** While the market goes on, when the first one has written some of that. */
+  async function inTheMiddle(act: () => void): Promise<void> {
+    const before = await executions();
+    const going = market.run(20, keyId);
+    await eventually('the first one is at work', async () => (await executions()) > before + 3);
+    act();
+    await going;
+  }
+
+  async function hashOf(place: string): Promise<string> {
+    const { db, close } = await openPlace(place);
+    try {
+      return await hashIndex(db);
+    } finally {
+      await close();
+    }
+  }
+
+  async function requireWhole(): Promise<void> {
+    const { rpcUrl, wsUrl, connection } = market.node;
+    const path = await freshPostgres();
+    const clean = createIndexer({ rpcUrl, wsUrl, path, log: pino({ level: 'silent' }) });
+    await clean.start();
+    try {
+      await clean.caughtUpTo(await connection.getSlot('confirmed'), 60_000);
+    } finally {
+      await clean.stop();
+    }
+    const whole = await hashOf(path);
+    await eventually('the tables are those of a clean backfill', async () => (await hashOf(url)) === whole);
+  }
+
+  it('goes on when the one at work is killed', async () => {
+    const { one, two } = await startTwo();
+    await inTheMiddle(() => one.child.kill('SIGKILL'));
+    await one.exited;
+    await eventually('the second one writes', async () => (await writesOf('two')) > 0);
+    await requireWhole();
+    two.child.kill('SIGTERM');
+    expect(await two.exited).to.deep.equal([0, null]);
+  });
+
+  it('goes on when the one at work has stopped, which writes nothing when it comes back, and stands by itself', async () => {
+    const { one, two } = await startTwo();
+    await inTheMiddle(() => one.child.kill('SIGSTOP'));
+    await eventually('the second one writes', async () => (await writesOf('two')) > 0);
+    await requireWhole();
+
+    one.child.kill('SIGCONT');
+    await eventually('the first one stands by', () => one.hasSaid(STANDS_BY));
+    await market.run(3, keyId);
+    await requireWhole();
+    const late = "public.writes WHERE who = 'one' AND id > (SELECT min(id) FROM public.writes WHERE who = 'two')";
+    expect(await count(late)).to.equal(0);
+
+    const before = await writesOf('one');
+    two.child.kill('SIGTERM');
+    expect(await two.exited).to.deep.equal([0, null]);
+    await market.run(3, keyId);
+    await requireWhole();
+    expect(await writesOf('one')).to.be.greaterThan(before);
+    one.child.kill('SIGTERM');
+    expect(await one.exited).to.deep.equal([0, null]);
+  });
+});
