@@ -59,7 +59,6 @@ export const SUITES: Suite[] = [
     name: 'kills-postgres',
     about: 'relays and PostgreSQL itself killed',
     folder: 'relay/kills',
-    files: ['recovery', 'severalRelays'],
     env: POSTGRES,
   },
   { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos' },
