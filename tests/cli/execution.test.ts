@@ -53,9 +53,9 @@ describe('the command line without the service: executions', function () {
     const words = ['--task', 'sums', '--parameters', '{"a":1}', '--timeout-seconds', '30', '--nonce-tail', tail];
     const lamports = await lamportsOf(caller);
     const opened = await open(...words);
-    // The UTC day, as a little-endian u32, goes before the tail.
+    // The UTC day as it was an hour ago, as a little-endian u32, goes before the tail.
     const day = Buffer.alloc(4);
-    day.writeUInt32LE(Math.floor(Number(await readClock(market.node.connection)) / 86_400));
+    day.writeUInt32LE(Math.floor((Number(await readClock(market.node.connection)) - 3_600) / 86_400));
     const nonce = `${day.toString('hex')}${tail}`;
     const id = deriveExecutionId(caller.publicKey.toBytes(), Buffer.from(nonce, 'hex'));
     executionId = opened.execution_id;
