@@ -128,12 +128,14 @@ describe('what comes later', function () {
   it('an archived execution is shown with its place in the tree, and verified by it', async () => {
     const { visitor } = site;
     const archived = ({ body }: { body: { archive?: unknown } }) => Boolean(body.archive);
-    await visitor.sendUntil(`/v1/executions/${archivedId}`, 0, archived);
+    const { body } = await visitor.sendUntil(`/v1/executions/${archivedId}`, 0, archived);
     expect(await visitor.exists(visitor.recordOf(archivedId))).to.equal(false);
     await visit(site, CALLER, async (page) => {
       await page.goto(`/executions/${archivedId}`);
       await page.getByRole('heading', { name: 'Archived' }).first().waitFor();
-      await page.getByText(/^0 of archive 0$/).waitFor();
+      await page
+        .getByText(`${body.archive.leaf_index} of archive ${body.archive.archive_index}`, { exact: true })
+        .waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page
