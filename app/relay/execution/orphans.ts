@@ -2,7 +2,6 @@
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
-import { chunks } from '../../process/chunks.ts';
 import {
   accountDiscriminator,
   decodeAccount,
@@ -13,6 +12,7 @@ import {
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import type { ClaimedExecution } from '../ledger/claims.ts';
@@ -60,9 +60,6 @@ export async function wayOf(
   return { gas, house: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n, mayBurn: 0n };
 }
 
-/** Accounts of one call to the node. */
-const READ_AT_ONCE = 100;
-
 /**
  * Find all open records, of these or of all, whose row is missing, or says that they were never opened, and give each a parked row, whoever
  * sponsors it: it is refunded when no relay can settle it any more. Those that a wallet opened itself may still be started
@@ -88,13 +85,13 @@ export async function adoptOrphans(
 }
 
 async function readOpen(chain: Pick<RelayChain, 'read'>, records: readonly string[]): Promise<ExecutionRecord[]> {
-  const open: ExecutionRecord[] = [];
-  for (const addresses of chunks(records, READ_AT_ONCE)) {
-    const { accounts } = await chain.read(addresses.map((address) => new PublicKey(address)));
-    const read = accounts.flatMap((account) => (account ? decodeAccount('ExecutionRecord', account.data) : []));
-    open.push(...read.filter(({ status }) => status === 'open'));
-  }
-  return open;
+  if (records.length === 0) return [];
+  const { accounts } = await readMany(
+    chain,
+    records.map((address) => new PublicKey(address)),
+  );
+  const read = accounts.flatMap((account) => (account ? decodeAccount('ExecutionRecord', account.data) : []));
+  return read.filter(({ status }) => status === 'open');
 }
 
 async function scanOpen(chain: Pick<RelayChain, 'scanning'>): Promise<ExecutionRecord[]> {

@@ -34,8 +34,6 @@ export async function shareCallKeys(
 ): Promise<SharedDirectory> {
   const now = nowMsOf(ledger);
   const ours = new Set(own.keys.map(({ kid }) => kid));
-  let others: KeyDirectory['keys'] = [];
-  let isSignerListed = false;
 
   async function list(): Promise<void> {
     const rows = own.keys.map(({ kid, x }) => sql`(${kid}, ${x}, ${now} + ${sql.raw(String(LISTED_MS))})`);
@@ -43,21 +41,22 @@ export async function shareCallKeys(
       ON CONFLICT (kid) DO UPDATE SET listed_until_ms = excluded.listed_until_ms`.execute(ledger);
     await ledger.deleteFrom('call_keys').where('listed_until_ms', '<=', now).execute();
   }
-  async function readOthers(): Promise<void> {
+  async function readListed(): Promise<KeyDirectory['keys']> {
     const listed = await ledger
       .selectFrom('call_keys')
       .select(['kid', 'x'])
       .where('listed_until_ms', '>', now)
       .orderBy('kid')
       .execute();
-    isSignerListed = listed.some(({ kid }) => kid === own.keys[0]?.kid);
-    others = listed
-      .filter(({ kid }) => !ours.has(kid))
-      .map(({ kid, x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig' }));
+    return listed.map(({ kid, x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig' }));
   }
-  await readOthers();
+  const othersOf = (keys: KeyDirectory['keys']) => keys.filter(({ kid }) => !ours.has(kid));
+
+  const before = await readListed();
+  let others = othersOf(before);
   await list();
-  if (others.length > 0 && !isSignerListed) await sleep(KNOWN_AFTER_MS);
+  const isNew = before.every(({ kid }) => kid !== own.keys[0]?.kid);
+  if (others.length > 0 && isNew) await sleep(KNOWN_AFTER_MS);
   const timer = setInterval(() => {
     list().catch((error) => log.warn({ error: String(error) }, 'the keys that sign calls could not be listed again'));
   }, RENEW_MS);
@@ -66,7 +65,7 @@ export async function shareCallKeys(
   return {
     async read() {
       try {
-        await readOthers();
+        others = othersOf(await readListed());
       } catch (error) {
         log.warn({ error: String(error) }, 'the keys of other relays could not be read');
       }

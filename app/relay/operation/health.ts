@@ -41,10 +41,10 @@ export function createReadiness(deps: ReadyDeps): () => Promise<Ready> {
 }
 
 function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexProgress | undefined): Ready {
-  const lagMs = progress ? Math.max(0, deps.now() - Number(progress.checked_at)) : null;
+  const lagMs = lagOf(progress, deps.now());
   const problems: Problem[] = [];
   if (!chainReachable) problems.push('chain_unreachable');
-  if (lagMs === null || lagMs > MAX_LAG_MS) problems.push('index_behind');
+  if (isBehind(lagMs)) problems.push('index_behind');
   problems.push(...deps.gate.obstacles());
   return {
     status: problems.length === 0 ? 'ready' : 'not_ready',
@@ -55,10 +55,16 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
   };
 }
 
+/** How long ago the indexer has looked, ms; null before it has. */
+function lagOf(progress: IndexProgress | undefined, nowMs: number): number | null {
+  return progress ? Math.max(0, nowMs - Number(progress.checked_at)) : null;
+}
+
+const isBehind = (lagMs: number | null) => lagMs === null || lagMs > MAX_LAG_MS;
+
 /** Whether the indexer has looked lately. Throws where the index cannot be read. */
 export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: number): Promise<boolean> {
-  const progress = await readProgress(attachedIndex(views));
-  return progress !== undefined && nowMs - Number(progress.checked_at) <= MAX_LAG_MS;
+  return !isBehind(lagOf(await readProgress(attachedIndex(views)), nowMs));
 }
 
 /** How far the indexer is; undefined before it has looked or where the index cannot be read. */

@@ -13,7 +13,7 @@ const PAUSE_MS = 2_000;
 
 export interface ReconcilingDeps {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
-  gate: Pick<Gate, 'set' | 'obstacles'>;
+  gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'look'>;
   /** Once nobody else signs with our authority: before that, our own rows too may be another's, of a ledger that was copied. */
   onAlone(): void;
@@ -30,7 +30,7 @@ export interface ReconcilingDeps {
  */
 export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal): Promise<void> {
   const { engine, gate, log } = deps;
-  const isOpen = () => !gate.obstacles().includes('ledger_unreconciled');
+  let isCompared = false;
   async function repeat(attempt: () => Promise<boolean>, failure: string): Promise<void> {
     while (!stop.aborted) {
       try {
@@ -47,7 +47,7 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
     return true;
   };
   const byIndex = async () => {
-    if (isOpen()) return true;
+    if (isCompared) return true;
     if (!(await isIndexCurrent(deps.views, Date.now()))) return false;
     await engine.adoptOrphans(await readUnknownOpen(deps.views));
     return true;
@@ -59,5 +59,6 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
     repeat(byIndex, 'the ledger could not be compared with the index'),
     repeat(byChain, 'the ledger could not be compared with the chain'),
   ]);
+  isCompared = true;
   if (!stop.aborted) gate.set('ledger_unreconciled', false);
 }

@@ -10,9 +10,10 @@ import {
   findSeededTree,
   makeArchive,
 } from '../../sdk/program/program.ts';
+import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import { type Resting, readAll } from './reading.ts';
+import type { Resting } from './resting.ts';
 import { reasonOf, type Sending } from './sending.ts';
 
 export interface ArchivesDeps {
@@ -44,7 +45,7 @@ export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive |
   // The one before may have room left, and the index may not know the next one yet.
   const first = Math.max(0, Number(latest ?? 0n) - 1);
   const indices = [first, first + 1, first + 2];
-  const { accounts } = await readAll(chain, indices.map(findArchive));
+  const { accounts } = await readMany(chain, indices.map(findArchive));
   const found = accounts.flatMap((account) => (account ? [decodeAccount('Archive', account.data)] : []));
   const last = found.at(-1);
   if (!last && first > 0) throw new Error(`the index has archive ${latest}, which the node has not`);

@@ -2,9 +2,9 @@
 import { PublicKey } from '@solana/web3.js';
 import { isArchivable } from '../../sdk/program/archive.ts';
 import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/program.ts';
+import { readMany } from '../chain/readMany.ts';
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
-import { readAll } from './reading.ts';
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
@@ -21,7 +21,7 @@ export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promis
 async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candidate[]): Promise<void> {
   const { chain, sending, resting, log } = deps;
   const records = batch.map(({ address }) => new PublicKey(address));
-  const read = await readAll(chain, records);
+  const read = await readMany(chain, records);
   const executions = records.flatMap((record, at) => {
     const account = read.accounts[at];
     const execution = account && decodeAccount('ExecutionRecord', account.data);

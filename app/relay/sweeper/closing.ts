@@ -2,8 +2,8 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closeDispute, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import { readMany } from '../chain/readMany.ts';
 import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts';
-import { readAll } from './reading.ts';
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
@@ -45,7 +45,7 @@ export function closeDisputes(deps: SweepDeps, now: bigint): Promise<void> {
 
 async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): Promise<true> {
   const addresses = batch.map(({ address }) => new PublicKey(address));
-  const { accounts, now } = await readAll(deps.chain, addresses);
+  const { accounts, now } = await readMany(deps.chain, addresses);
   let closings = batch.flatMap(({ execution_id }, at): Closing[] => {
     const account = accounts[at];
     const executionId = parseUuid(execution_id);

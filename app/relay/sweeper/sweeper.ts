@@ -14,7 +14,7 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasKept } from './candidates.ts';
 import { closeDisputes, closeRefunded } from './closing.ts';
-import { createResting } from './reading.ts';
+import { createResting } from './resting.ts';
 import { createSending, Interrupted } from './sending.ts';
 import { followTrees, type Mismatched } from './trees.ts';
 

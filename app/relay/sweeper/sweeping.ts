@@ -3,10 +3,11 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
+import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { After, Candidate } from './candidates.ts';
-import { type Resting, readAll } from './reading.ts';
+import type { Resting } from './resting.ts';
 import type { Sending } from './sending.ts';
 
 /** Transactions of one kind and round: some ten minutes' work, after which the other kinds have their turn. */
@@ -60,7 +61,7 @@ export async function toldGone(
   { chain, resting, returned }: SweepDeps,
   named: { address: PublicKey; lamports: number }[],
 ): Promise<number> {
-  const { accounts } = await readAll(
+  const { accounts } = await readMany(
     chain,
     named.map(({ address }) => address),
   );
