@@ -23,9 +23,12 @@ type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'
 type Moved = keyof typeof COMES_FROM;
 
 /** A row that is moved: it is given, and then is as the table has it. */
-export type Moving = Pick<JournalRow, 'execution_id' | 'fees'>;
+export type Moving = Pick<JournalRow, 'execution_id' | 'fees' | 'state'>;
 
-/** Both throw JournalConflict where the row is in no state that may move there, or is another relay's. */
+/**
+ * Both throw JournalConflict where the row may not move there, is another relay's, or is not where it was when it was read:
+ * one that came back from another relay may have been carried on there.
+ */
 export interface Mover {
   /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
   intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void>;
@@ -33,34 +36,30 @@ export interface Mover {
   note(row: Moving, state: Moved, changes: Changes): Promise<void>;
 }
 
+const conflict = ({ execution_id: id }: Moving, state: Moved) =>
+  new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
+
 /** Moves rows of the process that `writing` is of. */
 export function createMover({ writes, db, owner, compile }: Writing): Mover {
-  function update({ execution_id: id }: Moving, state: Moved, changes: Changes, signed?: NewTransaction) {
+  function update(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction) {
+    const { execution_id: id } = row;
+    if (!COMES_FROM[state].includes(row.state)) throw conflict(row, state);
     const fee = signed?.fee;
     const name = [state, signed ? 'signed' : 'unsigned', ...Object.keys(changes)].join();
-    const values = [
-      ...Object.values(changes),
-      state,
-      ...(fee === undefined ? [] : [fee]),
-      id,
-      ...COMES_FROM[state],
-      owner,
-    ];
+    const values = [...Object.values(changes), state, ...(fee === undefined ? [] : [fee]), id, row.state, owner];
     return compile(name, values, () =>
       db
         .updateTable('executions')
-        .set((row) => ({ ...changes, state, ...(fee !== undefined && { fees: row('fees', '+', fee) }) }))
+        .set((columns) => ({ ...changes, state, ...(fee !== undefined && { fees: columns('fees', '+', fee) }) }))
         .where('execution_id', '=', id)
-        .where('state', 'in', COMES_FROM[state])
+        .where('state', '=', row.state)
         .where('lease_owner', '=', owner),
     );
   }
 
   /** The row as it is in the table now. */
   function follow(written: Written, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
-    if (written.changes !== 1) {
-      throw new JournalConflict(`execution ${row.execution_id} cannot become ${state} from where it is`);
-    }
+    if (written.changes !== 1) throw conflict(row, state);
     Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });
   }
 

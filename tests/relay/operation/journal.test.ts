@@ -78,6 +78,16 @@ describe('the journal', () => {
     expect(await rejected(mine.verified(row, SIGNED, 1n, 0n))).to.be.instanceOf(JournalConflict);
   });
 
+  it('rejects: a move from where the row was, though it has come back from a relay that has carried it on', async () => {
+    const row = await dispatch('one');
+    await others.takeRowsOfOthersThan([]);
+    await others.verified((await others.get('one'))!, SIGNED, 1n, 0n);
+    await mine.takeRowsOfOthersThan([]);
+    const why = { reason: 0, code: 'execution_timeout', message: 'too late', rebuilds: 0n };
+    expect(await rejected(mine.refunding(row, SIGNED, why))).to.be.instanceOf(JournalConflict);
+    expect(await mine.get('one')).to.include({ state: 'verified', lease_owner: 'mine', refund_signature: null });
+  });
+
   it('takes no more executions of a wallet than its limit, however many come at once', async () => {
     const claims = Array.from({ length: 5 }, (_, n) =>
       mine.claim(execution(`at once ${n}`), 1, free({ openExecutions: 3 })),
