@@ -44,7 +44,7 @@ export async function proveEnds(
       if (found) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
       else await journal.takeBack(row);
     }
-    await journal.proven(proven);
+    await journal.proven(proven, now);
   }
 }
 

@@ -51,9 +51,17 @@ export function createFinality({ writes, db, owner }: Writing) {
         .where('execution_id', 'in', textsOf(db, ids))
         .execute();
     },
-    /** The chain shows these ends for good. */
-    async proven(ids: string[]): Promise<void> {
-      await db.updateTable('executions').set({ is_final: 1n }).where('execution_id', 'in', textsOf(db, ids)).execute();
+    /**
+     * The chain shows for good how these ended before this moment, unix seconds. A row that has gone on since, as one that
+     * never paid does with a new call, is left to its next end.
+     */
+    async proven(ids: string[], finalizedNow: bigint): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ is_final: 1n })
+        .where('execution_id', 'in', textsOf(db, ids))
+        .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND settled_at < ${finalizedNow}`)
+        .execute();
     },
     /** Intent: let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
     async takeBack(row: Pick<JournalRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {

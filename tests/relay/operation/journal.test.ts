@@ -333,8 +333,23 @@ describe('the journal', () => {
     const settled = await dispatch('settled');
     await mine.settled(settled, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
     expect((await mine.unproven(11n, 51n, 9)).map((row) => row.execution_id)).to.deep.equal(['settled']);
-    await mine.proven(['settled']);
-    await mine.proven(['signed']);
+    await mine.proven(['settled'], 51n);
+    await mine.proven(['signed'], later);
     expect(await mine.unproven(11n, later, 9)).to.deep.equal([]);
+  });
+
+  it('a row that a new call has taken while its end was looked at is not proven by that', async () => {
+    await refuse('again', 'service_unavailable');
+    const later = BigInt(Math.floor(Date.now() / 1_000) + 60);
+    const found = await mine.unproven(11n, later, 9);
+    expect(found.map((row) => row.execution_id)).to.deep.equal(['again']);
+    const row = await others.claim(execution('again'), 2, free());
+    await mine.proven(['again'], later);
+    expect((await mine.get('again'))?.is_final).to.equal(0n);
+    await others.openSigned(row, SIGNED, 60n);
+    await others.openConfirmed(row, TIMES, 20);
+    await others.dispatched(row, 1);
+    await others.settled(row, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
+    expect((await mine.unproven(11n, later, 9)).map(({ execution_id }) => execution_id)).to.deep.equal(['again']);
   });
 });

@@ -108,7 +108,7 @@ describe('query plans', () => {
     await journal.rentReturned(['an id']);
     await journal.handOver();
     await journal.unproven(1n, 1n, 99);
-    await journal.proven(['an id']);
+    await journal.proven(['an id'], 1n);
     expect(texts.size).to.be.at.least(7);
     // What is promised of a wallet's money is looked for among its own rows: those of all may be thousands.
     const ran = [...texts];
