@@ -1,5 +1,6 @@
 /** The few things that the two databases say differently. */
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { lockNumber } from './postgres.ts';
 
 /** Which of the two this is of. */
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
@@ -21,6 +22,22 @@ export function readTogether<Tables, Answer>(
 ): Promise<Answer> {
   const transaction = views.transaction();
   return (isPostgres(views) ? transaction.setIsolationLevel('repeatable read') : transaction).execute(read);
+}
+
+/**
+ * Has `run` decide by what it reads and write it down beside nobody who names the same lock. In PostgreSQL two statements at
+ * once each see what was there before the other; SQLite has one writer, and a statement of `run` that does both is alone.
+ */
+export function aloneOn<Tables, Answer>(
+  db: Kysely<Tables>,
+  lock: string,
+  run: (alone: Kysely<Tables>) => Promise<Answer>,
+): Promise<Answer> {
+  if (!isPostgres(db)) return run(db);
+  return db.transaction().execute(async (alone) => {
+    await sql`SELECT pg_advisory_xact_lock(${lockNumber(lock)})`.execute(alone);
+    return run(alone);
+  });
 }
 
 /** `(…)` after IN or NOT IN: any number of texts as one value, so that the statement is the same for every number. */

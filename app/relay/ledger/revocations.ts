@@ -1,5 +1,6 @@
 /** The table of revocations: what the relay has paid within a day to end grants on-chain. */
 import { type Kysely, sql } from 'kysely';
+import { aloneOn } from '../../database/portable.ts';
 import { DAY_MS } from './funding.ts';
 import type { LedgerTables } from './tables.ts';
 
@@ -11,11 +12,19 @@ export interface RevocationBudget {
 
 /**
  * Counts one more revocation of this wallet's, which will be sent at `nowMs` and costs `fee`, where the budget has room
- * for it. One statement decides, for all relays of the ledger. Returns whether it was counted.
+ * for it: for all relays of the ledger, one after the other. Returns whether it was counted.
  */
-export async function countRevocation(
+export function countRevocation(
   ledger: Kysely<LedgerTables>,
-  { wallet, fee, nowMs }: { wallet: string; fee: bigint; nowMs: number },
+  revocation: { wallet: string; fee: bigint; nowMs: number },
+  budget: RevocationBudget,
+): Promise<boolean> {
+  return aloneOn(ledger, 'revocations', (alone) => count(alone, revocation, budget));
+}
+
+async function count(
+  ledger: Kysely<LedgerTables>,
+  { wallet, fee, nowMs }: Parameters<typeof countRevocation>[1],
   budget: RevocationBudget,
 ): Promise<boolean> {
   const since = BigInt(nowMs) - DAY_MS;
