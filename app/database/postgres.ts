@@ -27,6 +27,9 @@ const STATEMENT_MS = 30_000;
 /** Also where the network swallows the answer: then the connection is given up. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
 const CONNECT_MS = 5_000;
+/** A process that stands still for so long with a lock loses it: all others that claim wait for it. */
+const HELD_MS = 5_000;
+const BEGIN_HOLDING = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${HELD_MS}`;
 /** Texts that a connection keeps prepared. */
 const MAX_NAMED = 400;
 
@@ -147,7 +150,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       const client = await locking.connect();
       let broken = false;
       try {
-        await client.query('BEGIN');
+        await client.query(BEGIN_HOLDING);
         for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
         const written: Written[] = [];
         for (const query of queries) written.push(await runOn(client, query));

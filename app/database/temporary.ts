@@ -1,7 +1,10 @@
 /** Which faults of a database pass by themselves, so that the same may be tried again. */
 
-/** By the first letters of SQLSTATE: lost connections, conflicts, too little of something, locks, shutdowns, a standby. */
-const STATES = ['08', '40001', '40P01', '53', '55P03', '57014', '57P0', '58030', '25006'];
+/**
+ * By the first letters of SQLSTATE: lost connections, conflicts, too little of something, locks, shutdowns, a standby, a
+ * transaction that stood still for too long.
+ */
+const STATES = ['08', '40001', '40P01', '53', '55P03', '57014', '57P0', '58030', '25006', '25P03'];
 const CONNECTION = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 const SQLITE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM)/;
 /** What the driver says without a code. */

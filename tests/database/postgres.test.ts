@@ -165,6 +165,42 @@ describe('PostgreSQL', () => {
     });
   });
 
+  describe('a process that stands still with a lock', function () {
+    this.timeout(60_000);
+
+    it('loses it, with what it had written, to those that wait for it', async () => {
+      const writes = createPostgresWrites(opened.pool, opened.pool);
+      const how = CompiledQuery.raw("SELECT current_setting('idle_in_transaction_session_timeout') AS most", []);
+      const [written] = await writes.alone(['held'], [how]);
+      expect(written?.rows).to.deep.equal([{ most: '5s' }]);
+      const client = await opened.pool.connect();
+      let goOn: () => void = () => undefined;
+      let failed = Promise.resolve(new Error('not asked yet'));
+      const stands = new Promise<void>((reached) => {
+        const query = async (text: string, values?: unknown[]) => {
+          if (values?.[0] === 'b') {
+            reached();
+            await new Promise<void>((resolve) => {
+              goOn = resolve;
+            });
+          }
+          return client.query(text, values);
+        };
+        const release = (broken?: boolean) => client.release(broken);
+        const stopping = { connect: async () => ({ query, release }) } as unknown as pg.Pool;
+        const stopped = createPostgresWrites(opened.pool, opened.pool, stopping);
+        failed = thrown(stopped.alone(['held'], [insert('a'), insert('b')]));
+      });
+      await stands;
+      await writes.alone(['held'], [insert('c')]);
+      expect(await stored()).to.deep.equal(['c']);
+      goOn();
+      expect(isTemporary(await failed)).to.equal(true);
+      expect(isTemporary(Object.assign(new Error('idle'), { code: '25P03' }))).to.equal(true);
+      expect(await stored()).to.deep.equal(['c']);
+    });
+  });
+
   describe('faults', () => {
     it('a connection that is cut is replaced, and the process lives', async () => {
       const lost: string[] = [];
