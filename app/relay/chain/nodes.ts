@@ -4,7 +4,8 @@
  */
 import { type Commitment, Connection, type FetchFn } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import type { Node } from '../../solana/calls.ts';
+import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';
+import { type Node, readAccounts } from '../../solana/calls.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { createPatientFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { type ChainClock, createReader, MAX_LAG_SLOTS, type Reader } from './reader.ts';
@@ -16,6 +17,11 @@ const LOOK_MS = 1_000;
 export const DEAD_MS = 2_000;
 /** No chain is faster: a node that says so is not ahead of the others but wrong. */
 const MAX_SLOTS_PER_MS = 1 / 20;
+
+/** A node whose clock of the chain is no further behind ours shows the present, seconds: `MAX_LAG_SLOTS` take longer. */
+const PRESENT_SECONDS = 10;
+/** Nobody is further ahead of a node that shows the present. */
+const MAX_LEAD_SLOTS = MAX_LAG_SLOTS + PRESENT_SECONDS * 1_000 * MAX_SLOTS_PER_MS;
 
 /** `behind`: left out until it has caught up; `wrong`: it says what cannot be, and nothing is decided against the others by it. */
 export type NodeState = 'up' | 'dead' | 'behind' | 'wrong';
@@ -143,24 +149,48 @@ export function createNodes(options: NodesOptions): Nodes {
     if (standing.state !== before.state) say(node, standing);
   }
 
-  /** Compares where they are: behind is who is far behind the first of those that are not wrong. */
-  function compare(): void {
+  /** Whether the node shows the chain as it is now, by our own clock; null where it does not say. */
+  async function showsPresent(node: ChainNode): Promise<boolean | null> {
+    try {
+      const { accounts } = await readAccounts(node, [CLOCK_ADDRESS.toBase58()], { commitment, minContextSlot: 0 });
+      return Date.now() / 1_000 - Number(decodeClock(accounts[0]!.data)) < PRESENT_SECONDS;
+    } catch {
+      return null;
+    }
+  }
+
+  /**
+   * Compares where they are: behind is who is far behind the first of those that are not wrong, and shows the past. One that
+   * shows the present stays: else any node could have the others left out, and decide alone, by naming a high slot.
+   */
+  async function compare(): Promise<void> {
     const known = all.filter((node) => standingOf(node).state !== 'dead' && standingOf(node).slot !== null);
+    const before = new Map(known.map((node) => [node, standingOf(node).state]));
     const slotOf = (node: ChainNode) => standingOf(node).slot!;
     const highestOf = (nodes: ChainNode[]) => Math.max(0, ...nodes.map(slotOf));
-    for (const node of known) {
-      const standing = standingOf(node);
+    const right = () => known.filter((node) => standingOf(node).state !== 'wrong');
+    for (const node of known.filter((one) => standingOf(one).state === 'wrong')) {
       const others = known.filter((other) => other !== node);
-      const before = standing.state;
-      if (before === 'wrong') {
-        // Where nobody else is there to compare with, or the others have come there too, it was the chain that leapt.
-        if (others.length === 0 || slotOf(node) - highestOf(others) <= MAX_LAG_SLOTS) standing.state = 'up';
-      } else {
-        const right = known.filter((other) => standingOf(other).state !== 'wrong');
-        standing.state = highestOf(right) - slotOf(node) > MAX_LAG_SLOTS ? 'behind' : 'up';
-      }
-      if (standing.state !== before) say(node, standing);
+      // Where nobody else is there to compare with, or the others have come there too, it was the chain that leapt.
+      if (others.length === 0 || slotOf(node) - highestOf(others) <= MAX_LAG_SLOTS) standingOf(node).state = 'up';
     }
+    const isLate = (node: ChainNode) => highestOf(right()) - slotOf(node) > MAX_LAG_SLOTS;
+    const late = await Promise.all(
+      right()
+        .filter(isLate)
+        .map(async (node) => ({ node, isPresent: await showsPresent(node) })),
+    );
+    const present = late.filter(({ isPresent }) => isPresent).map(({ node }) => slotOf(node));
+    const reached = Math.max(...present, Number.NEGATIVE_INFINITY);
+    for (const node of present.length > 0 ? right() : []) {
+      if (slotOf(node) - reached > MAX_LEAD_SLOTS) standingOf(node).state = 'wrong';
+    }
+    const past = late.filter(({ isPresent }) => isPresent === false).map(({ node }) => node);
+    const unsaid = late.filter(({ isPresent }) => isPresent === null).map(({ node }) => node);
+    for (const node of right()) {
+      if (!unsaid.includes(node)) standingOf(node).state = past.includes(node) && isLate(node) ? 'behind' : 'up';
+    }
+    for (const node of known) if (standingOf(node).state !== before.get(node)) say(node, standingOf(node));
   }
 
   function say(node: ChainNode, { state, slot }: Standing): void {
@@ -177,7 +207,7 @@ export function createNodes(options: NodesOptions): Nodes {
   async function look(): Promise<void> {
     if (isAlone) return;
     await Promise.all(all.map(lookAt));
-    compare();
+    await compare();
     requireOneCluster();
   }
 

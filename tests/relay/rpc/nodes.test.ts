@@ -5,7 +5,9 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { MAX_LAG_SLOTS } from '../../../app/relay/chain/reader.ts';
 import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
+import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
 import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../../app/sdk/program/program.ts';
 import { nodesOf } from '../../../app/solana/nodes.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -130,12 +132,17 @@ describe('two nodes', function () {
   it('of which one stands still: it is left out until it has caught up', async () => {
     const before = await market.balances();
     const slot = await market.node.connection.getSlot('confirmed');
+    const clock = (await market.node.connection.getAccountInfo(CLOCK_ADDRESS))!.data.toString('base64');
     other.onCall(async ({ method, params }, forward) => {
       if (method === 'getSlot') return { json: { ...(await forward()), result: slot } };
       const least = (params.at(-1) as { minContextSlot?: number } | undefined)?.minContextSlot ?? 0;
       if (least > slot) return { json: { jsonrpc: '2.0', id: 1, error: { code: -32016, message: 'behind' } } };
-      const answer = (await forward()) as { result?: { context?: { slot: number } } };
+      const answer = (await forward()) as Partial<Answer>;
       if (answer.result?.context) answer.result.context.slot = slot;
+      if (method === 'getMultipleAccounts') {
+        const at = (params[0] as string[]).indexOf(CLOCK_ADDRESS.toBase58());
+        if (answer.result?.value[at]) answer.result.value[at].data[0] = clock;
+      }
       return { json: answer };
     });
     await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
@@ -240,14 +247,16 @@ describe('two nodes', function () {
     const nobody = Keypair.generate().publicKey;
     const transfer = () =>
       SystemProgram.transfer({ fromPubkey: chain.authority, toPubkey: chain.authority, lamports: 1 });
-    beforeEach(async () => {
-      chain = createRelayChain({
+    const openChain = () =>
+      createRelayChain({
         rpcUrl: one.rpcUrl,
         wsUrl: one.wsUrl,
         moreNodes: [{ rpcUrl: other.rpcUrl, wsUrl: null }],
         authority: market.authority,
         log: pino({ level: 'silent' }),
       });
+    beforeEach(async () => {
+      chain = openChain();
       await chain.look();
     });
     afterEach(() => chain.close());
@@ -266,6 +275,42 @@ describe('two nodes', function () {
       expect(await chain.readPast([nobody], far - 1n)).to.equal(null);
       expect((await chain.readPast([nobody], blockHeight - 1n))?.accounts).to.deep.equal([null]);
     });
+
+    for (const [how, aheadBy] of [
+      ['names a high slot from the start on', () => 1_000],
+      ['runs ahead little by little', (ms: number) => Math.floor(ms / 11)],
+    ] as [string, (ms: number) => number][]) {
+      it(`of which one ${how}: it does not decide alone`, async () => {
+        const began = performance.now();
+        one.onCall(async ({ method }, forward) => {
+          const answer = (await forward()) as Answer | { result: number };
+          if (method === 'getSlot') {
+            const result = (answer.result as number) + aheadBy(performance.now() - began);
+            return { json: { ...answer, result } };
+          }
+          if (method !== 'getMultipleAccounts') return { json: answer };
+          // Whatever is asked for beside the clock does not exist.
+          const { result } = answer as Answer;
+          return {
+            json: {
+              ...answer,
+              result: { ...result, value: result.value.map((v) => (v?.data[0].length === 56 ? v : null)) },
+            },
+          };
+        });
+        chain.close();
+        chain = openChain();
+        await chain.look();
+        await until('it is far ahead', async () => {
+          const [ahead, right] = chain.nodes();
+          return ahead!.slot! - right!.slot! > MAX_LAG_SLOTS;
+        });
+        const refusal = await chain.readAgreed([market.authority.publicKey]).catch((error: Error) => error.message);
+        expect(refusal).to.include('do not agree on accounts');
+        expect(chain.nodes()[1]?.state).to.equal('up');
+        await until('it is wrong', async () => chain.nodes()[0]?.state === 'wrong');
+      });
+    }
 
     it('on how long bytes may land, where one says that they are dead at once, sign nothing', async () => {
       one.onCall(async ({ method }, forward) => {
