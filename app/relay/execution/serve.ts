@@ -23,9 +23,7 @@ export function createServing(
   async function dispatch(row: JournalRow, snapshot: Snapshot, live: Live): Promise<Step> {
     const stored = await journal.result(row.execution_id);
     if (stored) return settleIntent(row, snapshot, stored);
-    const timeoutMs = Number(row.timeout_seconds) * 1_000;
-    const spentMs = Date.now() - Number(row.dispatched_ms);
-    live.deadlineMs ??= performance.now() + timeoutMs - Math.max(0, spentMs);
+    live.dispatchedAtMs ??= performance.now() - (await journal.msSinceDispatch(row.execution_id));
     const endpoint = await deps.endpointOf(row.metadata_hash);
     if (!endpoint) return refundIntent(row, snapshot, 'unserved', "The agent's metadata is missing");
     const { signingKey } = snapshot.record!;
@@ -34,7 +32,7 @@ export function createServing(
       request: toRequest(row),
       purpose: 'execution',
       signingKey: signingKey.toBase58(),
-      deadlineMs: live.deadlineMs,
+      deadlineMs: live.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
       stop: stopping,
       late: (bytes) => void deps.keepLate(row, signingKey.toBytes(), bytes),
     };
@@ -69,7 +67,7 @@ export function createServing(
       execution_signature: verdict.executionSignature,
       tokens_used: verdict.tokensUsed === null ? null : BigInt(verdict.tokensUsed),
       steps: verdict.steps,
-      execution_time_ms: BigInt(Math.max(0, Date.now() - Number(row.dispatched_ms))),
+      execution_time_ms: BigInt(Math.round(performance.now() - live.dispatchedAtMs!)),
       token: randomBytes(24).toString('base64url'),
       verified_ms: BigInt(Date.now()),
     };

@@ -51,8 +51,8 @@ export interface Live {
   /** Its open was stored by this process a moment ago: nothing can have become of it yet. */
   isFresh: boolean;
   snapshot: Snapshot | null;
-  /** When the creator's time is over, on performance.now()'s clock. */
-  deadlineMs: number | null;
+  /** When the creator was first called, on performance.now()'s clock. */
+  dispatchedAtMs: number | null;
   answer: CreatorAnswer | null;
   result: ResultRow | null;
   /** The row as it has ended. */
@@ -73,7 +73,7 @@ export function newLive({ isFresh, opened }: { isFresh: boolean; opened?: (() =>
   return {
     isFresh,
     snapshot: null,
-    deadlineMs: null,
+    dispatchedAtMs: null,
     answer: null,
     result: null,
     ended: null,

@@ -44,7 +44,9 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
         if (!hasTimeToServe(row, snapshot)) {
           return refunding.refundIntent(row, snapshot, 'unserved', 'The call could not be served in time');
         }
-        await journal.dispatched(row, Date.now());
+        await journal.dispatched(row);
+        // Of one that was dispatched before, the ledger knows when: by another process, or before the chain took its open back.
+        if (row.dispatched_ms === null) live.dispatchedAtMs = performance.now();
         return 'next';
       case 'dispatched':
         return dispatch(row, snapshot, live);

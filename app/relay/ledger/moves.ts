@@ -2,6 +2,7 @@
  * The forward-only moves of an execution's row. Every move is one statement, so that no crash can fall between two halves
  * of it.
  */
+import type { RawBuilder } from 'kysely';
 import type { Written } from '../../database/groupCommit.ts';
 import type { ExecutionState, JournalRow } from './tables.ts';
 import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
@@ -20,6 +21,8 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
 };
 
 type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'>>;
+/** What the database says itself, in a text without values; the row that is given is left as it is. */
+type Computed = { dispatched_ms?: RawBuilder<bigint> };
 type Moved = keyof typeof COMES_FROM;
 
 /** A row that is moved: it is given, and then is as the table has it. */
@@ -33,7 +36,7 @@ export interface Mover {
   /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
   intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void>;
   /** A move that the chain could tell again: it is written, and reaches the disk with the next intent. */
-  note(row: Moving, state: Moved, changes: Changes): Promise<void>;
+  note(row: Moving, state: Moved, changes: Changes, computed?: Computed): Promise<void>;
 }
 
 const conflict = ({ execution_id: id }: Moving, state: Moved) =>
@@ -41,16 +44,17 @@ const conflict = ({ execution_id: id }: Moving, state: Moved) =>
 
 /** Moves rows of the process that `writing` is of. */
 export function createMover({ writes, db, owner, compile }: Writing): Mover {
-  function update(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction) {
+  function update(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction, computed: Computed = {}) {
     const { execution_id: id } = row;
     if (!COMES_FROM[state].includes(row.state)) throw conflict(row, state);
     const fee = signed?.fee;
-    const name = [state, signed ? 'signed' : 'unsigned', ...Object.keys(changes)].join();
+    const columns = [...Object.keys(changes), ...Object.keys(computed)];
+    const name = [state, signed ? 'signed' : 'unsigned', ...columns].join();
     const values = [...Object.values(changes), state, ...(fee === undefined ? [] : [fee]), id, row.state, owner];
     return compile(name, values, () =>
       db
         .updateTable('executions')
-        .set((columns) => ({ ...changes, state, ...(fee !== undefined && { fees: columns('fees', '+', fee) }) }))
+        .set((own) => ({ ...changes, ...computed, state, ...(fee !== undefined && { fees: own('fees', '+', fee) }) }))
         .where('execution_id', '=', id)
         .where('state', '=', row.state)
         .where('lease_owner', '=', owner),
@@ -67,8 +71,8 @@ export function createMover({ writes, db, owner, compile }: Writing): Mover {
     async intend(row, state, changes, signed) {
       follow(await writes.intend(update(row, state, changes, signed)), row, state, changes, signed);
     },
-    async note(row, state, changes) {
-      follow(await writes.note(update(row, state, changes)), row, state, changes);
+    async note(row, state, changes, computed) {
+      follow(await writes.note(update(row, state, changes, undefined, computed)), row, state, changes);
     },
   };
 }

@@ -1,4 +1,6 @@
 /** What the chain could tell again: noted when it is seen, and on the disk with the next intent. */
+import { sql } from 'kysely';
+import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
@@ -30,9 +32,18 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         opened_slot: BigInt(slot),
       });
     },
-    /** The creator is about to be called; the first time stays. */
-    dispatched(row: Moving & Pick<JournalRow, 'dispatched_ms'>, nowMs: number): Promise<void> {
-      return note(row, 'dispatched', { dispatched_ms: row.dispatched_ms ?? BigInt(nowMs) });
+    /** The creator is about to be called; the first time stays, by the database's clock, which all relays share. */
+    dispatched(row: Moving): Promise<void> {
+      return note(row, 'dispatched', {}, { dispatched_ms: sql<bigint>`coalesce(dispatched_ms, ${nowMsOf(db)})` });
+    },
+    /** How long ago the creator was first called, milliseconds. */
+    async msSinceDispatch(id: string): Promise<number> {
+      const { ms } = await db
+        .selectFrom('executions')
+        .select(sql<bigint>`${nowMsOf(db)} - dispatched_ms`.as('ms'))
+        .where('execution_id', '=', id)
+        .executeTakeFirstOrThrow();
+      return Math.max(0, Number(ms));
     },
     /** Amounts are base units. */
     settled(

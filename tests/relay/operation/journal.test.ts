@@ -1,6 +1,11 @@
 /** The journal on a real ledger: whose rows are whose, what takes the place of what, and what was lost. */
 import { expect } from 'chai';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
+import type { Refunding } from '../../../app/relay/execution/refund.ts';
+import { createServing } from '../../../app/relay/execution/serve.ts';
+import type { Settling } from '../../../app/relay/execution/settle.ts';
+import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
+import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
@@ -9,6 +14,7 @@ import { createLog } from '../../../app/relay/log.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
+const STOP = new AbortController().signal;
 const FAR_MS = 2n ** 53n;
 
 describe('the journal', () => {
@@ -43,7 +49,7 @@ describe('the journal', () => {
     const row = await mine.claim(execution(id), 1, free());
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES, 1);
-    await mine.dispatched(row, 1);
+    await mine.dispatched(row);
     return row;
   }
   /** An open that the chain has refused for its fee. */
@@ -86,6 +92,25 @@ describe('the journal', () => {
     const why = { reason: 0, code: 'execution_timeout', message: 'too late', rebuilds: 0n };
     expect(await rejected(mine.refunding(row, SIGNED, why))).to.be.instanceOf(JournalConflict);
     expect(await mine.get('one')).to.include({ state: 'verified', lease_owner: 'mine', refund_signature: null });
+  });
+
+  it('a creator has all of its time, whatever the clock of the relay that takes its execution over', async () => {
+    const now = Date.now;
+    for (const aheadMs of [-600_000, 600_000]) {
+      Date.now = () => now() + aheadMs;
+      await dispatch('one').finally(() => {
+        Date.now = now;
+      });
+      const row = (await others.get('one'))!;
+      const live = newLive({ isFresh: false });
+      const deps = { journal: others, endpointOf: async () => null } as unknown as EngineDeps;
+      const refundIntent = async () => 'next' as const;
+      const { dispatch: serve } = createServing(deps, { refundIntent } as unknown as Refunding, {} as Settling, STOP);
+      await serve(row, {} as Snapshot, live);
+      const spentMs = performance.now() - live.dispatchedAtMs!;
+      expect(spentMs).to.be.within(0, 60_000);
+      await opened.clear();
+    }
   });
 
   it('takes no more executions of a wallet than its limit, however many come at once', async () => {
@@ -137,7 +162,7 @@ describe('the journal', () => {
       await mine.openSigned(row, SIGNED, 60n);
       await mine.openConfirmed(row, TIMES, 1);
       await look();
-      await mine.dispatched(row, 1);
+      await mine.dispatched(row);
       await look();
       await mine.verified(row, SIGNED, 1n, 0n);
       await look();
@@ -153,7 +178,7 @@ describe('the journal', () => {
         const paying = await mine.claim(execution(`${kind} ${n}`), 1, { ...free(), ways: [byTank] });
         await mine.openSigned(paying, SIGNED, 60n);
         await mine.openConfirmed(paying, TIMES, 1);
-        await mine.dispatched(paying, 1);
+        await mine.dispatched(paying);
         await mine.verified(paying, SIGNED, 1n, 0n);
         await mine.settled(paying, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
       }
@@ -172,7 +197,7 @@ describe('the journal', () => {
       const row = await mine.claim(execution(`call ${n}`), 1, { ...free(), ways: [byTank] });
       await mine.openSigned(row, SIGNED, 60n);
       await mine.openConfirmed(row, TIMES, 1);
-      await mine.dispatched(row, 1);
+      await mine.dispatched(row);
       rows.push(row);
     }
     const seen: boolean[] = [];
@@ -348,7 +373,7 @@ describe('the journal', () => {
     expect((await mine.get('again'))?.is_final).to.equal(0n);
     await others.openSigned(row, SIGNED, 60n);
     await others.openConfirmed(row, TIMES, 20);
-    await others.dispatched(row, 1);
+    await others.dispatched(row);
     await others.settled(row, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
     expect((await mine.unproven(11n, later, 9)).map(({ execution_id }) => execution_id)).to.deep.equal(['again']);
   });
