@@ -67,11 +67,12 @@ export async function applyPage(
   try {
     await db.transaction().execute((transaction) => applyNew(transaction, page, finalizedSlot, after));
   } catch (error) {
-    if (isTemporary(error) || isNamed(error) || error instanceof CursorMoved) throw error;
+    if (isTemporary(error) || isNamed(error)) throw error;
     // It names nobody: one by one, to find out whose fault it is.
     await db.transaction().execute(async (transaction) => {
-      for (const item of page) {
-        await applyNew(transaction, [item], finalizedSlot, undefined).catch((cause) => {
+      for (const [index, item] of page.entries()) {
+        // They may have been replaced meanwhile, which the first time may have failed by.
+        await applyNew(transaction, [item], finalizedSlot, index === 0 ? after : undefined).catch((cause) => {
           throw isTemporary(cause) || isNamed(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
@@ -81,7 +82,8 @@ export async function applyPage(
 
 type Db = Kysely<IndexDatabase>;
 
-const isNamed = (error: unknown) => error instanceof ApplyError || error instanceof SnapshotNeeded;
+const isNamed = (error: unknown) =>
+  error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved;
 
 async function applyNew(
   db: Db,

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { applyPage, type ChainTransaction, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
+import { applyPage, type ChainTransaction, CursorMoved, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { randomHistory, randomOf } from './histories.ts';
@@ -214,6 +214,28 @@ describe('indexer, pages', () => {
     const [event] = (await opened.dump()).events!.filter(({ name }) => name === 'AgentListed');
     expect(JSON.parse(String(event!.data)).metadataUri).to.equal('https://a\0b.example');
     await opened.close();
+  });
+
+  it('rejects: a page that failed once and would go on elsewhere, because the tables were replaced meanwhile', async () => {
+    const opened = await openOwn();
+    try {
+      const history = randomHistory(11, 20);
+      await applyPage(opened.db, history.slice(0, 10), 0n);
+      const { db } = opened;
+      // What PostgreSQL may say while tables are replaced that a statement has just begun to read.
+      const execute = async () => {
+        Reflect.deleteProperty(db, 'transaction');
+        await db.updateTable('cursor').set({ signature: 'of other tables' }).execute();
+        throw new Error('could not open relation with OID 16390');
+      };
+      Object.defineProperty(db, 'transaction', { configurable: true, value: () => ({ execute }) });
+      const events = (await opened.rows('SELECT * FROM events')).length;
+      const failure = await applyPage(db, history.slice(10), 0n, history[9]!.signature).catch((error) => error);
+      expect(failure).to.be.instanceOf(CursorMoved);
+      expect(await opened.rows('SELECT * FROM events')).to.have.length(events);
+    } finally {
+      await opened.close();
+    }
   });
 
   it('rejects: a value that no column holds fails the page by the name of its transaction', async () => {
