@@ -40,14 +40,21 @@ export async function recover(
   }
 }
 
-/** All of it now and regularly from then on; the returned function ends it. What one relay does for all, `leads` decides. */
+/**
+ * All of it now and regularly from then on; the returned function ends it. What one relay does for all, `leads` decides; where
+ * it fails, as with a node that is away, another one may have more luck.
+ */
 export function startRecovery(
   engine: { recover(): Promise<void>; proveEnds(): Promise<void>; countRents(): Promise<void> },
-  { leads }: Pick<Leadership, 'leads'>,
+  { leads, leave }: Leadership,
   log: Logger,
 ): () => void {
   const asLeader = (name: string, run: () => Promise<void>) => async () => {
-    if (await leads(name)) await run();
+    if (!(await leads(name))) return;
+    await run().catch(async (error) => {
+      await leave();
+      throw error;
+    });
   };
   const ends = [
     repeat(RECOVERY_INTERVAL_MS, engine.recover, (error) =>

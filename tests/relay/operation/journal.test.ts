@@ -1,6 +1,7 @@
 /** The journal on a real ledger: whose rows are whose, what takes the place of what, and what was lost. */
 import { expect } from 'chai';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
+import { startRecovery } from '../../../app/relay/execution/recover.ts';
 import type { Refunding } from '../../../app/relay/execution/refund.ts';
 import { createServing } from '../../../app/relay/execution/serve.ts';
 import type { Settling } from '../../../app/relay/execution/settle.ts';
@@ -13,6 +14,7 @@ import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import { until } from '../../harness/edge/until.ts';
 
 const STOP = new AbortController().signal;
 const FAR_MS = 2n ** 53n;
@@ -294,6 +296,27 @@ describe('the journal', () => {
     await live({ mine: FAR_MS, others: 1n });
     expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
     await live({});
+  });
+
+  it('what only one relay does is left to another where it fails', async () => {
+    await opened.run('DELETE FROM relays', 'DELETE FROM leaderships');
+    const alive = ['mine', 'others'].map((owner) => ({ owner, alive_until_ms: FAR_MS }));
+    await opened.ledger.insertInto('relays').values(alive).execute();
+    const [one, other] = [createLeadership(opened.ledger, 'mine'), createLeadership(opened.elsewhere, 'others')];
+    let failed = 0;
+    const proveEnds = async () => {
+      failed += 1;
+      throw new Error('the node is away');
+    };
+    const nothing = async () => undefined;
+    const end = startRecovery({ recover: nothing, proveEnds, countRents: nothing }, one, createLog('silent'));
+    try {
+      await until('it has failed', async () => failed > 0);
+      await until('the other one does it', () => other.leads('proving'), 10_000);
+    } finally {
+      end();
+      await opened.run('DELETE FROM relays', 'DELETE FROM leaderships');
+    }
   });
 
   it('rent that is out is what the rows add up to, whatever has become of them', async () => {
