@@ -100,26 +100,53 @@ const LEASE = `SET idle_session_timeout = ${LEASE_MS}; SET tcp_user_timeout = ${
 /** Held by the session of the one indexer that keeps the index, and, shared, by each of its transactions that write. */
 const LOCKS = { keeps: lockNumber('indexer'), writes: lockNumber('indexer writes') };
 
+/** Says each of the two once for as long as it lasts. */
+function tellingOnce({ onStandby, onAway }: Keeping): (why: 'standby' | 'away', error?: Error) => void {
+  let told: 'standby' | 'away' | null = null;
+  return (why, error) => {
+    if (told !== why && why === 'standby') onStandby();
+    if (told !== why && why === 'away') onAway?.(error as Error);
+    told = why;
+  };
+}
+
+const pauseStandby = () => new Promise((resolve) => setTimeout(resolve, STANDBY_MS));
+
 async function openLed(url: string, keeping: Keeping): Promise<OpenDatabase<IndexDatabase> | null> {
-  const session = await lead(url, keeping);
-  if (!session) return null;
-  let isOver = false;
+  const wait = tellingOnce(keeping);
+  for (;;) {
+    const session = await lead(url, keeping.stop, wait);
+    if (!session) return null;
+    try {
+      return await openUnder(session, url, keeping);
+    } catch (error) {
+      if (!isTemporary(error)) throw error;
+      // It went away again, or has no second connection: another indexer may have taken the lock.
+      wait('away', error as Error);
+    }
+    await pauseStandby();
+  }
+}
+
+/** Opens it under the lock that the session holds. */
+async function openUnder(session: pg.Client, url: string, keeping: Keeping): Promise<OpenDatabase<IndexDatabase>> {
   const heartbeat = setInterval(() => void session.query('SELECT 1').catch(() => undefined), HEARTBEAT_MS);
+  let isOver = false;
   const leave = async () => {
     isOver = true;
     clearInterval(heartbeat);
     await session.end().catch(() => undefined);
   };
   try {
-    session.once('end', () => {
-      clearInterval(heartbeat);
-      if (!isOver) keeping.onLost(new LockLost());
-    });
     // What the one before had begun to write ends first.
     await session.query('SELECT pg_advisory_lock($1)', [LOCKS.writes]);
     await session.query('SELECT pg_advisory_unlock($1)', [LOCKS.writes]);
     await migratePostgres(url, SCHEMAS.index, MIGRATIONS.index);
     const { rows } = await session.query('SELECT pg_backend_pid() AS pid');
+    session.once('end', () => {
+      clearInterval(heartbeat);
+      if (!isOver) keeping.onLost(new LockLost());
+    });
     const opened = openPostgres<IndexDatabase>(url, {
       schema: SCHEMAS.index,
       synchronousCommit: 'off',
@@ -144,14 +171,8 @@ async function openLed(url: string, keeping: Keeping): Promise<OpenDatabase<Inde
  * The session that holds the lock, which PostgreSQL gives up with the connection, however its process ends, or soon after it
  * has stopped. Waits for another indexer, and for a database that is away. Null where `stop` ended the waiting.
  */
-async function lead(url: string, { stop, onStandby, onAway }: Keeping): Promise<pg.Client | null> {
+async function lead(url: string, stop: AbortSignal, wait: ReturnType<typeof tellingOnce>): Promise<pg.Client | null> {
   let session: pg.Client | null = null;
-  const tell = { standby: onStandby, away: onAway };
-  let told: keyof typeof tell | null = null;
-  const wait = (why: keyof typeof tell, error?: Error) => {
-    if (told !== why) tell[why]?.(error as Error);
-    told = why;
-  };
   const give = () => session?.end().catch(() => undefined);
   while (!stop.aborted) {
     try {
@@ -168,7 +189,7 @@ async function lead(url: string, { stop, onStandby, onAway }: Keeping): Promise<
       if (!isTemporary(error)) throw error;
       wait('away', error as Error);
     }
-    await new Promise((resolve) => setTimeout(resolve, STANDBY_MS));
+    await pauseStandby();
   }
   await give();
   return null;

@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { recordHistory } from '../tests/indexer/schedule/record.ts';
-import { hashUndisturbed, runSchedule } from '../tests/indexer/schedule/run.ts';
+import { runSchedules } from '../tests/indexer/schedule/run.ts';
 import type { Chaos, ChaosRun } from '../tests/relay/chaos/run.ts';
 import { runScript, toMinutes, wholeFrom } from './options.ts';
 
@@ -24,6 +24,7 @@ interface Options {
 
 interface ScheduleOptions {
   schedules: number;
+  database: 'sqlite' | 'postgres';
   seed: number;
   json?: true;
 }
@@ -87,24 +88,13 @@ async function runSeeds({
 }
 
 /** Schedules of tests/indexer/schedule against one recorded history. */
-async function runSchedules({ schedules, seed: first, json }: ScheduleOptions): Promise<void> {
+async function runIndex({ schedules, database, seed: first, json }: ScheduleOptions): Promise<void> {
   const started = performance.now();
   const history = await recordHistory();
-  const whole = new Map<number, string>();
-  for (const apart of [1, 6]) whole.set(apart, await hashUndisturbed(history, apart));
-  const total = { schedules, crashes: 0, forks: 0, faults: 0 };
-  const failed: number[] = [];
-  for (let seed = first; seed < first + schedules; seed += 1) {
-    const run = await runSchedule(history, seed);
-    for (const kind of ['crashes', 'forks', 'faults'] as const) total[kind] += run[kind];
-    if (run.hash === whole.get(run.slotsApart)) continue;
-    failed.push(seed);
-    if (!json) console.log(`seed ${seed}: other tables`);
-  }
+  const { wrong: failed, crashes, forks, faults } = await runSchedules(history, { database, first, count: schedules });
   const minutes = Number(((performance.now() - started) / 60_000).toFixed(1));
-  if (json) console.log(JSON.stringify({ ...total, minutes, failed }));
+  if (json) console.log(JSON.stringify({ schedules, database, crashes, forks, faults, minutes, failed }));
   else {
-    const { crashes, forks, faults } = total;
     console.log(`${schedules} schedules, ${crashes} crashes, ${forks} forks, ${faults} faults in ${minutes} min`);
     console.log(failed.length === 0 ? 'every hash was the same' : `seeds with other tables: ${failed}`);
   }
@@ -135,11 +125,12 @@ command
     'Forks, lies of the node and crashes while the indexer follows a recorded history: every hash must be the same.',
   )
   .option('--schedules <n>', 'schedules', wholeFrom(1), 200)
+  .addOption(new Option('--database <d>', 'where the index is kept').choices(['sqlite', 'postgres']).default('sqlite'))
   .option('--seed <s>', 'seed of the first schedule; the others count up from it', wholeFrom(1), 1)
   .option('--json', 'print one JSON object instead of text')
   .addHelpText(
     'after',
     '\nExit code 0 when every hash was the same, 1 when one was not (its seed is printed), 2 for wrong options.',
   )
-  .action((_, own: Command) => runSchedules(own.optsWithGlobals() as ScheduleOptions));
+  .action((_, own: Command) => runIndex(own.optsWithGlobals() as ScheduleOptions));
 await runScript(command);

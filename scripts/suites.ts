@@ -99,7 +99,7 @@ export const SUITES: Suite[] = [
     about: 'events to tables, on PostgreSQL',
     folder: 'indexer',
     // About index.db itself, what its migrations make, and settings, which touch no database.
-    without: ['database', 'deferred', 'schedules', 'schema', 'settings'],
+    without: ['database', 'deferred', 'schema', 'settings'],
     env: POSTGRES,
   },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },

@@ -1,6 +1,7 @@
 /**
- * Two indexers, processes of their own, on one PostgreSQL: the standby goes on where the other was killed or has stopped, and
- * the tables come to be those of a clean backfill. One that comes back writes nothing.
+ * Two indexers, processes of their own, on one PostgreSQL: the standby goes on where the other was killed or has stopped, one
+ * of them where PostgreSQL itself was away, and the tables come to be those of a clean backfill. One that comes back writes
+ * nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,11 +13,13 @@ import { connectPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/open.ts';
-import { freshPostgres } from '../harness/postgres.ts';
+import { takeAllConnections } from '../harness/exhaust.ts';
+import { freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 import { type Market, startMarket } from '../indexer/market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const STANDS_BY = 'this one stands by';
+const IS_AWAY = 'the database is out of reach';
 
 /** Who has written to which table of the index, in order; what was rolled back is not there. */
 const WATCH = `CREATE TABLE public.writes (id BIGINT GENERATED ALWAYS AS IDENTITY, who TEXT NOT NULL, at TEXT NOT NULL);
@@ -79,13 +82,23 @@ describe('a standby indexer', function () {
     children.add(child);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    return { child, exited: once(child, 'exit'), hasSaid: (text: string) => output.includes(text) };
+    const times = (text: string) => output.split(text).length - 1;
+    return { child, exited: once(child, 'exit'), times, hasSaid: (text: string) => times(text) > 0 };
   }
 
   const count = async (from: string, values: unknown[] = []) =>
     Number((await own.query(`SELECT count(*) AS n FROM ${from}`, values)).rows[0].n);
   const writesOf = (name: string) => count('public.writes WHERE who = $1', [name]);
   const executions = () => count('executions');
+  const namesIn = async (query: string, values: unknown[] = []) =>
+    (await own.query<{ who: string }>(`SELECT DISTINCT who FROM (${query}) AS w ORDER BY who`, values)).rows.map(
+      ({ who }) => who,
+    );
+  const writersAfter = (id: bigint) => namesIn('SELECT who FROM public.writes WHERE id > $1', [id]);
+  /** Who holds a lock for itself. */
+  const keepers = () =>
+    namesIn(`SELECT application_name AS who FROM pg_stat_activity JOIN pg_locks USING (pid)
+      WHERE datname = current_database() AND locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted`);
 
   async function startTwo() {
     const one = start('one');
@@ -159,5 +172,52 @@ describe('a standby indexer', function () {
     expect(await writesOf('one')).to.be.greaterThan(before);
     one.child.kill('SIGTERM');
     expect(await one.exited).to.deep.equal([0, null]);
+  });
+
+  it('leaves the index to one alone after PostgreSQL was killed, stopped, and out of connections', async () => {
+    const server = await sharedPostgres();
+    const both = Object.values(await startTwo());
+    const outages: ((untilSeen: () => Promise<void>) => Promise<void>)[] = [
+      async (untilSeen) => {
+        await server.kill();
+        await untilSeen();
+        await server.start();
+      },
+      async (untilSeen) => {
+        await server.stop();
+        await untilSeen();
+        // Longer than the two wait between their attempts.
+        await market.run(10, keyId);
+        await server.start();
+      },
+      async (untilSeen) => {
+        const release = await takeAllConnections(server.url('postgres'), ['one', 'two']);
+        await untilSeen();
+        await market.run(3, keyId);
+        await release();
+      },
+    ];
+    for (const outage of outages) {
+      const told = both.map(({ times }) => times(IS_AWAY));
+      const untilSeen = () =>
+        eventually('both wait for the database', () => both.every(({ times }, at) => times(IS_AWAY) > told[at]!));
+      let ended: Promise<void> | null = null;
+      await inTheMiddle(() => {
+        ended = outage(untilSeen);
+      });
+      await ended;
+      await own.end().catch(() => undefined);
+      own = await connectPostgres(url, SCHEMAS.index);
+      await eventually('one keeps the index', async () => (await keepers()).length > 0);
+      const [keeper, ...others] = await keepers();
+      expect(others).to.deep.equal([]);
+      const { rows } = await own.query('SELECT coalesce(max(id), 0) AS last FROM public.writes');
+      await market.run(3, keyId);
+      await requireWhole();
+      expect(await writersAfter(rows[0].last)).to.deep.equal([keeper]);
+      expect(both.map(({ child }) => child.exitCode)).to.deep.equal([null, null]);
+    }
+    for (const { child } of both) child.kill('SIGTERM');
+    for (const { exited } of both) expect(await exited).to.deep.equal([0, null]);
   });
 });

@@ -1,11 +1,8 @@
 /**
  * A seeded schedule of faults: while the chain grows, it forks and joins, the node leaves out, repeats, reorders and cuts what
- * it tells, calls fail, and the indexer is ended at any call and any statement and begun again on the same file. When all that is over, the
- * tables are those of an indexer that nothing happened to.
+ * it tells, calls fail, connections to PostgreSQL are cut, and the indexer is ended at any call and any statement and begun
+ * again on the same tables. When all that is over, they are those of an indexer that nothing happened to.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Kysely, KyselyPlugin } from 'kysely';
 import pino from 'pino';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
@@ -13,10 +10,10 @@ import { ApplyError } from '../../../indexer/apply.ts';
 import { hashIndex } from '../../../indexer/hash.ts';
 import { createKeeper, type Keeper } from '../../../indexer/keeper.ts';
 import { createNotices } from '../../../indexer/notices.ts';
-import { openIndex } from '../../../indexer/open.ts';
 import { rebuild } from '../../../indexer/rebuild.ts';
 import type { IndexDatabase } from '../../../indexer/tables.ts';
 import { ReplayedChain } from './chain.ts';
+import { type Databases, type Ground, makeGround } from './ground.ts';
 import type { Recorded } from './record.ts';
 
 /** The process ends here. */
@@ -45,11 +42,10 @@ function createRandom(seed: number): () => number {
 
 type ListedEntry = { signature: string; slot: number };
 
-export async function runSchedule(history: readonly Recorded[], seed: number): Promise<ScheduleRun> {
+async function runSchedule(history: readonly Recorded[], ground: Ground, seed: number): Promise<ScheduleRun> {
   const random = createRandom(seed);
   const whole = (most: number) => Math.floor(random() * most);
-  const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
-  const path = join(folder, 'index.db');
+  const { place: path } = ground;
   const chain = new ReplayedChain(history, random() < 0.5 ? 1 : 6);
   const run: ScheduleRun = { seed, slotsApart: chain.slotsApart, hash: '', crashes: 0, forks: 0, faults: 0 };
   const signaturePage = [3, 10, 1_000][whole(3)]!;
@@ -60,6 +56,8 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
   const hidden = new Map<string, number>();
   /** Statements and calls until the process ends. */
   let fuse = Number.POSITIVE_INFINITY;
+  /** Statements until the connections to the database are cut. */
+  let hold = Number.POSITIVE_INFINITY;
 
   const burn = () => {
     fuse -= 1;
@@ -94,15 +92,19 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       burn();
+      hold -= 1;
+      if (hold === 0) {
+        run.faults += 1;
+        await ground.cut?.();
+      }
       return result;
     },
   };
-  let opened = openIndex(path);
+  await ground.clear();
+  let opened = await ground.open();
   let notices = createNotices();
   let keeper: Keeper;
   const begin = () => {
-    opened.close();
-    opened = openIndex(path);
     notices = createNotices();
     const source = { connection: chain.connection(), programId: PROGRAM_ID, notices, signaturePage };
     const db = opened.db.withPlugin(crashing) as Kysely<IndexDatabase>;
@@ -127,6 +129,8 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
       }
       run.crashes += 1;
       fuse = Number.POSITIVE_INFINITY;
+      await opened.close();
+      opened = await ground.open();
       begin();
     }
   };
@@ -155,11 +159,13 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
       const last = history[chain.length - 1];
       if (last && random() < 0.15) hidden.set(last.signature, 1 + whole(6));
       if (random() < 0.35) fuse = 1 + whole(60);
+      if (ground.cut && random() < 0.15) hold = 1 + whole(60);
       hear();
       await look();
     }
     troubled = false;
     fuse = Number.POSITIVE_INFINITY;
+    hold = Number.POSITIVE_INFINITY;
     hidden.clear();
     for (let times = 0; times < 12; times += 1) {
       clock += 10;
@@ -168,18 +174,17 @@ export async function runSchedule(history: readonly Recorded[], seed: number): P
     run.hash = await hashIndex(opened.db);
     return run;
   } finally {
-    opened.close();
-    rmSync(folder, { recursive: true, force: true });
+    await opened.close();
   }
 }
 
 /** The hash that an indexer comes to which reads the same chain at once, undisturbed. */
-export async function hashUndisturbed(history: readonly Recorded[], slotsApart: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
-  const path = join(folder, 'index.db');
+async function hashUndisturbed(history: readonly Recorded[], ground: Ground, slotsApart: number): Promise<string> {
+  const { place: path } = ground;
   const chain = new ReplayedChain(history, slotsApart);
   chain.grow(history.length);
-  const { db, close } = openIndex(path);
+  await ground.clear();
+  const { db, close } = await ground.open();
   try {
     const source = {
       connection: chain.connection(),
@@ -195,7 +200,61 @@ export async function hashUndisturbed(history: readonly Recorded[], slotsApart: 
     }).look();
     return await hashIndex(db);
   } finally {
-    close();
-    rmSync(folder, { recursive: true, force: true });
+    await close();
+  }
+}
+
+/** So many at once, where most of the time is spent on waiting for the database. */
+const LANES = { sqlite: 1, postgres: 4 };
+
+export interface Schedules {
+  /** Of an undisturbed indexer on this database, and on SQLite, by how far the slots are apart. */
+  whole: Map<number, { here: string; sqlite: string }>;
+  crashes: number;
+  forks: number;
+  faults: number;
+  /** Seeds that ended with other tables, in order. */
+  wrong: number[];
+}
+
+/** Runs the schedules of `count` seeds from `first` on. Throws, with its seed, where one of them stops the indexer. */
+export async function runSchedules(
+  history: readonly Recorded[],
+  { database, first, count }: { database: Databases; first: number; count: number },
+): Promise<Schedules> {
+  const made: Ground[] = [];
+  const make = async (kind: Databases) => {
+    const ground = await makeGround(kind);
+    made.push(ground);
+    return ground;
+  };
+  const total: Schedules = { whole: new Map(), crashes: 0, forks: 0, faults: 0, wrong: [] };
+  try {
+    const grounds: Ground[] = [];
+    for (let lane = 0; lane < LANES[database]; lane += 1) grounds.push(await make(database));
+    const file = await make('sqlite');
+    for (const apart of [1, 6]) {
+      const here = await hashUndisturbed(history, grounds[0]!, apart);
+      total.whole.set(apart, { here, sqlite: await hashUndisturbed(history, file, apart) });
+    }
+    let next = first;
+    const lane = async (ground: Ground) => {
+      while (next < first + count) {
+        const seed = next;
+        next += 1;
+        const run = await runSchedule(history, ground, seed).catch((cause) => {
+          next = Number.POSITIVE_INFINITY;
+          throw new Error(`seed ${seed}: ${cause.message}`, { cause });
+        });
+        if (run.hash !== total.whole.get(run.slotsApart)!.here) total.wrong.push(seed);
+        for (const kind of ['crashes', 'forks', 'faults'] as const) total[kind] += run[kind];
+      }
+    };
+    const ended = await Promise.allSettled(grounds.map(lane));
+    for (const end of ended) if (end.status === 'rejected') throw end.reason;
+    total.wrong.sort((one, other) => one - other);
+    return total;
+  } finally {
+    for (const ground of made) await ground.remove();
   }
 }

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
-import pg from 'pg';
 import { isPostgresUrl } from '../../../app/database/postgres.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createKey, revokeKey } from '../../../app/sdk/wallet/apiKeys.ts';
@@ -18,6 +17,7 @@ import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { openPlace } from '../../../indexer/open.ts';
 import { verify } from '../../../indexer/verify.ts';
 import { until } from '../../harness/edge/until.ts';
+import { takeAllConnections } from '../../harness/exhaust.ts';
 import { goodAnswer, type RelayHandle, request, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { type SeveralRelays, startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
@@ -104,7 +104,7 @@ if (onPostgres) {
         name: 'out of connections',
         loses: null,
         async disturb() {
-          const release = await takeAllConnections((await sharedPostgres()).url('postgres'));
+          const release = await takeAllConnections((await sharedPostgres()).url('postgres'), ['marketplace%']);
           await untilAway();
           await release();
         },
@@ -204,31 +204,4 @@ if (onPostgres) {
       expect([shown.body.status, shown.body.result]).to.deep.equal(['completed', 'call 2']);
     });
   });
-}
-
-/** Takes every connection that the server has, also those of the marketplace; the returned function gives them back. */
-async function takeAllConnections(url: string): Promise<() => Promise<void>> {
-  const taken: pg.Client[] = [];
-  async function takeWhatIsFree(): Promise<void> {
-    for (;;) {
-      const client = new pg.Client({ connectionString: url });
-      client.on('error', () => {});
-      try {
-        await client.connect();
-      } catch (error) {
-        if ((error as pg.DatabaseError).code !== '53300') throw error;
-        return;
-      }
-      taken.push(client);
-    }
-  }
-  const others = async () => {
-    const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'marketplace%'";
-    return (await taken[0]!.query(cut)).rowCount;
-  };
-  await takeWhatIsFree();
-  while ((await others()) !== 0) await takeWhatIsFree();
-  return async () => {
-    await Promise.all(taken.map((client) => client.end()));
-  };
 }
