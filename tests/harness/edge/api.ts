@@ -24,6 +24,7 @@ import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
@@ -99,7 +100,7 @@ export async function startWorld(
     views: views.db,
     documents: createDocuments(views.db),
     listed: createListedAgents({ views: views.db, ledger: ledger.db, now: () => state.nowMs, log }),
-    readText: createReadText(null, log),
+    readText: createReadText(createReadPieces(views.db), null, log),
     findKey: createKeyReader(views),
     keyUse,
     genesisHash: GENESIS,

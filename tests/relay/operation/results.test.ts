@@ -11,6 +11,7 @@ import pino from 'pino';
 import S3rver from 's3rver';
 import { request } from 'undici';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
+import { createReadPieces, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
 import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
@@ -71,7 +72,8 @@ describe('results', function () {
       accessKeyId: 'S3RVER',
       secretAccessKey: 'S3RVER',
     });
-    world = await startWorld({ readText: createReadText(objects, log) });
+    const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
+    world = await startWorld({ readText: createReadText(readPieces, objects, log) });
     key = await world.addKey({ expiresAt: 2 * EPOCH });
     listing = await world.addListing();
   });
@@ -88,8 +90,9 @@ describe('results', function () {
   });
 
   const keep = (storage: ResultObjects | null = objects) => {
-    const { ledger, views } = world.deps;
-    return keepResults({ ledger, views, objects: storage, settings: SETTINGS, now: () => world.state.nowMs, log });
+    const { ledger, views, readText } = world.deps;
+    const now = () => world.state.nowMs;
+    return keepResults({ ledger, views, objects: storage, readText, settings: SETTINGS, now, log });
   };
   async function settled(text: string, state: 'settled' | 'verified' = 'settled') {
     const { wallet } = key;
