@@ -66,8 +66,7 @@ function end(response: Response, status: number, body: Buffer, contentType: stri
   response.end(body);
 }
 
-const tagOf = (body: Buffer): string =>
-  `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+const tagOf = (body: Buffer): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 
 /** Whether If-None-Match names this version; a proxy may have made the tag weak. */
 function isKnown(header: string | undefined, etag: string): boolean {

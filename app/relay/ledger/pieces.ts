@@ -41,9 +41,7 @@ export function createPieces({ writes, db, compile }: Writing) {
   let last: Promise<unknown> = Promise.resolve();
 
   const begin = (token: string) =>
-    compile('beginPieces', [token], () =>
-      db.insertInto('loose_pieces').values({ token, since_ms: nowMsOf(db) }),
-    );
+    compile('beginPieces', [token], () => db.insertInto('loose_pieces').values({ token, since_ms: nowMsOf(db) }));
   const write = (token: string, place: bigint, bytes: Buffer) =>
     compile('writePiece', [token, place, bytes], () => db.insertInto('result_pieces').values({ token, place, bytes }));
   /** Has whoever deletes wait for the end of the transaction. */

@@ -1,7 +1,7 @@
 /** Results of executions: what a creator answered, kept from before its settle is signed until it is old. */
 import { type Insertable, type Kysely, sql } from 'kysely';
-import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { isLoose, NOTHING, PIECE_BYTES, type Pieces } from './pieces.ts';
+import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
 /** A result as it comes. */
@@ -39,7 +39,9 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
         .expression(
           db
             .selectNoFrom(columns.map((column) => sql`${row[column]}`.as(column)))
-            .where(sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${id} AND lease_owner = ${owner})`)
+            .where(
+              sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${id} AND lease_owner = ${owner})`,
+            )
             .$if(isInPieces, (select) => select.where(isLoose(token))),
         )
         // Changes nothing, and has the present row returned.

@@ -21,10 +21,10 @@ import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/exe
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import { ownLimits } from '../../../app/relay/ledger/limits.ts';
+import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
-import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
