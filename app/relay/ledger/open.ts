@@ -11,7 +11,7 @@ import {
   openPostgres,
   SCHEMAS,
 } from '../../database/postgres.ts';
-import { createLeases, type Leases, LONG_LOG_BYTES } from './leases.ts';
+import { createLeases, type Leases } from './leases.ts';
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
@@ -38,11 +38,11 @@ export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
 export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
 
 /**
- * 64 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
+ * 128 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
  * been done by then, beside our writes: the thread that renews the lease does it at SQLite's own 1,000 pages, and as soon as
  * the log is long.
  */
-const CHECKPOINT_PAGES = 16_384;
+const CHECKPOINT_PAGES = 32_768;
 
 /** Opens both, and brings the ledger up to date. Throws where no indexer has made an index. */
 export function openLedger({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenLedger> {
@@ -57,7 +57,6 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
   const ledger = openDatabase<LedgerTables>(path);
   migrate(ledger.sqlite, MIGRATIONS.ledger);
   ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  ledger.sqlite.pragma(`journal_size_limit = ${LONG_LOG_BYTES}`);
   const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
   return {
     writes: createGroupCommit(ledger.sqlite),
