@@ -34,6 +34,9 @@ interface Kind {
   headers?: Record<string, string>;
   /** With the caller's API key. */
   paid?: boolean;
+  /** How many of it, one after the other, and how many of those beside each other; one unless it says otherwise. */
+  times?: number;
+  atOnce?: number;
 }
 
 /** Results by what is hard about them; the creator answers the task of this name with it. */
@@ -71,7 +74,8 @@ async function startHeavyCreator() {
   return { endpoint: `http://127.0.0.1:${port}/execute`, stop: () => server.close().closeAllConnections() };
 }
 
-function kindsOf(agentId: string): Kind[] {
+/** `answered`: an execution whose result is as long as one may be. */
+function kindsOf(agentId: string, answered: { id: string; path: string }): Kind[] {
   const execute = `/v1/agents/${agentId}/execute`;
   const start = '/v1/executions/00000000-0000-8000-8000-000000000000/start';
   const document = (input_schema: object) =>
@@ -132,10 +136,23 @@ function kindsOf(agentId: string): Kind[] {
       body: JSON.stringify({ task }),
       paid: true,
     })),
+    ...[
+      { kind: 'answer of 5 MiB, to be repeated, and repeated', headers: { 'idempotency-key': 'bench-long-answer' } },
+      { kind: 'answers of 5 MiB, 40 one after the other', times: 40 },
+      { kind: 'answers of 5 MiB, 40, 6 at once', times: 40, atOnce: 6 },
+    ].map((kind) => ({ ...kind, path: execute, body: JSON.stringify({ task: 'plain text' }), paid: true })),
+    { kind: 'a result of 5 MiB', path: answered.path },
+    { kind: 'results of 5 MiB, 40, 6 at once', path: answered.path, times: 40, atOnce: 6 },
+    { kind: 'an execution with 5 MiB', path: `/v1/executions/${answered.id}`, paid: true },
   ];
 }
 
-export async function benchHolds(rounds: number, report: (line: string) => void): Promise<HoldFigure[]> {
+/** `wanted`: only kinds whose name has this in it. */
+export async function benchHolds(
+  rounds: number,
+  wanted: string,
+  report: (line: string) => void,
+): Promise<HoldFigure[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-bench-'));
   const creator = await startHeavyCreator();
   const schemaFile = join(dataDir, 'schema.json');
@@ -152,8 +169,8 @@ export async function benchHolds(rounds: number, report: (line: string) => void)
     DATA_DIR: dataDir,
     RELAY_KEYPAIR: join(dataDir, 'relay-authority.json'),
   });
-  async function send({ path, body, headers, paid }: Kind): Promise<number> {
-    const answer = await request(relay.ready.url + path, {
+  const ask = ({ path, body, headers, paid }: Kind) =>
+    request(relay.ready.url + path, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         'content-type': 'application/json',
@@ -163,8 +180,19 @@ export async function benchHolds(rounds: number, report: (line: string) => void)
       body: body ?? null,
       headersTimeout: 120_000,
     });
+  async function send(kind: Kind): Promise<number> {
+    const answer = await ask(kind);
     await answer.body.dump({ limit: 64 * 1024 * 1024 });
     return answer.statusCode;
+  }
+  async function sendAll(kind: Kind): Promise<number> {
+    const { times = 1, atOnce = 1 } = kind;
+    const statuses: number[] = [];
+    const sendSome = async () => {
+      for (let left = times / atOnce; left > 0; left -= 1) statuses.push(await send(kind));
+    };
+    await Promise.all(Array.from({ length: atOnce }, sendSome));
+    return Math.max(...statuses);
   }
   try {
     // Code that has never run is compiled first, once in a relay's life.
@@ -172,13 +200,21 @@ export async function benchHolds(rounds: number, report: (line: string) => void)
       const path = `/v1/agents/${agentId}/execute`;
       await send({ kind: '', path, body: JSON.stringify({ task: 'warm up' }), paid: true });
     }
+    const long = {
+      kind: '',
+      path: `/v1/agents/${agentId}/execute`,
+      body: JSON.stringify({ task: 'plain text' }),
+      paid: true,
+    };
+    const first = (await (await ask(long)).body.json()) as { execution_id: string; ipfs_url: string };
+    const answered = { id: first.execution_id, path: new URL(first.ipfs_url).pathname };
     const figures: HoldFigure[] = [];
-    for (const kind of kindsOf(agentId)) {
+    for (const kind of kindsOf(agentId, answered).filter(({ kind: name }) => name.includes(wanted))) {
       const figure = { kind: kind.kind, status: 0, ms: 0, cpu_ms: 0 };
       for (let round = 0; round < rounds; round += 1) {
         await sleep(SETTLING_MS);
         await relay.ask<RelayTimes>({});
-        figure.status = await send(kind);
+        figure.status = await sendAll(kind);
         await sleep(SETTLING_MS);
         const { hold } = await relay.ask<RelayTimes>({});
         figure.ms = Math.max(figure.ms, hold.ms);

@@ -51,10 +51,11 @@ interface Options {
   slotMs: number;
   plot?: string;
   before?: string;
+  kinds: string;
   json?: true;
 }
 
-async function bench({ quick = false, only, peers, slotMs, plot, before, json }: Options): Promise<void> {
+async function bench({ quick = false, only, peers, slotMs, plot, before, kinds, json }: Options): Promise<void> {
   if ((only === 'versions') !== (before !== undefined)) throw new Error('--only versions and --before go together');
   const report = (line: string) => console.error(line);
   const machine = {
@@ -81,7 +82,7 @@ async function bench({ quick = false, only, peers, slotMs, plot, before, json }:
       })
     : null;
   const neighbours = isWanted('neighbours') ? await benchNeighbours(report) : null;
-  const holds = isWanted('holds') ? await benchHolds(quick ? 1 : 3, report) : null;
+  const holds = isWanted('holds') ? await benchHolds(quick ? 1 : 3, kinds, report) : null;
   const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
   const index = isWanted('index') ? await benchIndex(quick, report) : null;
   // Filling a million takes minutes, so only who asks for it waits.
@@ -238,6 +239,7 @@ await runScript(
       '--before <folder>',
       'with --only versions: a working tree of an older commit, with its node_modules and target',
     )
+    .option('--kinds <text>', 'with holds: only kinds of requests that have this in their name', '')
     .option('--plot <file>', 'where to draw the figures of lists by size, as SVG')
     .option('--json', 'the figures as one JSON object on stdout')
     .action(bench),

@@ -454,7 +454,8 @@ CREATE TABLE answers (
   execution_id  TEXT PRIMARY KEY,
   status        INTEGER NOT NULL,
   body          BLOB NOT NULL,
-  answered_ms   INTEGER NOT NULL
+  answered_ms   INTEGER NOT NULL,
+  result_at INTEGER
 ) STRICT;
 CREATE INDEX answers_by_age ON answers (answered_ms);
 
@@ -534,6 +535,18 @@ CREATE TABLE "results" (
   token                TEXT NOT NULL,
   verified_ms          INTEGER NOT NULL
 ) STRICT;
+
+CREATE TRIGGER results_let_go AFTER UPDATE OF result ON results
+WHEN new.result IS NULL AND EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
+  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  ON CONFLICT (token) DO NOTHING;
+END;
+
+CREATE TRIGGER results_dropped AFTER DELETE ON results
+WHEN EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
+  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  ON CONFLICT (token) DO NOTHING;
+END;
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
@@ -543,8 +556,14 @@ CREATE TABLE "late_answers" (
   result_hash          TEXT NOT NULL,
   signature            TEXT NOT NULL,
   execution_signature  TEXT,
-  received_ms          INTEGER NOT NULL
+  received_ms          INTEGER NOT NULL,
+  token TEXT
 ) STRICT;
+
+CREATE TRIGGER late_answers_dropped AFTER DELETE ON late_answers WHEN old.token IS NOT NULL BEGIN
+  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  ON CONFLICT (token) DO NOTHING;
+END;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 CREATE TABLE lent_sums (
@@ -601,3 +620,19 @@ CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
+
+CREATE TABLE result_pieces (
+  -- Of the row that names them: nobody else's pieces have it.
+  token  TEXT NOT NULL,
+  -- From 0.
+  place  INTEGER NOT NULL,
+  bytes  BLOB NOT NULL,
+  PRIMARY KEY (token, place)
+) STRICT;
+
+CREATE TABLE loose_pieces (
+  token     TEXT PRIMARY KEY,
+  -- By this database's clock; 0 once their deletion has begun, after which no row may name them.
+  since_ms  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX loose_pieces_by_age ON loose_pieces (since_ms);

@@ -23,9 +23,10 @@ export interface GroupCommit {
   note(query: CompiledQuery): Promise<Written>;
   /**
    * The same for several, all of them or none, beside which no other runs that names one of these locks. SQLite has one
-   * writer, so that nothing runs beside anything.
+   * writer, so that nothing runs beside anything. `begin` is called when it is their turn, which may be long after; what it
+   * throws is what they are rejected with, and none of them runs.
    */
-  alone(locks: readonly string[], queries: readonly CompiledQuery[]): Promise<Written[]>;
+  alone(locks: readonly string[], queries: readonly CompiledQuery[], begin?: () => void): Promise<Written[]>;
   /** Durable transactions committed so far: each is one fsync. */
   commits(): number;
 }
@@ -33,6 +34,7 @@ export interface GroupCommit {
 interface Waiting {
   /** All of them or none. */
   queries: readonly CompiledQuery[];
+  begin: (() => void) | undefined;
   isDurable: boolean;
   resolve(written: Written[]): void;
   reject(error: unknown): void;
@@ -67,6 +69,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     group.map((entry) => {
       try {
         const { queries } = entry;
+        entry.begin?.();
         const written = queries.length === 1 ? queries.map(run) : runTogether(queries);
         return () => entry.resolve(written);
       } catch (error) {
@@ -100,17 +103,17 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     }
   }
 
-  function write(queries: readonly CompiledQuery[], isDurable: boolean): Promise<Written[]> {
+  function write(queries: readonly CompiledQuery[], isDurable: boolean, begin?: () => void): Promise<Written[]> {
     return new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commit);
-      waiting.push({ queries, isDurable, resolve, reject });
+      waiting.push({ queries, begin, isDurable, resolve, reject });
     });
   }
 
   return {
     intend: async (query) => (await write([query], true))[0]!,
     note: async (query) => (await write([query], false))[0]!,
-    alone: (_locks, queries) => write(queries, false),
+    alone: (_locks, queries, begin) => write(queries, false, begin),
     commits: () => commits,
   };
 }

@@ -45,6 +45,7 @@ import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership } from './ledger/leadership.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
+import { createReadPieces } from './ledger/pieces.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
@@ -118,7 +119,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const storage = await startStorage(config, gate, log);
   const parts: EngineParts = {
     storage,
-    readText: createReadText(objects, log),
+    readText: createReadText(createReadPieces(files.views.db), objects, log),
     files,
     chain,
     config: marketplace.config,
@@ -212,6 +213,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ledger: files.ledger.db,
     views: files.views.db,
     objects,
+    readText: parts.readText,
     settings: config.results,
     now: deps.now,
     log,
@@ -325,7 +327,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     rentReturn: config.rentReturn ?? chain.authority,
     isAlone: parts.watch.isAlone,
     authorities: standing,
-    keepLate: createKeepLate(ledger.db, log),
+    keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {
       exposure.requireRoom(listing);
       await parts.agentHealth.requireServing(listing);

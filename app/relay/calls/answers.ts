@@ -33,7 +33,7 @@ export interface CallAnswer {
 }
 
 /** An answer as it was just made; `isFinal` where it tells how the execution ended. */
-interface MadeAnswer extends CallAnswer {
+interface MadeAnswer extends CallAnswer, KeptAnswer {
   isFinal: boolean;
 }
 
@@ -87,7 +87,7 @@ async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>)
   }
 }
 
-async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise<CallAnswer> {
+async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise<CallAnswer & KeptAnswer> {
   const { executionId } = outcome;
   if (outcome.kind === 'pending') {
     const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'pending' });
@@ -108,8 +108,8 @@ async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise
     on_chain_record: transactionUrl(deps, outcome.settleSignature),
     ipfs_url: resultUrl(deps, executionId, outcome.resultToken),
   };
-  const body = renderJson(ExecuteCompleted, completed, { result: await quoteText(outcome.result) });
-  return { status: 200, body, headers: {} };
+  const result = await quoteText(outcome.result);
+  return { status: 200, body: renderJson(ExecuteCompleted, completed, { result }), headers: {}, result };
 }
 
 function toAnswer(answer: KeptAnswer | CallAnswer, headers: Record<string, string> = {}): CallAnswer {

@@ -1,12 +1,17 @@
 /**
  * What a request was answered at the end of its execution, kept for a day byte for byte, so that every repeat of it is
- * given the same; after that it is written once more from the journal.
+ * given the same; after that it is written once more from the journal. A long result is not kept twice: it is put back
+ * where it stood.
  */
 import type { Kysely } from 'kysely';
-import { standingOf } from '../execution/standing.ts';
+import { lostResult, standingOf } from '../execution/standing.ts';
+import { quoteText } from '../json.ts';
 import { dropAnswers, insertAnswer, readAnswer } from '../ledger/answers.ts';
 import { readStanding } from '../ledger/executions.ts';
+import { PIECE_BYTES } from '../ledger/pieces.ts';
+import { readStored } from '../ledger/results.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 
 /** How long an answer is kept as it was given. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
@@ -15,10 +20,16 @@ export const KEPT_MS = 24 * 60 * 60 * 1_000;
 export interface KeptAnswer {
   status: number;
   body: Buffer;
+  /** The part of the body that is a result in JSON, if there is one. */
+  result?: Uint8Array;
 }
+
+/** What stands before a result in its answer, for the first time: before it are words that hold no quotes. */
+const RESULT_NAME = '"result":';
 
 export interface KeptAnswersDeps {
   ledger: Kysely<LedgerTables>;
+  readText: ReadText;
   /** Unix milliseconds. */
   now(): number;
 }
@@ -46,14 +57,31 @@ async function keepAnswer<Answer extends KeptAnswer>(
   const isFirst = await insertAnswer(deps.ledger, {
     executionId,
     status: answer.status,
-    body: answer.body,
+    ...withoutLong(answer),
     answeredMs: now,
   });
   return isFirst ? answer : ((await readKept(deps, executionId)) ?? answer);
 }
 
-/** The answer that was kept for an execution; null where there is none of the last day. */
+function withoutLong({ body, result }: KeptAnswer): { body: Buffer; resultAt: number | null } {
+  if (!result || result.length <= PIECE_BYTES) return { body, resultAt: null };
+  const resultAt = body.indexOf(RESULT_NAME) + RESULT_NAME.length;
+  return { body: Buffer.concat([body.subarray(0, resultAt), body.subarray(resultAt + result.length)]), resultAt };
+}
+
+/**
+ * The answer that was kept for an execution; null where there is none of the last day. Throws ApiError where its result is
+ * kept no longer, or cannot be read.
+ */
 export async function readKept(deps: KeptAnswersDeps, executionId: string): Promise<KeptAnswer | null> {
   const row = await readAnswer(deps.ledger, executionId, deps.now() - KEPT_MS);
-  return row ? { status: Number(row.status), body: row.body } : null;
+  if (!row) return null;
+  const { body, result_at: resultAt } = row;
+  const status = Number(row.status);
+  if (resultAt === null) return { status, body };
+  const stored = await readStored(deps.ledger, executionId);
+  const text = stored ? await deps.readText(stored) : null;
+  if (!text) throw lostResult(executionId);
+  const [head, tail] = [body.subarray(0, Number(resultAt)), body.subarray(Number(resultAt))];
+  return { status, body: Buffer.concat([head, await quoteText(text), tail]) };
 }

@@ -18,24 +18,31 @@ export function resultUrl(deps: { baseUrl(): string }, executionId: string, toke
   return `${deps.baseUrl()}/results/${executionId}/${token}`;
 }
 
+/** A result's text, and its `sha256:` and hex. */
+export interface FoundResult {
+  text: Buffer;
+  hash: string;
+}
+
 /**
  * The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. Throws ApiError:
  * 410 where it is kept no longer, 503 where its storage does not answer.
  */
-export async function findResult(deps: ResultsDeps, executionId: string, token: string): Promise<Buffer | null> {
+export async function findResult(deps: ResultsDeps, executionId: string, token: string): Promise<FoundResult | null> {
   if (!parseUuid(executionId)) return null;
   const row = await deps.views
     .selectFrom('results')
     .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
     .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
-    .select(['results.execution_id', 'results.token', 'results.result', 'results.object_stored', 'results.result_hash'])
+    .select(['results.execution_id', 'results.token', 'results.size', 'results.result', 'results.object_stored'])
+    .select('results.result_hash')
     .select(['j.state', 'c.status as chain_status', 'c.result_hash as chain_hash'])
     .where('results.execution_id', '=', executionId)
     .executeTakeFirst();
   if (!row || !isSameToken(row.token, token)) return null;
   if (!isSettled(row) || !isCommitted(row.result_hash, row.chain_hash)) return null;
   const text = await deps.readText(row);
-  if (text) return text;
+  if (text) return { text, hash: row.result_hash };
   throw lostResult(executionId);
 }
 

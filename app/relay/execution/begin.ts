@@ -6,7 +6,7 @@ import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { ApiError } from '../errors.ts';
-import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
+import { type ClaimedExecution, NotFunded, TooOld } from '../ledger/claims.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
@@ -22,8 +22,13 @@ export type Beginning = ReturnType<typeof createBeginning>;
 
 /** How long a call waits for earlier ones that hold what it needs of the wallet's money or of its tank. */
 const MAX_WAIT_MS = 5_000;
-/** Accounts that took longer to come are read again: what landed since then must not be proven final yet. */
-const MAX_AGE_MS = 10_000;
+/**
+ * Accounts that are older when the call is claimed are read again: what has landed since then must not be final yet, because
+ * what is final is not held against them, and finality takes 12 s. A reading takes less than one.
+ */
+export const MAX_AGE_MS = 5_000;
+/** How often they are read again for that before the call is given up. */
+const MAX_READINGS = 4;
 const RETRY_START_SECONDS = 5;
 /** The clock has been read again by then. */
 const RETRY_DAY_SECONDS = 1;
@@ -89,8 +94,8 @@ export function createBeginning(deps: EngineDeps) {
     let { executionId, nonce, rivals } = identity;
     const { price } = agent;
     const patientUntil = performance.now() + MAX_WAIT_MS;
+    let tooOld = 0;
     for (let known: PayerAccounts | null = null; ; ) {
-      const readAt = performance.now();
       const accounts: PayerAccounts = await readFunds(principal, price, call, executionId, known);
       known = null;
       if (!hasOpenDay(nonce, accounts.now)) {
@@ -102,19 +107,24 @@ export function createBeginning(deps: EngineDeps) {
         ({ executionId, nonce, rivals } = identify(principal.wallet, call, nonceDay(accounts.now)));
         continue;
       }
-      if (performance.now() - readAt > MAX_AGE_MS) continue;
       const allowed = allowedBy(accounts);
       const means = meansOf(accounts, allowed, feesOfCall());
       const ways = waysToPay(means, budgets);
       const purse = purseOf(accounts, allowed, principal, price);
+      const until = accounts.readAt + MAX_AGE_MS;
       starting.add(executionId);
       try {
         const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
-        const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, rivals });
+        const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, until, rivals });
         return { row, now: accounts.now };
       } catch (error) {
         starting.delete(executionId);
         if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(identity));
+        if (error instanceof TooOld) {
+          tooOld += 1;
+          if (tooOld === MAX_READINGS) throw busy();
+          continue;
+        }
         if (!(error instanceof NotFunded)) throw error;
         const { sums } = error;
         const isPromised = sums.held_wallet + price > purse.wallet || sums.held_key + price > purse.key;
@@ -247,6 +257,11 @@ function hasOpenDay(nonce: Buffer, now: bigint): boolean {
 /** The same nonce of another day. */
 function onDay(nonce: Buffer, day: number): Uint8Array {
   return createNonce(day, nonce.subarray(4));
+}
+
+function busy(): ApiError {
+  const message = 'The service has too much to do at the moment';
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_START_SECONDS });
 }
 
 function nodeBehind(): ApiError {

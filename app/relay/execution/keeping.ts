@@ -5,9 +5,10 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { dropResult, markMoved, readExpired, readMovable } from '../ledger/results.ts';
+import { sweepPieces } from '../ledger/pieces.ts';
+import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
-import type { ResultObjects } from '../outbound/resultObjects.ts';
+import type { ReadText, ResultObjects } from '../outbound/resultObjects.ts';
 
 const EVERY_MS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -26,6 +27,7 @@ export interface KeepingDeps {
   views: Kysely<LedgerDatabase>;
   /** Null: results stay in the ledger. */
   objects: ResultObjects | null;
+  readText: ReadText;
   settings: KeepingSettings;
   /** Unix milliseconds. */
   now(): number;
@@ -54,6 +56,7 @@ export function startKeeping(deps: KeepingDeps): () => Promise<void> {
 /** Drops what is old and moves what is large, until there is no more of it. Rejects where the storage does not answer. */
 export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = () => false): Promise<void> {
   const { ledger, views, objects, settings } = deps;
+  await sweepPieces(ledger, isEnded);
   const oldestMs = deps.now() - settings.retentionDays * DAY_MS;
   for (let rows = await readExpired(views, oldestMs); rows.length > 0; rows = await readExpired(views, oldestMs)) {
     for (const { execution_id, object_stored } of rows) {
@@ -66,10 +69,15 @@ export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = ()
   if (!objects) return;
   const readMore = () => readMovable(views, settings.objectBytes);
   for (let rows = await readMore(); rows.length > 0; rows = await readMore()) {
-    for (const row of rows) {
+    for (const { execution_id } of rows) {
       if (isEnded()) return;
-      await objects.put(row, row.result!);
-      await markMoved(ledger, row.execution_id);
+      const row = await readStored(ledger, execution_id);
+      // Another relay has just moved or dropped it.
+      if (!row?.result) continue;
+      const text = await deps.readText(row);
+      if (!text) throw new Error(`the ledger has lost pieces of the result of ${execution_id}`);
+      await objects.put(row, text);
+      await markMoved(ledger, execution_id);
     }
   }
 }

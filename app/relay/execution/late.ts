@@ -4,7 +4,8 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { dropLateAnswers, insertLateAnswer } from '../ledger/lateAnswers.ts';
+import type { Journal } from '../ledger/journal.ts';
+import { dropLateAnswers } from '../ledger/lateAnswers.ts';
 import type { JournalRow, LedgerTables } from '../ledger/tables.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 
@@ -17,7 +18,11 @@ export type KeepLate = (
   bytes: Uint8Array,
 ) => Promise<void>;
 
-export function createKeepLate(ledger: Kysely<LedgerTables>, log: Logger): KeepLate {
+export function createKeepLate(
+  journal: Pick<Journal, 'storeLateAnswer'>,
+  ledger: Kysely<LedgerTables>,
+  log: Logger,
+): KeepLate {
   return async (row, signingKey, bytes) => {
     const { execution_id, listing } = row;
     try {
@@ -30,7 +35,7 @@ export function createKeepLate(ledger: Kysely<LedgerTables>, log: Logger): KeepL
       if (verdict.kind !== 'completed') return;
       log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'creator answered late');
       const now = Date.now();
-      await insertLateAnswer(ledger, {
+      await journal.storeLateAnswer({
         execution_id,
         result: Buffer.from(verdict.result),
         result_hash: verdict.resultHash,

@@ -32,6 +32,8 @@ export interface Payer {
 /** A payer's token account, its grant, its tank, the Rent sysvar, and where it was asked for the record of the call. */
 export interface PayerAccounts extends AccountsAt {
   wallet: PublicKey;
+  /** When they were asked for, on performance.now()'s clock. */
+  readAt: number;
 }
 
 type PriceLimit = Exclude<SpendingLimit, 'gas'>;
@@ -83,7 +85,8 @@ export async function readPayer(
   const grant = findGrant(wallet, Buffer.from(payer.keyId, 'hex'));
   const keys = [findTokenAccount(wallet, usdcMint), grant, findSpender(wallet), RENT_ADDRESS];
   if (record) keys.push(record);
-  return { wallet, ...(await chain.read(keys).catch(chainUnreadable)) };
+  const readAt = performance.now();
+  return { wallet, readAt, ...(await chain.read(keys).catch(chainUnreadable)) };
 }
 
 /** Whether the record exists that was asked for. */

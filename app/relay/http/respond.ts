@@ -54,7 +54,7 @@ function end(response: Response, status: number, body: Buffer, contentType: stri
   response.setHeader('X-Content-Type-Options', 'nosniff');
   const mayBeKept = status === 200 && response.getHeader('Cache-Control') !== NO_STORE;
   if (mayBeKept) {
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+    const etag = response.getHeader('ETag')?.toString() ?? tagOf(body);
     response.setHeader('ETag', etag);
     if (isKnown(response.req.headers['if-none-match'], etag)) {
       response.writeHead(304);
@@ -65,6 +65,8 @@ function end(response: Response, status: number, body: Buffer, contentType: stri
   response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length });
   response.end(body);
 }
+
+const tagOf = (body: Buffer): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 
 /** Whether If-None-Match names this version; a proxy may have made the tag weak. */
 function isKnown(header: string | undefined, etag: string): boolean {

@@ -7,10 +7,10 @@ export function readAnswer(
   ledger: Kysely<LedgerTables>,
   executionId: string,
   sinceMs: number,
-): Promise<Pick<Selectable<AnswersTable>, 'status' | 'body'> | undefined> {
+): Promise<Omit<Selectable<AnswersTable>, 'execution_id' | 'answered_ms'> | undefined> {
   return ledger
     .selectFrom('answers')
-    .select(['status', 'body'])
+    .select(['status', 'body', 'result_at'])
     .where('execution_id', '=', executionId)
     .where('answered_ms', '>=', BigInt(sinceMs))
     .executeTakeFirst();
@@ -19,7 +19,7 @@ export function readAnswer(
 /** Keeps an answer unless its execution has one; returns whether it was kept. */
 export async function insertAnswer(
   ledger: Kysely<LedgerTables>,
-  answer: { executionId: string; status: number; body: Buffer; answeredMs: number },
+  answer: { executionId: string; status: number; body: Buffer; resultAt: number | null; answeredMs: number },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows: inserted } = await ledger
     .insertInto('answers')
@@ -27,6 +27,7 @@ export async function insertAnswer(
       execution_id: answer.executionId,
       status: BigInt(answer.status),
       body: answer.body,
+      result_at: answer.resultAt === null ? null : BigInt(answer.resultAt),
       answered_ms: BigInt(answer.answeredMs),
     })
     .onConflict((conflict) => conflict.column('execution_id').doNothing())

@@ -59,6 +59,8 @@ export interface Funding {
   budgets: Budgets;
   /** What the wallet has for it; null where its money is in the escrow already. */
   purse: Purse | null;
+  /** Until when what the purse shows may be counted on, on performance.now()'s clock. */
+  until?: number;
   /** Ids that the same request would have on other days: one of them in use takes this one too. */
   rivals?: readonly string[];
 }
@@ -67,6 +69,13 @@ export interface Funding {
 export class NotFunded extends Error {
   constructor(readonly sums: Sums & Held) {
     super('nothing that is left pays for the call');
+  }
+}
+
+/** By the time that it was the claim's turn, what its accounts had shown was too old to be counted on. */
+export class TooOld extends Error {
+  constructor() {
+    super('the accounts of the claim are too old');
   }
 }
 
@@ -80,6 +89,7 @@ interface Conditions {
   limits: Limits | null;
   purse: Purse | null;
   rivals: readonly string[];
+  until?: number | undefined;
 }
 
 /** A row that never paid is as if it had not been, but for what it cost. */
@@ -129,15 +139,19 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
  */
 async function take(writing: Writing, row: Taken, conditions: Conditions) {
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
-  const { limits, purse, rivals } = conditions;
+  const { limits, purse, rivals, until = Number.POSITIVE_INFINITY } = conditions;
   const me = { id, wallet, listing, keyId: purse?.keyId ?? '', slot: purse?.slot ?? NO_SLOT, nowMs };
   // The id of a call without an Idempotency-Key is random, so that nothing is there before it.
   const isFirst = row.state === 'accepted' && row.fingerprint === null;
   // What was answered in vain must not answer another task.
   const forgetting = isFirst ? [] : [forgetResult(writing, id)];
   const queries = [...forgetting, taking(writing, row, me, conditions)];
+  // Where many wait for a connection, or for the claims of the same wallet, that takes a while.
+  const requireFresh = () => {
+    if (performance.now() > until) throw new TooOld();
+  };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
-  const written = conditions.ways.length === 0 ? [] : await writing.writes.alone(locks, queries);
+  const written = conditions.ways.length === 0 ? [] : await writing.writes.alone(locks, queries, requireFresh);
   const [taken] = (written.at(-1)?.rows ?? []) as JournalRow[];
   if (taken) return taken;
   for (const other of limits ? [id, ...rivals] : []) {
@@ -155,12 +169,13 @@ export function createClaims(writing: Writing) {
     /**
      * Take the id before anything else happens; returns its row, which says how it is paid for. A call that repeats one
      * which never paid takes its place. Throws JournalConflict where the id or a rival is taken, NotFunded where the
-     * wallet has too many opens in flight, its money is promised to others, or no way of paying fits the budgets.
+     * wallet has too many opens in flight, its money is promised to others, or no way of paying fits the budgets; TooOld
+     * where its turn comes after `until`.
      */
     claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, budgets, purse, rivals = [] } = funding;
+      const { ways, budgets, purse, until, rivals = [] } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals });
+      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals, until });
     },
     /** Take a funded record that its wallet opened itself, to run it from here. Throws as `claim` does. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {

@@ -13,8 +13,10 @@ import { createClaims } from './claims.ts';
 import { readExecutionRow } from './executions.ts';
 import { createFinality } from './finality.ts';
 import { createIntents } from './intents.ts';
+import { createLateAnswers } from './lateAnswers.ts';
 import { createMover } from './moves.ts';
 import { createNotes } from './notes.ts';
+import { createPieces } from './pieces.ts';
 import { createResults } from './results.ts';
 import type { JournalRow, LedgerTables } from './tables.ts';
 import { createUnfinished } from './unfinished.ts';
@@ -29,13 +31,15 @@ export type Journal = ReturnType<typeof createJournal>;
 export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, owner: string) {
   const writing: Writing = { writes, db, owner, compile: createPrepared().compile };
   const mover = createMover(writing);
+  const pieces = createPieces(writing);
   return {
     owner,
     get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
     ...createClaims(writing),
     ...createIntents(mover),
     ...createNotes(mover, writing),
-    ...createResults(writing),
+    ...createResults(writing, pieces),
+    ...createLateAnswers(writing, pieces),
     ...createUnfinished(writing),
     ...createFinality(writing),
   };

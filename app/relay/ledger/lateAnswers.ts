@@ -1,17 +1,31 @@
 /** The table of late answers: valid results that came after their deadline. */
-import type { Kysely, Selectable } from 'kysely';
+import { randomBytes } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { isLoose, NOTHING, PIECE_BYTES, type Pieces } from './pieces.ts';
 import type { LateAnswersTable, LedgerTables } from './tables.ts';
+import type { Writing } from './writing.ts';
 
-/** Keeps a late answer unless its execution has one. */
-export async function insertLateAnswer(
-  ledger: Kysely<LedgerTables>,
-  answer: Selectable<LateAnswersTable>,
-): Promise<void> {
-  await ledger
-    .insertInto('late_answers')
-    .values(answer)
-    .onConflict((conflict) => conflict.column('execution_id').doNothing())
-    .execute();
+/** Late answers as one journal keeps them. */
+export function createLateAnswers({ writes, db }: Writing, { storePieces }: Pieces) {
+  return {
+    /** Keeps a late answer unless its execution has one. */
+    async storeLateAnswer(answer: Omit<LateAnswersTable, 'token'>): Promise<void> {
+      const { execution_id: executionId, result: bytes } = answer;
+      const isLong = bytes.length > PIECE_BYTES;
+      const token = randomBytes(24).toString('base64url');
+      const kept = isLong ? { ...answer, result: NOTHING, token } : { ...answer, token: null };
+      const columns = Object.keys(kept) as (keyof LateAnswersTable)[];
+      const values = db.selectNoFrom(columns.map((column) => sql`${kept[column]}`.as(column)));
+      const row = db
+        .insertInto('late_answers')
+        .columns(columns)
+        .expression(values.where(isLong ? isLoose(token) : sql<boolean>`true`))
+        .onConflict((conflict) => conflict.column('execution_id').doNothing())
+        .compile();
+      if (isLong) await storePieces({ executionId, token, bytes, row });
+      else await writes.note(row);
+    },
+  };
 }
 
 /** Drops those that came before, unix ms. */

@@ -17,6 +17,8 @@ const STALLED_MS = 60_000;
 const BEAT_MS = 1_000;
 /** A lease may have been renewed a moment after our clock was read. */
 const SLACK_MS = 1_000;
+/** From here on the thread copies the log into the file as it grows. */
+const LONG_LOG_BYTES = 32 * 1024 * 1024;
 /** When the thread is started again after it has failed. */
 const RESTART_MS = 1_000;
 
@@ -48,7 +50,15 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
       let thread = startThread();
 
       function startThread(): Worker {
-        const workerData = { path, owner, renew: RENEW, leaseMs, stalledMs: STALLED_MS, beat };
+        const workerData = {
+          path,
+          owner,
+          renew: RENEW,
+          leaseMs,
+          stalledMs: STALLED_MS,
+          beat,
+          longLogBytes: LONG_LOG_BYTES,
+        };
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();
         worker.once('error', (error) => {

@@ -1,5 +1,6 @@
 /** Results of executions: what a creator answered, kept from before its settle is signed until it is old. */
 import { type Insertable, type Kysely, sql } from 'kysely';
+import { isLoose, NOTHING, PIECE_BYTES, type Pieces } from './pieces.ts';
 import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
@@ -21,10 +22,35 @@ const WITHOUT_TEXT = [
 ] as const satisfies (keyof ResultsTable)[];
 
 /** Results as one journal keeps them. */
-export function createResults({ writes, db, owner, compile }: Writing) {
+export function createResults({ writes, db, owner, compile }: Writing, { storePieces }: Pieces) {
   async function result(id: string): Promise<ResultRow | undefined> {
     const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
     return (await db.executeQuery(compile('result', [id], query))).rows[0];
+  }
+
+  /** The statement that keeps an answer, or returns the one that is kept. */
+  function insert(row: NewResult, isInPieces: boolean) {
+    const columns = Object.keys(row) as (keyof NewResult)[];
+    const { execution_id: id, token } = row;
+    const query = () =>
+      db
+        .insertInto('results')
+        .columns(columns)
+        .expression(
+          db
+            .selectNoFrom(columns.map((column) => sql`${row[column]}`.as(column)))
+            .where(
+              sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${id} AND lease_owner = ${owner})`,
+            )
+            .$if(isInPieces, (select) => select.where(isLoose(token))),
+        )
+        // Changes nothing, and has the present row returned.
+        .onConflict((conflict) =>
+          conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
+        )
+        .returning(WITHOUT_TEXT);
+    const values = [...Object.values(row), id, owner, ...(isInPieces ? [token] : [])];
+    return compile(`storeResult ${isInPieces ? 'in pieces' : ''} ${columns.join()}`, values, query);
   }
 
   return {
@@ -34,27 +60,13 @@ export function createResults({ writes, db, owner, compile }: Writing) {
      * the one that came, because each copy of it holds everybody up; each comes with a token of its own.
      */
     async storeResult(row: NewResult): Promise<ResultRow> {
-      const columns = Object.keys(row) as (keyof NewResult)[];
-      const query = () =>
-        db
-          .insertInto('results')
-          .columns(columns)
-          .expression(
-            db
-              .selectNoFrom(columns.map((column) => sql`${row[column]}`.as(column)))
-              .where(
-                sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${row.execution_id} AND lease_owner = ${owner})`,
-              ),
-          )
-          // Changes nothing, and has the present row returned.
-          .onConflict((conflict) =>
-            conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
-          )
-          .returning(WITHOUT_TEXT);
-      const values = [...Object.values(row), row.execution_id, owner];
-      const { rows } = await writes.note(compile(`storeResult ${columns.join()}`, values, query));
+      const { execution_id: executionId, token, result: bytes } = row;
+      const { rows } =
+        bytes && bytes.length > PIECE_BYTES
+          ? await storePieces({ executionId, token, bytes, row: insert({ ...row, result: NOTHING }, true) })
+          : await writes.note(insert(row, false));
       const [stored] = rows as Omit<ResultRow, 'result'>[];
-      if (!stored) throw new JournalConflict(`execution ${row.execution_id} is another relay's`);
+      if (!stored) throw new JournalConflict(`execution ${executionId} is another relay's`);
       const text = stored.token === row.token ? row.result : (await result(row.execution_id))?.result;
       return { ...stored, result: text ?? null };
     },
@@ -68,7 +80,25 @@ export function forgetResult({ db, compile }: Writing, id: string) {
   return compile('forgetResult', [id], () => db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`));
 }
 
-/** Rows at once: bounded, because each may hold 5 MiB. */
+/** Where a result is, and what it must be. */
+const PLACE = [
+  'results.execution_id',
+  'results.size',
+  'results.token',
+  'results.object_stored',
+  'results.result_hash',
+] as const satisfies string[];
+
+/** Where an execution's result is, with its bytes where they are in its row. */
+export function readStored(ledger: Kysely<LedgerTables>, executionId: string) {
+  return ledger
+    .selectFrom('results')
+    .select([...PLACE, 'results.result'])
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+}
+
+/** Rows at once. */
 const BATCH = 20;
 
 /** Results of `minBytes` and more that still lie in the ledger, of executions that have ended. */
@@ -76,7 +106,7 @@ export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
   return views
     .selectFrom('results')
     .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
-    .select(['results.execution_id', 'results.result', 'results.result_hash'])
+    .select('results.execution_id')
     .where('results.result', 'is not', null)
     .where('results.size', '>=', BigInt(minBytes))
     .where(sql<boolean>`j.state IN ('settled', 'refunded', 'void')`)

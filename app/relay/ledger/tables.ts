@@ -173,7 +173,10 @@ export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)
 
 export interface ResultsTable {
   execution_id: string;
-  /** UTF-8, as bytes: text may hold U+0000, which not every database takes. Null where it is elsewhere, or gone. */
+  /**
+   * UTF-8, as bytes: text may hold U+0000, which not every database takes. Empty, beside a size, where it lies in the pieces of
+   * the token. Null where it is elsewhere, or gone.
+   */
   result: Buffer | null;
   /** Bytes of the result, wherever it is. */
   size: bigint;
@@ -208,7 +211,9 @@ export interface ApiKeysTable {
 export interface AnswersTable {
   execution_id: string;
   status: bigint;
+  /** Without the JSON of its result where that belongs at `result_at`. */
   body: Buffer;
+  result_at: bigint | null;
   answered_ms: bigint;
 }
 
@@ -241,6 +246,20 @@ export interface LateAnswersTable {
   signature: string;
   execution_signature: string | null;
   received_ms: bigint;
+  /** Of its pieces; null where the result is here. */
+  token: string | null;
+}
+
+/** Long results, and which pieces of them no row names; what the columns mean is said in their migration. */
+export interface ResultPiecesTable {
+  token: string;
+  place: bigint;
+  bytes: Buffer;
+}
+
+export interface LoosePiecesTable {
+  token: string;
+  since_ms: bigint;
 }
 
 /** Revocations of keys that the relay has paid for; `fee` is in lamports. */
@@ -343,6 +362,8 @@ export interface LedgerTables {
   dispute_reasons: DisputeReasonsTable;
   relays: RelaysTable;
   results: ResultsTable;
+  result_pieces: ResultPiecesTable;
+  loose_pieces: LoosePiecesTable;
   api_keys: ApiKeysTable;
   answers: AnswersTable;
   late_answers: LateAnswersTable;

@@ -68,7 +68,7 @@ export function createStorage(options: {
       ...writes,
       intend: (query) => noticing(writes.intend(query)),
       note: (query) => noticing(writes.note(query)),
-      alone: (locks, queries) => noticing(writes.alone(locks, queries)),
+      alone: (locks, queries, begin) => noticing(writes.alone(locks, queries, begin)),
     }),
     start() {
       timer = setInterval(() => {

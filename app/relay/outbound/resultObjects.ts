@@ -26,7 +26,10 @@ export interface ObjectSettings {
 /** A result as a row of the ledger names it. */
 export interface StoredResult {
   execution_id: string;
+  /** Empty where it lies in pieces. */
   result: Buffer | null;
+  size: bigint;
+  token: string;
   object_stored: bigint;
   /** `sha256:` and hex. */
   result_hash: string;
@@ -104,9 +107,16 @@ async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
 /** The bytes of a result, wherever they are; null where they are kept no longer, or lost. Throws ApiError 503. */
 export type ReadText = (row: StoredResult) => Promise<Buffer | null>;
 
-export function createReadText(objects: ResultObjects | null, log: Logger): ReadText {
+/** `readPieces` reads what a token's pieces are; null where one is missing. */
+export function createReadText(
+  readPieces: (token: string, size: number) => Promise<Buffer | null>,
+  objects: ResultObjects | null,
+  log: Logger,
+): ReadText {
   return async (row) => {
     const { execution_id } = row;
+    const isInPieces = row.result?.length === 0 && row.size > 0n;
+    if (isInPieces) return readPieces(row.token, Number(row.size));
     if (row.result || row.object_stored === 0n) return row.result;
     const bytes = await objects?.get(row).catch((error) => {
       log.error({ execution_id, error: String(error) }, 'a result could not be read from the storage');

@@ -21,6 +21,7 @@ import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/exe
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import { ownLimits } from '../../../app/relay/ledger/limits.ts';
+import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
@@ -99,7 +100,7 @@ export async function startWorld(
     views: views.db,
     documents: createDocuments(views.db),
     listed: createListedAgents({ views: views.db, ledger: ledger.db, now: () => state.nowMs, log }),
-    readText: createReadText(null, log),
+    readText: createReadText(createReadPieces(views.db), null, log),
     findKey: createKeyReader(views),
     keyUse,
     genesisHash: GENESIS,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
+import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
@@ -16,6 +17,8 @@ export const WALLET = 'wallet';
 export interface Journals {
   mine: ReturnType<typeof createJournal>;
   others: ReturnType<typeof createJournal>;
+  /** What `mine` writes through. */
+  writes: GroupCommit;
   /** The tables as each of them has them open. */
   ledger: Kysely<LedgerTables>;
   elsewhere: Kysely<LedgerTables>;
@@ -40,6 +43,7 @@ export async function openJournals(): Promise<Journals> {
   return {
     mine: createJournal(tables.writes, ledger, 'mine'),
     others: createJournal(other.writes, other.db, 'others'),
+    writes: tables.writes,
     ledger,
     elsewhere: other.db,
     run,

@@ -1,6 +1,6 @@
 /**
  * The relay in a process of its own, with an indexer beside it as `npm start` runs them, for tests that kill it. With
- * STANDSTILL its executions stop where their tasks say, and each is reported by a message.
+ * STANDSTILL its executions stop where their tasks say, and each is reported by a message; one lets it go on.
  */
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
@@ -25,6 +25,7 @@ const indexer = process.env.WITHOUT_INDEXER
       log,
     });
 await indexer?.start();
+const standstill = process.env.STANDSTILL ? createStandstill((task) => process.send?.({ standing: task })) : null;
 const relay = await startRelay({
   config,
   log,
@@ -33,10 +34,11 @@ const relay = await startRelay({
       timings[stage] = (timings[stage] ?? 0) + ms;
     },
   }),
-  ...(process.env.STANDSTILL && createStandstill((task) => process.send?.({ standing: task }))),
+  ...standstill,
 });
 process.send?.({ url: relay.url });
-process.on('message', () => {
+process.on('message', ({ release }: { release?: string }) => {
+  if (release !== undefined) return void standstill?.release(release);
   process.send?.({ timings, rss: process.memoryUsage.rss(), commits: relay.commits() });
   timings = {};
 });

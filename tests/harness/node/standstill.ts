@@ -9,7 +9,6 @@ import type { Journal } from '../../../app/relay/ledger/journal.ts';
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
-const NEVER = new Promise<never>(() => undefined);
 /** Which move of the journal stores which transaction. */
 const SIGNS: Record<string, string> = { openSigned: 'send-open', verified: 'send-settle', refunding: 'send-refund' };
 
@@ -21,13 +20,16 @@ export function stopAt(point: string, name = ''): string {
 export function createStandstill(report: (task: string) => void) {
   const tasks = new Map<string, string>();
   const sends = new Map<string, { id: string; name: string }>();
+  const standing = new Map<string, () => void>();
+  const released = new Set<string>();
 
-  /** Never returns where this execution stands still. */
+  /** Where this execution stands still it returns once it is released, and from then on. */
   async function pass(id: string, point: string): Promise<void> {
     const task = tasks.get(id) ?? '';
     if (/^stop at (\S+)/.exec(task)?.[1] !== point) return;
+    if (released.has(task)) return;
     report(task);
-    await NEVER;
+    await new Promise<void>((resolve) => standing.set(task, resolve));
   }
 
   /** The id of a move's first argument: an id, or a row that has one. */
@@ -37,6 +39,10 @@ export function createStandstill(report: (task: string) => void) {
   }
 
   return {
+    release(task: string): void {
+      released.add(task);
+      standing.get(task)?.();
+    },
     wrapJournal(journal: Journal): Journal {
       return new Proxy(journal, {
         get(target, name) {

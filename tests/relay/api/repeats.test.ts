@@ -210,6 +210,32 @@ describe('a repeated call', () => {
     expect(await world.deps.engine.outcomeOf(executionId)).to.deep.equal({ kind: 'running', executionId });
   });
 
+  it('a long result is kept once: a repeat is given the same bytes, whatever addresses are now, and 410 once it is dropped', async () => {
+    const call = await executed({ state: 'settled', execution_time_ms: 40n, ...DONE }, false);
+    const text = '"result":\n東'.repeat(40_000);
+    await world.addResult(call.executionId, text);
+    const first = await call.again();
+    expect(first.json.result === text).to.equal(true);
+    const kept = await world.ledger
+      .selectFrom('answers')
+      .select(['body', 'result_at'])
+      .where('execution_id', '=', call.executionId)
+      .executeTakeFirstOrThrow();
+    expect(kept.body.length).to.be.below(2_000);
+    const { explorerQuery } = world.deps;
+    Object.assign(world.deps, { explorerQuery: '?cluster=elsewhere' });
+    const again = await call.again();
+    Object.assign(world.deps, { explorerQuery });
+    expect([again.status, again.text === first.text]).to.deep.equal([200, true]);
+    await world.ledger
+      .updateTable('results')
+      .set({ result: null })
+      .where('execution_id', '=', call.executionId)
+      .execute();
+    const gone = await call.again();
+    expect([gone.status, gone.json.error.code]).to.deep.equal([410, 'result_unavailable']);
+  });
+
   for (const withKey of [true, false]) {
     it(`start ${withKey ? 'by key' : 'by signature'}: what was said while it ran is never its last word`, async () => {
       const call = await started({ state: 'dispatched' }, true, withKey);

@@ -1,10 +1,14 @@
 /** Money that earlier calls may still take: whoever asks waits for it, and several relays on one ledger never overdraw. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { GroupCommit } from '../../../app/database/groupCommit.ts';
+import { MAX_AGE_MS } from '../../../app/relay/execution/begin.ts';
 import { createReservations } from '../../../app/relay/execution/reservations.ts';
 import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
-import { NotFunded } from '../../../app/relay/ledger/claims.ts';
+import { NotFunded, TooOld } from '../../../app/relay/ledger/claims.ts';
 import type { Purse } from '../../../app/relay/ledger/funding.ts';
+import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -19,6 +23,7 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { readRents } from '../../harness/node/purses.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
 
 const CALLS = 300;
 
@@ -120,6 +125,22 @@ describe('reservations', () => {
     await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
   });
 
+  it('a claim that gets its turn when its accounts are too old takes nothing, and may try again', async () => {
+    const waits: GroupCommit = {
+      ...opened.writes,
+      async alone(...given) {
+        await sleep(5);
+        return opened.writes.alone(...given);
+      },
+    };
+    const journal = createJournal(waits, opened.ledger, 'mine');
+    const claimBy = (until: number) => journal.claim(executionOf('one'), 1, { ...free(), purse: purse(), until });
+    const error = await claimBy(performance.now()).catch((reason) => reason);
+    expect(error).to.be.instanceOf(TooOld);
+    expect(await opened.run('SELECT * FROM executions')).to.deep.equal([]);
+    expect((await claimBy(Number.POSITIVE_INFINITY)).state).to.equal('accepted');
+  });
+
   it('a thousand claims of two relays at once take no unit more than there is', async () => {
     const claims = Array.from({ length: 1_000 }, (_, n) =>
       claim(n % 2 ? mine : others, `call ${n}`, purse({ wallet: 555n, key: 10_000n })),
@@ -138,6 +159,7 @@ describe('reservations', () => {
     const accountsAt = (slot: number): PayerAccounts => ({
       wallet: Keypair.generate().publicKey,
       accounts: [],
+      readAt: performance.now(),
       now: 1n,
       slot,
     });
@@ -187,9 +209,42 @@ describe('reservations', () => {
     let neighbour: RelayHandle;
     before(async () => {
       market = await startMarketplace();
-      neighbour = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+      neighbour = await market.startRelayProcess({ WITHOUT_INDEXER: '1', STANDSTILL: '1' });
     });
     after(() => market.stop());
+
+    it('a claim whose turn comes when an earlier open has long been final reads the accounts again, and burns no fee', async () => {
+      const wallet = Keypair.generate();
+      await market.node.fundSol(wallet.publicKey, 10e9);
+      await market.mintTo(wallet.publicKey, PRICE);
+      const key = await createKey(market.marketplace, {
+        wallet: keypairSigner(wallet),
+        name: 'waiting',
+        limits: market.limits,
+      });
+      const { record: recordRent } = await readRents(market);
+      const lamports = () => market.node.connection.getBalance(market.authority.publicKey);
+      const before = { ...(await market.balances()), lamports: await lamports() };
+      const execute = (url: string, task: string) =>
+        request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: key.api_key, body: { task } });
+      const task = stopAt('claim:before');
+      const waiting = execute(neighbour.url, task);
+      while (!neighbour.standing.has(task)) await sleep(20);
+      const readBy = performance.now();
+      const paid = await execute(market.relay.url, 'the last of the money');
+      expect(paid.status).to.equal(200);
+      const isFinal = `SELECT 1 FROM executions WHERE execution_id = '${paid.body.execution_id}' AND is_final = 1`;
+      while ((await market.query('ledger', isFinal)).length === 0) await sleep(100);
+      while (performance.now() <= readBy + MAX_AGE_MS) await sleep(100);
+      neighbour.process.send({ release: task });
+      const refused = await waiting;
+      expect([refused.status, refused.body.error?.code]).to.deep.equal([402, 'insufficient_balance']);
+      const after = await market.balances();
+      expect(after.creator).to.equal(before.creator + PRICE - FEE);
+      expect(after.treasury).to.equal(before.treasury + FEE);
+      // What the one that was paid cost, and no fee of an open that the chain refused.
+      expect(BigInt(before.lamports - (await lamports()))).to.equal(10_000n + recordRent);
+    });
 
     it('calls that race for the last USDC: as many are paid as it bears, and no fee is burnt for the others', async () => {
       const wallet = Keypair.generate();

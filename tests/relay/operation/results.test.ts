@@ -11,6 +11,7 @@ import pino from 'pino';
 import S3rver from 's3rver';
 import { request } from 'undici';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
+import { createReadPieces, PIECE_BYTES, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
 import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
@@ -19,6 +20,8 @@ import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 
 const BUCKET = 'results-of-tests';
 const LARGE = `${'東\0"'.repeat(30_000)} end`;
+/** Longer than a row holds. */
+const LONG = LARGE.repeat(5);
 const DAY_MS = 86_400_000;
 const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
 const log = pino({ level: 'silent' });
@@ -71,7 +74,8 @@ describe('results', function () {
       accessKeyId: 'S3RVER',
       secretAccessKey: 'S3RVER',
     });
-    world = await startWorld({ readText: createReadText(objects, log) });
+    const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
+    world = await startWorld({ readText: createReadText(readPieces, objects, log) });
     key = await world.addKey({ expiresAt: 2 * EPOCH });
     listing = await world.addListing();
   });
@@ -88,8 +92,9 @@ describe('results', function () {
   });
 
   const keep = (storage: ResultObjects | null = objects) => {
-    const { ledger, views } = world.deps;
-    return keepResults({ ledger, views, objects: storage, settings: SETTINGS, now: () => world.state.nowMs, log });
+    const { ledger, views, readText } = world.deps;
+    const now = () => world.state.nowMs;
+    return keepResults({ ledger, views, objects: storage, readText, settings: SETTINGS, now, log });
   };
   async function settled(text: string, state: 'settled' | 'verified' = 'settled') {
     const { wallet } = key;
@@ -97,6 +102,21 @@ describe('results', function () {
     const token = await world.addResult(id, text);
     return { id, token, read: () => world.get(`/results/${id}/${token}`) };
   }
+  /** The same with its text in pieces, as long ones are stored. */
+  async function inPieces(text: string) {
+    const stored = await settled(text);
+    const bytes = Buffer.from(text);
+    for (let place = 0; place * PIECE_BYTES < bytes.length; place += 1) {
+      const piece = bytes.subarray(place * PIECE_BYTES, (place + 1) * PIECE_BYTES);
+      const row = { token: stored.token, place: BigInt(place), bytes: piece };
+      await world.ledger.insertInto('result_pieces').values(row).execute();
+    }
+    const row = { result: Buffer.alloc(0) };
+    await world.ledger.updateTable('results').set(row).where('execution_id', '=', stored.id).execute();
+    return stored;
+  }
+  const piecesOf = async (token: string) =>
+    (await world.ledger.selectFrom('result_pieces').select('place').where('token', '=', token).execute()).length;
   const rowOf = (id: string) =>
     world.ledger
       .selectFrom('results')
@@ -135,6 +155,49 @@ describe('results', function () {
     expect(record.json.steps).to.deep.equal([{ step: 'read' }]);
     await keep();
     expect((await large.read()).status).to.equal(200);
+  });
+
+  it('in pieces are read byte for byte, as a text and in their record, and so is one that an older relay kept whole', async () => {
+    for (const long of [await inPieces(LONG), await settled(LONG)]) {
+      const { status, text, headers } = await long.read();
+      expect([status, text === LONG]).to.deep.equal([200, true]);
+      const again = await fetch(`${world.url}/results/${long.id}/${long.token}`, {
+        headers: { 'if-none-match': headers.get('etag')! },
+      });
+      expect([headers.get('etag'), again.status]).to.deep.equal([`"${hashResult(LONG)}"`, 304]);
+      const record = await world.get(`/v1/executions/${long.id}`, key.apiKey);
+      expect(record.json.result === LONG).to.equal(true);
+    }
+  });
+
+  it('in pieces of which one is lost: 410, and they are never moved for what they are not', async () => {
+    const long = await inPieces(LONG);
+    await world.ledger.deleteFrom('result_pieces').where('token', '=', long.token).where('place', '=', 1n).execute();
+    const { status, json } = await long.read();
+    expect([status, json.error.code]).to.deep.equal([410, 'result_unavailable']);
+    const problem = await keep().then(
+      () => null,
+      (error: Error) => error.message,
+    );
+    expect(problem).to.match(new RegExp(`lost pieces of the result of ${long.id}`));
+    expect(await rowOf(long.id)).to.include({ object_stored: 0n });
+    await world.ledger.deleteFrom('results').where('execution_id', '=', long.id).execute();
+  });
+
+  it('in pieces move into the storage, and are dropped when they are old; their pieces go a while after', async () => {
+    const moved = await inPieces(LONG);
+    await keep();
+    expect(await rowOf(moved.id)).to.include({ result: null, object_stored: 1n });
+    const { status, text } = await moved.read();
+    expect([status, text === LONG]).to.deep.equal([200, true]);
+    const old = await inPieces('x'.repeat(PIECE_BYTES + 1));
+    world.state.nowMs += 31 * DAY_MS;
+    await keep();
+    expect((await old.read()).status).to.equal(410);
+    expect(await piecesOf(moved.token), 'who reads them now').to.be.greaterThan(1);
+    await world.ledger.updateTable('loose_pieces').set({ since_ms: 1n }).execute();
+    await keep();
+    expect([await piecesOf(moved.token), await piecesOf(old.token)]).to.deep.equal([0, 0]);
   });
 
   for (const bad of ['down', 'other bytes', 'forbidden'] as const) {

@@ -13,6 +13,9 @@ import {
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
+/** More than a node reads in one call. */
+const LOST = 101;
+
 describe('a relay whose node does not answer a search through all records', function () {
   this.timeout(180_000);
   let market: TestMarketplace;
@@ -34,12 +37,22 @@ describe('a relay whose node does not answer a search through all records', func
       if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
     const start = await market.balances();
-    const { body: begun } = await execute(market.relay.url, { task: 'lost', async: true });
-    const lost: string = begun.execution_id;
-    await until('the index has the open record', async () => {
-      const [row] = await market.query('index', `SELECT status FROM executions WHERE execution_id = '${lost}'`);
-      return row?.status === 'open';
-    });
+    const lost: string[] = [];
+    const lose = async (): Promise<void> => {
+      while (begun < LOST) {
+        begun += 1;
+        const { status, body, text } = await execute(market.relay.url, { task: 'lost', async: true });
+        expect(status, text).to.equal(200);
+        lost.push(body.execution_id);
+      }
+    };
+    let begun = 0;
+    await Promise.all(Array.from({ length: 12 }, lose));
+    const countOpen = async () => {
+      const [row] = await market.query('index', "SELECT count(*) AS open FROM executions WHERE status = 'open'");
+      return Number(row.open);
+    };
+    await until('the index has the open records', async () => (await countOpen()) === LOST, 60_000, countOpen);
     await market.relay.kill();
     await market.forgetExecutions();
 
@@ -61,14 +74,17 @@ describe('a relay whose node does not answer a search through all records', func
       expect(served.status).to.equal(200);
       expect(searches).to.be.greaterThan(0);
       const states = (await market.journal()).map(({ execution_id, state }) => [execution_id, state]);
-      expect(states).to.have.deep.members([
-        [lost, 'parked'],
-        [served.body.execution_id, 'settled'],
-      ]);
+      expect(states).to.have.deep.members([...lost.map((id) => [id, 'parked']), [served.body.execution_id, 'settled']]);
 
-      const { refundAt } = (await market.record(lost))!;
-      await market.node.timeTravel(Number(refundAt));
-      await until('the lost one is refunded', async () => (await market.record(lost))?.status === 'refunded');
+      const records = await Promise.all(lost.map((id) => market.record(id)));
+      const latest = records.reduce((last, record) => Math.max(last, Number(record!.refundAt)), 0);
+      await market.node.timeTravel(latest);
+      const countRefunded = async () => {
+        const now = await Promise.all(lost.map((id) => market.record(id)));
+        return now.filter((record) => record?.status === 'refunded').length;
+      };
+      const allAre = async () => (await countRefunded()) === LOST;
+      await until('the lost ones are refunded', allAre, 60_000, countRefunded);
       const end = await market.balances();
       expect(end.callers[0]).to.equal(start.callers[0]! - PRICE);
       expect(end.creator).to.equal(start.creator + PRICE - FEE);

@@ -275,10 +275,11 @@ export const executionRoutes = {
     errors: ['not_found', 'result_unavailable'],
     cache: CACHING.result,
     async handle({ deps }, { param }) {
-      const text = await findResult(deps, param('execution_id'), param('token'));
-      if (!text) throw new ApiError('not_found', 'There is no result at this address');
-      // No browser may take a stranger's text for a page.
-      return { status: 200, value: text, headers: { 'Content-Security-Policy': 'sandbox' } };
+      const found = await findResult(deps, param('execution_id'), param('token'));
+      if (!found) throw new ApiError('not_found', 'There is no result at this address');
+      // No browser may take a stranger's text for a page. What its hash is need not be found out again.
+      const headers = { 'Content-Security-Policy': 'sandbox', ETag: `"${found.hash}"` };
+      return { status: 200, value: found.text, headers };
     },
   }),
 };

@@ -1,0 +1,141 @@
+/**
+ * Results that are too long to be written at once: SQLite writes in the thread that serves everybody, and 5 MiB would hold
+ * it for longer than anybody should wait. They are written and read in pieces, with a turn of the event loop between, and
+ * count once a row names their token. Until then, and when their row has let go of them, they are loose: what a crash
+ * leaves behind is swept.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import type { Written } from '../../database/groupCommit.ts';
+import { nowMsOf } from '../../database/portable.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
+import type { Writing } from './writing.ts';
+
+/** What a statement writes in a millisecond or two. Results up to here lie in their rows. */
+export const PIECE_BYTES = 256 * 1024;
+/** Longer than anybody writes or reads one result. */
+const LOOSE_MS = 10 * 60_000;
+/** Loose ones that are looked for at once. */
+const BATCH = 20;
+
+/** What stands in a row whose result lies in pieces. */
+export const NOTHING = Buffer.alloc(0);
+
+/** Who names the pieces: a row of one of the two tables. */
+export interface Naming {
+  executionId: string;
+  token: string;
+  bytes: Buffer;
+  /** Writes the row, where `isLoose(token)`. */
+  row: CompiledQuery;
+}
+
+/** Whether the pieces of a token are there, all of them, and nobody deletes them. */
+export const isLoose = (token: string) =>
+  sql<boolean>`EXISTS (SELECT 1 FROM loose_pieces WHERE token = ${token} AND since_ms > 0)`;
+
+export type Pieces = ReturnType<typeof createPieces>;
+
+/** The pieces as one journal writes them. */
+export function createPieces({ writes, db, compile }: Writing) {
+  let last: Promise<unknown> = Promise.resolve();
+
+  const begin = (token: string) =>
+    compile('beginPieces', [token], () => db.insertInto('loose_pieces').values({ token, since_ms: nowMsOf(db) }));
+  const write = (token: string, place: bigint, bytes: Buffer) =>
+    compile('writePiece', [token, place, bytes], () => db.insertInto('result_pieces').values({ token, place, bytes }));
+  /** Has whoever deletes wait for the end of the transaction. */
+  const hold = (token: string) =>
+    compile('holdPieces', [token], () =>
+      db
+        .updateTable('loose_pieces')
+        .set((row) => ({ since_ms: row.ref('since_ms') }))
+        .where('token', '=', token),
+    );
+  const settle = ({ executionId: id, token }: Naming) =>
+    compile('settlePieces', [token, id, token, id, token], () =>
+      db
+        .deleteFrom('loose_pieces')
+        .where('token', '=', token)
+        .where(
+          sql<boolean>`(EXISTS (SELECT 1 FROM results WHERE execution_id = ${id} AND token = ${token})
+            OR EXISTS (SELECT 1 FROM late_answers WHERE execution_id = ${id} AND token = ${token}))`,
+        ),
+    );
+
+  async function writeAll(naming: Naming): Promise<Written> {
+    const { token, bytes, row } = naming;
+    await writes.note(begin(token));
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      await writes.note(write(token, BigInt(at / PIECE_BYTES), bytes.subarray(at, at + PIECE_BYTES)));
+    }
+    const [, named] = await writes.alone([], [hold(token), row, settle(naming)]);
+    return named!;
+  }
+
+  return {
+    /** Writes the pieces, one result after another so that no turn has two, and then the row; returns what that wrote. */
+    storePieces(naming: Naming): Promise<Written> {
+      const mine = last.then(() => writeAll(naming));
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
+/** The bytes of a token's pieces; null where one of them is missing. */
+export type ReadPieces = (token: string, size: number) => Promise<Buffer | null>;
+
+export function createReadPieces(db: Kysely<LedgerDatabase>): ReadPieces {
+  return async (token, size) => {
+    const bytes = Buffer.allocUnsafeSlow(size);
+    let read = 0;
+    for (let place = 0n; read < size; place += 1n) {
+      if (place > 0n) await turn();
+      const piece = await db
+        .selectFrom('result_pieces')
+        .select('bytes')
+        .where('token', '=', token)
+        .where('place', '=', place)
+        .executeTakeFirst();
+      if (!piece || read + piece.bytes.length > size) return null;
+      read += piece.bytes.copy(bytes, read);
+    }
+    return bytes;
+  };
+}
+
+/** Deletes pieces that have been loose for a while, one at a time. Several relays may do it at once. */
+export async function sweepPieces(ledger: Kysely<LedgerTables>, isEnded: () => boolean): Promise<void> {
+  const now = nowMsOf(ledger);
+  const oldest = sql<bigint>`${now} - CAST(${BigInt(LOOSE_MS)} AS BIGINT)`;
+  const readLoose = () =>
+    ledger.selectFrom('loose_pieces').select('token').where('since_ms', '<', oldest).limit(BATCH).execute();
+  for (let loose = await readLoose(); loose.length > 0; loose = await readLoose()) {
+    for (const { token } of loose) {
+      await ledger
+        .updateTable('loose_pieces')
+        .set({ since_ms: 0n })
+        .where('token', '=', token)
+        .where('since_ms', '<', oldest)
+        .execute();
+      for (let left = true; left; ) {
+        if (isEnded()) return;
+        await turn();
+        const { numDeletedRows } = await ledger
+          .deleteFrom('result_pieces')
+          .where('token', '=', token)
+          .where('place', '=', (piece) =>
+            piece
+              .selectFrom('result_pieces')
+              .select((row) => row.fn.min('place').as('place'))
+              .where('token', '=', token),
+          )
+          .where(sql<boolean>`EXISTS (SELECT 1 FROM loose_pieces WHERE token = ${token} AND since_ms = 0)`)
+          .executeTakeFirst();
+        left = numDeletedRows > 0n;
+      }
+      await ledger.deleteFrom('loose_pieces').where('token', '=', token).where('since_ms', '=', 0n).execute();
+    }
+  }
+}
