@@ -183,7 +183,7 @@ export function createListedAgents(deps: PendingDeps) {
 type Views = Kysely<LedgerDatabase>;
 
 /** What executions make of a listing. */
-export interface Figures {
+interface Figures {
   total_executions: bigint | null;
   success_rate: number | null;
   avg_execution_time_ms: bigint | null;
