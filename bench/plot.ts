@@ -47,12 +47,12 @@ export function readFigures(files: readonly string[]): Figures {
 export function drawFigures({ lists, index, starts }: Figures): string {
   const drawings = [
     ...(lists ? drawingsOfLists(lists) : []),
-    ...(index ? [drawingOf('Indexed from history', 'a second', index, 'per_second', 'at least 10,000', 10_000)] : []),
+    ...(index ? [drawingOf('Indexed', 'a second', index, 'per_second', '≥ 10,000', 10_000)] : []),
     ...(starts
       ? [
           {
-            ...drawingOf('Start to /ready', 'ms', starts, 'ready_ms', 'at most 5,000', 5_000),
-            other: { name: 'first list', points: starts.map((at): Point => [at.executions, at.list_ms]) },
+            ...drawingOf('Start to /ready', 'ms', starts, 'ready_ms', '≤ 5,000', 5_000),
+            other: { name: 'list', points: starts.map((at): Point => [at.executions, at.list_ms]) },
           },
         ]
       : []),
@@ -75,24 +75,24 @@ function drawingsOfLists(lists: readonly ListsOfSize[]): Drawing[] {
     unit: 'ms',
     main: { name: 'p99', points: worst(names, 'p99') },
     other: { name: 'median', points: worst(names, 'p50') },
-    goal: { name: `at most ${goal}`, points: constant(goal) },
+    goal: { name: `≤ ${goal}`, points: constant(goal) },
   });
   const first = /^agents, page 1/;
   const deep = /^agents, the same from the middle/;
   return [
-    drawing('Agents: worst sort or filter', /^agents, (by|a |verified|page 1)/, 3),
+    drawing('Agents: any filter', /^agents, (by|a |verified|page 1)/, 3),
     {
-      title: 'Agents: from the middle on',
+      title: 'Agents: deep page',
       unit: 'ms',
       main: { name: 'p99', points: worst(deep, 'p99') },
-      other: { name: 'page 1, p99', points: worst(first, 'p99') },
+      other: { name: 'page 1', points: worst(first, 'p99') },
       goal: { name: '3 x page 1', points: worst(first, 'p99').map(([size, ms]): Point => [size, 3 * ms]) },
     },
     drawing('Agent by id', /^agent by id/, 1),
-    drawing("A wallet's list: worst filter", /^wallet, /, 5),
+    drawing("A wallet's list", /^wallet, /, 5),
     drawing('POST /v1/metadata', /^POST/, 5),
     {
-      title: 'Longest hold, lists and start',
+      title: 'Longest hold by these',
       unit: 'ms',
       main: {
         name: 'held',
@@ -101,7 +101,7 @@ function drawingsOfLists(lists: readonly ListsOfSize[]): Drawing[] {
           Math.max(start_held_ms, ...lines.map(({ held_ms }) => held_ms)),
         ]),
       },
-      goal: { name: 'at most 20', points: constant(20) },
+      goal: { name: '≤ 20', points: constant(20) },
     },
   ];
 }
