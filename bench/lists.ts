@@ -3,8 +3,6 @@
  * many agents and half of all executions in one wallet's list. No two requests of a line are the same, so that none is
  * answered from what was kept.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -12,6 +10,7 @@ import { join } from 'node:path';
 import { encodeMetadata } from '../app/sdk/wire/metadata.ts';
 import { EPOCH, metadataOf } from '../tests/harness/edge/rows.ts';
 import { addressOf, fill, type Size } from './lists/fill.ts';
+import { startChild } from './processes.ts';
 import { toTable } from './program/table.ts';
 import { type Percentiles, percentiles } from './relay/percentiles.ts';
 
@@ -127,35 +126,34 @@ export async function benchLists(
   return figures;
 }
 
+interface Ready {
+  url: string;
+  apiKey: string;
+  start_ms: number;
+  start_held_ms: number;
+  rss_mb: number;
+}
+
 export async function measure(folder: string, size: Size, requests: number) {
-  const child = fork(join(import.meta.dirname, 'lists', 'apiProcess.ts'), [folder], { execArgv: process.execArgv });
-  const tell = async <Answer>() => (await once(child, 'message'))[0] as Answer;
+  const child = await startChild<Ready>('lists/apiProcess.ts', [folder]);
+  const { url, apiKey, ...start } = child.ready;
   const connections = new Agent({ keepAlive: true });
   try {
-    const { url, apiKey, ...start } = await tell<{
-      url: string;
-      apiKey: string;
-      start_ms: number;
-      start_held_ms: number;
-      rss_mb: number;
-    }>();
     const lines: ListFigures['lines'] = [];
     for (const line of LINES) {
       const times: number[] = [];
       const ask = (number: number) => time(connections, url + line.path(number, size), apiKey, line.body?.(number));
       for (let number = 0; number < requests / 10; number += 1) await ask(900_000 + number);
-      child.send('reset');
-      await tell();
+      await child.ask({});
       for (let number = 0; number < requests; number += 1) times.push(await ask(number));
-      child.send('held');
-      const { own, held_ms, cpu_ms } = await tell<{ own: Percentiles; held_ms: number; cpu_ms: number }>();
+      const { own, held_ms, cpu_ms } = await child.ask<{ own: Percentiles; held_ms: number; cpu_ms: number }>({});
       const { name, goal } = line;
       lines.push({ name, goal, client: percentiles(times), own, held_ms, cpu_ms: cpu_ms / requests });
     }
     return { ...start, lines };
   } finally {
     connections.destroy();
-    child.kill('SIGKILL');
+    await child.stop();
   }
 }
 

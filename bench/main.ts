@@ -10,17 +10,18 @@ import { runScript, wholeFrom } from '../scripts/options.ts';
 import { benchDashboard, type DashboardFigures, SCORE_GOAL, SCRIPT_GOAL_KB } from './dashboard.ts';
 import { benchHolds, type HoldFigure } from './holds.ts';
 import { benchIndex, describeIndex } from './indexing.ts';
-import { drawLists } from './lists/plot.ts';
 import { benchLists, describeLists } from './lists.ts';
 import { benchMachines, describeMachines } from './machines.ts';
 import { benchNeighbours, type NeighbourFigures } from './neighbours.ts';
 import { benchPeers } from './peers.ts';
+import { drawFigures, readFigures } from './plot.ts';
 import { toTable } from './program/table.ts';
 import { benchProgram } from './program.ts';
 import { benchOwnTime, benchThroughput } from './relay/fakeChain.ts';
 import { benchKeyCheck, OTHER_KEYS } from './relay/keyCheck.ts';
 import type { Percentiles } from './relay/percentiles.ts';
 import { benchRelay, type RelayFigures } from './relay.ts';
+import { benchStarts, describeStarts } from './starting.ts';
 import { benchVersions, describeVersions } from './versions.ts';
 
 const PARTS = [
@@ -32,6 +33,7 @@ const PARTS = [
   'dashboard',
   'index',
   'lists',
+  'starts',
   'versions',
   'machines',
 ] as const;
@@ -50,13 +52,20 @@ interface Options {
   peers?: true;
   slotMs: number;
   plot?: string;
+  from?: string[];
   before?: string;
   kinds: string;
   json?: true;
 }
 
-async function bench({ quick = false, only, peers, slotMs, plot, before, kinds, json }: Options): Promise<void> {
+async function bench(options: Options): Promise<void> {
+  const { quick = false, only, peers, slotMs, plot, from, before, kinds, json } = options;
   if ((only === 'versions') !== (before !== undefined)) throw new Error('--only versions and --before go together');
+  if (from && plot === undefined) throw new Error('--from needs --plot');
+  if (from && plot !== undefined) {
+    writeFileSync(plot, drawFigures(readFigures(from)));
+    return;
+  }
   const report = (line: string) => console.error(line);
   const machine = {
     cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
@@ -88,14 +97,15 @@ async function bench({ quick = false, only, peers, slotMs, plot, before, kinds, 
   // Filling a million takes minutes, so only who asks for it waits.
   const lists =
     only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
+  const starts = only === 'starts' ? await benchStarts(quick ? SIZES.slice(0, 3) : SIZES, quick ? 1 : 3, report) : null;
   // Needs a PostgreSQL, and the machine for itself.
   const machines = only === 'machines' ? await benchMachines(quick, slotMs, report) : null;
-  if (lists && plot !== undefined) writeFileSync(plot, drawLists(lists));
+  if (plot !== undefined) writeFileSync(plot, drawFigures({ lists, index, starts }));
   const versions = before === undefined ? null : await benchVersions(before, quick, report);
   if (json) {
     console.log(
       JSON.stringify(
-        { machine, program, own, relay, neighbours, holds, dashboard, index, lists, versions, machines },
+        { machine, program, own, relay, neighbours, holds, dashboard, index, lists, starts, versions, machines },
         null,
         2,
       ),
@@ -111,6 +121,7 @@ async function bench({ quick = false, only, peers, slotMs, plot, before, kinds, 
   if (dashboard) console.log(describeDashboard(dashboard));
   if (index) console.log(`${describeIndex(index)}\n`);
   if (lists) console.log(describeLists(lists));
+  if (starts) console.log(describeStarts(starts));
   if (versions) console.log(describeVersions(versions));
   if (machines) console.log(`${describeMachines(machines)}\n`);
 }
@@ -227,7 +238,7 @@ await runScript(
     .addOption(
       new Option(
         '--only <part>',
-        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for), versions (the relay beside an older one) or machines (one relay and two, on SQLite and PostgreSQL, and failing over; only if it is asked for)',
+        'program, own (the relay at a chain of known latency), relay (at the local node), neighbours (beside creators that misbehave), holds (of the event loop, by the worst requests), dashboard (bytes of the page, and Lighthouse), index (from recorded history), lists (of the API, up to a million executions; only if it is asked for), starts (of relay and indexer over as many; only if it is asked for), versions (the relay beside an older one) or machines (one relay and two, on SQLite and PostgreSQL, and failing over; only if it is asked for)',
       ).choices(PARTS),
     )
     .option(
@@ -240,7 +251,8 @@ await runScript(
       'with --only versions: a working tree of an older commit, with its node_modules and target',
     )
     .option('--kinds <text>', 'with holds: only kinds of requests that have this in their name', '')
-    .option('--plot <file>', 'where to draw the figures of lists by size, as SVG')
+    .option('--plot <file>', 'where to draw the figures of lists, index and starts by size, as SVG')
+    .option('--from <files...>', 'with --plot: files that --json has written, to be drawn instead of measuring')
     .option('--json', 'the figures as one JSON object on stdout')
     .action(bench),
 );

@@ -8,6 +8,7 @@ import { startWorld } from '../../tests/harness/edge/api.ts';
 import { percentiles } from '../relay/percentiles.ts';
 import { WALLET } from './fill.ts';
 
+process.on('disconnect', () => process.exit(0));
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 const begun = performance.now();

@@ -73,8 +73,11 @@ function documentOf(number: number): Uint8Array {
 
 const STATUSES = ['completed', 'completed', 'completed', 'completed', 'completed', 'completed', 'refunded', 'disputed'];
 
+/** The newest, which are under way. */
+const UNDER_WAY = 20;
+
 /** Execution `number` as both tables have it: the oldest first. */
-function executionOf(number: number, { executions, agents }: Size) {
+function executionOf(number: number, { executions, agents }: Size, underWay: number) {
   const opened_at = EPOCH + Math.floor((number / executions) * SPAN_SECONDS);
   // Few agents have most of the calls.
   const listing = Math.floor((((number * 7_919) % 10_007) / 10_007) ** 3 * agents);
@@ -83,14 +86,17 @@ function executionOf(number: number, { executions, agents }: Size) {
     id: idOf(number),
     wallet: addressOf('wallet', wallet),
     listing: addressOf('listing', listing),
-    // The newest are under way.
-    status: number >= executions - 20 ? 'open' : (STATUSES[(number % 13) % STATUSES.length] as string),
+    status: number >= executions - underWay ? 'open' : (STATUSES[(number % 13) % STATUSES.length] as string),
     opened_at,
   };
 }
 
-/** Fills a folder with `index.db` and `ledger.db`. */
-export async function fill(folder: string, size: Size): Promise<void> {
+/**
+ * Fills a folder's `index.db` and `ledger.db`, beside what they hold. `isAtRest`: nothing is under way and all records are
+ * closed, so that a relay over these tables looks for none of them on the chain.
+ */
+export async function fill(folder: string, size: Size, { isAtRest = false } = {}): Promise<void> {
+  const rowOf = (number: number) => executionOf(number, size, isAtRest ? 0 : UNDER_WAY);
   const index = openIndex(join(folder, 'index.db'));
   const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'));
   migrate(ledger.sqlite, MIGRATIONS.ledger);
@@ -122,7 +128,7 @@ export async function fill(folder: string, size: Size): Promise<void> {
     return { metadata_hash, document: Buffer.from(bytes).toString('utf8'), received_ms: EPOCH * 1_000 };
   });
   insert(index.sqlite, 'executions', size.executions, (number) => {
-    const { id, wallet, listing, status, opened_at } = executionOf(number, size);
+    const { id, wallet, listing, status, opened_at } = rowOf(number);
     return {
       execution_id: id,
       record: `record ${number} of as many characters as one`,
@@ -143,13 +149,14 @@ export async function fill(folder: string, size: Size): Promise<void> {
       deadline: opened_at + 60,
       refund_at: opened_at + 660,
       settled_at: status === 'open' ? null : opened_at + 2,
+      closed: isAtRest ? 1 : 0,
       dispute_window_seconds: 259_200,
       opened_slot: opened_at * 2,
       open_index: number % 1_000,
       slot: opened_at * 2 + 4,
     };
   });
-  const disputed = Array.from({ length: size.executions }, (_, number) => executionOf(number, size)).filter(
+  const disputed = Array.from({ length: size.executions }, (_, number) => rowOf(number)).filter(
     ({ status }) => status === 'disputed',
   );
   insert(index.sqlite, 'disputes', disputed.length, (number) => {
@@ -171,7 +178,7 @@ export async function fill(folder: string, size: Size): Promise<void> {
     };
   });
   insert(ledger.sqlite, 'executions', size.executions, (number) => {
-    const { id, wallet, listing, status, opened_at } = executionOf(number, size);
+    const { id, wallet, listing, status, opened_at } = rowOf(number);
     const state = status === 'open' ? 'dispatched' : status === 'refunded' ? 'refunded' : 'settled';
     return {
       execution_id: id,

@@ -21,7 +21,7 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
-import { type Figures, type ListedAgents, toListed } from './listed/listedAgents.ts';
+import { type ListedAgents, toListed } from './listed/listedAgents.ts';
 import type { ListedAgent } from './listed/model.ts';
 import type { ParameterFault } from './parameters.ts';
 
@@ -86,14 +86,9 @@ export async function findParameterFaults(
 
 /** GET /v1/agents/{agent_id}. Throws as requireAgent does. */
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
-  const row = await requireListing(deps, agentId);
+  const row = requireFound(await readWithFigures(deps, agentId));
   const { metadata } = await requireDocument(deps, row);
-  const ofListing = preparedOf(deps.views).compile('statistics', [row.listing], () =>
-    deps.views.selectFrom('chain.agent_statistics').selectAll().where('listing', '=', row.listing),
-  );
-  const [statistics] = (await deps.views.executeQuery(ofListing)).rows;
-  const listed = toListed({ ...row, ...(statistics ?? NO_FIGURES) }, metadata);
-  const summary = toSummary(listed, await deps.agentHealth.healthOf(row.listing));
+  const summary = toSummary(toListed(row, metadata), await deps.agentHealth.healthOf(row.listing));
   return {
     ...summary,
     creator: { ...summary.creator, display_name: metadata.display_name },
@@ -103,8 +98,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     timeout_seconds: Number(row.timeout_seconds),
     min_timeout_seconds: Number(row.min_timeout_seconds),
     max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
-    successful_executions: Number(statistics?.successful_executions ?? 0n),
-    dispute_count: Number(statistics?.dispute_count ?? 0n),
+    successful_executions: Number(row.successful_executions ?? 0n),
+    dispute_count: Number(row.dispute_count ?? 0n),
     on_chain_listing: addressUrl(deps, row.listing),
     created_at: toTime(row.listed_at),
   };
@@ -145,33 +140,50 @@ const LISTING_COLUMNS = [
   'creators.verified',
 ] as const;
 
-/** Of a listing that was never called. */
-const NO_FIGURES: Figures = { total_executions: 0n, success_rate: 0, avg_execution_time_ms: 0n };
-
 type Views = AgentDeps['views'];
 type ListingRow = NonNullable<Awaited<ReturnType<typeof readListing>>>;
 
-function listings(views: Views) {
+function shownListing(views: Views, id: string) {
   return views
     .selectFrom('chain.listings as listings')
-    .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator');
+    .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator')
+    .select(LISTING_COLUMNS)
+    .where('listings.listing', '=', id)
+    .where('listings.status', '!=', 'delisted');
 }
 
+/** Garbage is not worth a query, however long it is. */
+const idOf = (agentId: string): string => (ADDRESS.test(agentId) ? agentId : '');
+
 async function readListing({ views }: AgentDeps, agentId: string) {
-  // Garbage is not worth a query, however long it is.
-  const id = ADDRESS.test(agentId) ? agentId : '';
-  const query = preparedOf(views).compile('listing', [id, 'delisted'], () =>
-    listings(views)
-      .select(LISTING_COLUMNS)
-      .where('listings.listing', '=', id)
-      .where('listings.status', '!=', 'delisted'),
+  const id = idOf(agentId);
+  const query = preparedOf(views).compile('listing', [id, 'delisted'], () => shownListing(views, id));
+  return (await views.executeQuery(query)).rows[0];
+}
+
+/** The listing with what its executions add up to: nulls of one that was never called. */
+async function readWithFigures({ views }: AgentDeps, agentId: string) {
+  const id = idOf(agentId);
+  const query = preparedOf(views).compile('listing with figures', [id, 'delisted'], () =>
+    shownListing(views, id)
+      .leftJoin('chain.agent_statistics as statistics', 'statistics.listing', 'listings.listing')
+      .select([
+        'statistics.total_executions',
+        'statistics.successful_executions',
+        'statistics.dispute_count',
+        'statistics.success_rate',
+        'statistics.avg_execution_time_ms',
+      ]),
   );
   return (await views.executeQuery(query)).rows[0];
 }
 
 /** The listing's row. Throws ApiError 404 where there is none that can be seen. */
 export async function requireListing(deps: AgentDeps, agentId: string): Promise<ListingRow> {
-  const row = await readListing(deps, agentId);
+  return requireFound(await readListing(deps, agentId));
+}
+
+function requireFound<Row>(row: Row | undefined): Row {
   if (!row) throw new ApiError('agent_not_found', 'There is no agent with this agent_id');
   return row;
 }

@@ -70,64 +70,80 @@ const LATE_SECONDS = 120n;
  */
 export async function findPage(views: Views, query: PageQuery, near = NEAR): Promise<{ ids: string[]; total: number }> {
   const ended = endedPart(views, query);
-  const others = [await aheadPart(views, query), voidPart(views, query)];
-  const parts = [ended, ...others];
+  const parts = [ended, await aheadPart(views, query), voidPart(views, query)];
   const span = { from: BigInt(query.from), to: BigInt(query.to) };
   const { offset, limit } = query;
-  const { to, skip, total } =
-    offset <= near
-      ? { to: span.to, skip: offset, total: await countAll(parts, span) }
-      : await skipHours(parts, span, offset);
+  const { left, to, skip, total } = await (offset <= near ? skipNothing : skipHours)(parts, span, offset);
   if (offset >= total) return { ids: [], total };
   const places: Place[] = [];
-  for (const part of others) places.push(...(await part.top({ ...span, to }, skip + limit)));
+  for (const part of left) {
+    if (part !== ended) places.push(...(await part.top({ ...span, to }, skip + limit)));
+  }
   // No more than those others can stand before an ended one, so that as many of the ended fewer need not be read.
   const unread = Math.max(0, skip - places.length);
-  places.push(...(await ended.top({ ...span, to }, skip - unread + limit, unread)));
+  if (left.includes(ended)) places.push(...(await ended.top({ ...span, to }, skip - unread + limit, unread)));
   places.sort(compare);
   const page = places.slice(skip - unread, skip - unread + limit);
   return { ids: page.map((place) => place.execution_id), total };
 }
 
-async function countAll(parts: Part[], span: Span): Promise<number> {
-  let total = 0n;
-  for (const part of parts) total += await part.count(span);
-  return Number(total);
+/** Where to read on. */
+interface Skipped {
+  /** Those that have anything before `to`. */
+  left: Part[];
+  to: bigint;
+  /** Places that come before the one that is looked for. */
+  skip: number;
+  /** Places of the whole span. */
+  total: number;
 }
 
-/**
- * Where the hour ends that holds this place, how many places of that hour come before it, and how many there are in all: first
- * by days, so that few counts are read.
- */
-async function skipHours(
-  parts: Part[],
-  span: Span,
-  offset: number,
-): Promise<{ to: bigint; skip: number; total: number }> {
+async function skipNothing(parts: Part[], span: Span, offset: number): Promise<Skipped> {
+  const left: Part[] = [];
+  let total = 0;
+  for (const part of parts) {
+    const count = Number(await part.count(span));
+    if (count > 0) left.push(part);
+    total += count;
+  }
+  return { left, to: span.to, skip: offset, total };
+}
+
+/** To the end of the hour that holds this place: first by days, so that few counts are read. */
+async function skipHours(parts: Part[], span: Span, offset: number): Promise<Skipped> {
   const days = await skipPeriods(parts, span, offset, DAY_HOURS);
   if (offset >= days.total) return days;
   const begin = days.to - 1n - ((days.to - 1n) % (DAY_HOURS * HOUR));
   const day = { from: begin < span.from ? span.from : begin, to: days.to };
-  const hours = await skipPeriods(parts, day, days.skip, 1n);
-  return { ...hours, total: days.total };
+  const hours = await skipPeriods(days.left, day, days.skip, 1n);
+  // What has nothing in this day may have something before it.
+  return { ...hours, left: days.left, total: days.total };
 }
 
-async function skipPeriods(parts: Part[], span: Span, offset: number, hours: bigint) {
-  const counts = new Map<bigint, number>();
+async function skipPeriods(parts: Part[], span: Span, offset: number, hours: bigint): Promise<Skipped> {
+  const counted: { part: Part; period: bigint; count: number }[] = [];
   for (const part of parts) {
     for (const { period, executions } of await part.periods(span, hours)) {
-      counts.set(period, (counts.get(period) ?? 0) + Number(executions));
+      counted.push({ part, period, count: Number(executions) });
     }
   }
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  counted.sort((one, other) => Number(other.period - one.period));
+  const total = counted.reduce((sum, { count }) => sum + count, 0);
   let skip = offset;
-  for (const period of [...counts.keys()].sort((one, other) => Number(other - one))) {
-    const count = counts.get(period) ?? 0;
-    const end = (period + 1n) * hours * HOUR;
-    if (skip < count) return { to: end < span.to ? end : span.to, skip, total };
+  for (let at = 0; at < counted.length; ) {
+    const { period } = counted[at] as (typeof counted)[number];
+    let next = at;
+    let count = 0;
+    for (; counted[next]?.period === period; next += 1) count += counted[next]?.count ?? 0;
+    if (skip < count) {
+      const end = (period + 1n) * hours * HOUR;
+      const left = new Set(counted.slice(at).flatMap((one) => (one.count > 0 ? one.part : [])));
+      return { left: [...left], to: end < span.to ? end : span.to, skip, total };
+    }
     skip -= count;
+    at = next;
   }
-  return { to: span.to, skip, total };
+  return { left: [], to: span.to, skip, total };
 }
 
 /**

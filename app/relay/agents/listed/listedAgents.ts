@@ -50,18 +50,13 @@ export function createListedAgents(deps: PendingDeps) {
     const waiting = new Map<string, Set<string>>();
     const pause = createTurns();
     for (let after = ''; ; ) {
-      const slice = await views
-        .selectFrom('chain.listings')
-        .select('listing')
-        .where('listing', '>', after)
-        .orderBy('listing')
+      const slice = await listingRows(views)
+        .where('listings.listing', '>', after)
+        .orderBy('listings.listing')
         .limit(SLICE)
         .execute();
-      await take(
-        made,
-        waiting,
-        slice.map((row) => row.listing),
-      );
+      const listings = slice.map((row) => row.listing);
+      await take(made, waiting, listings, slice);
       await pause();
       const last = slice.at(-1);
       if (!last || slice.length < SLICE) break;
@@ -75,10 +70,9 @@ export function createListedAgents(deps: PendingDeps) {
     return made;
   }
 
-  /** Puts listings as they are now, with the documents that are here. */
-  async function take(into: Model, waiting: Map<string, Set<string>>, listings: string[]): Promise<void> {
-    if (listings.length === 0) return;
-    const rows = new Map((await readListings(views, listings)).map((row) => [row.listing, row]));
+  /** Puts listings as their rows are now, with the documents that are here. */
+  async function take(into: Model, waiting: Map<string, Set<string>>, listings: string[], found: Row[]): Promise<void> {
+    const rows = new Map(found.map((row) => [row.listing, row]));
     const described = new Map<string, Description>();
     for (const row of rows.values()) {
       const known = into.get(row.listing);
@@ -141,7 +135,8 @@ export function createListedAgents(deps: PendingDeps) {
     const listings = [...new Set([...changed, ...(await readArrived())])];
     const pause = createTurns();
     for (let at = 0; at < listings.length; at += SLICE) {
-      await take(model, missing, listings.slice(at, at + SLICE));
+      const some = listings.slice(at, at + SLICE);
+      await take(model, missing, some, await listingRows(views).where('listings.listing', 'in', some).execute());
       version += 1;
       await pause();
     }
@@ -183,7 +178,7 @@ export function createListedAgents(deps: PendingDeps) {
 type Views = Kysely<LedgerDatabase>;
 
 /** What executions make of a listing. */
-export interface Figures {
+interface Figures {
   total_executions: bigint | null;
   success_rate: number | null;
   avg_execution_time_ms: bigint | null;
@@ -200,7 +195,7 @@ interface Row extends Figures {
   verified: bigint | null;
 }
 
-function readListings(views: Views, listings: string[]): Promise<Row[]> {
+function listingRows(views: Views) {
   return views
     .selectFrom('chain.listings as listings')
     .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator')
@@ -217,9 +212,7 @@ function readListings(views: Views, listings: string[]): Promise<Row[]> {
       'statistics.total_executions',
       'statistics.success_rate',
       'statistics.avg_execution_time_ms',
-    ])
-    .where('listings.listing', 'in', listings)
-    .execute();
+    ]);
 }
 
 /** `description` is null while the document is not here. */

@@ -46,8 +46,12 @@ export function createModel() {
   const masks: number[] = [];
   const totals: number[] = [];
   const rates: number[] = [];
+  const times: number[] = [];
+  const prices: bigint[] = [];
   const badges: number[] = [];
   const creatorIds: number[] = [];
+  /** 1 where the agent is in lists. */
+  const shown: number[] = [];
   const idOfCreator = new Map<string, number>();
   const words = createWords();
   const customTags = createWords();
@@ -55,19 +59,21 @@ export function createModel() {
 
   const agentAt = (place: number) => agents[place] as ListedAgent;
   const byListing: Compare = (one, other) => (agentAt(one).listing < agentAt(other).listing ? -1 : 1);
-  const ordered =
-    (key: Compare): Compare =>
+  const price = (at: number) => prices[at] as bigint;
+  const byPrice: Compare = (one, other) => (price(one) < price(other) ? -1 : price(one) > price(other) ? 1 : 0);
+  const descending =
+    (values: number[]): Compare =>
     (one, other) =>
-      one === other ? 0 : key(one, other) || byListing(one, other);
-  const byPrice: Compare = (one, other) => Number(agentAt(one).price - agentAt(other).price);
-  const compares: Record<Sort, Compare> = {
-    total_executions: ordered((one, other) => agentAt(other).totalExecutions - agentAt(one).totalExecutions),
-    success_rate: ordered((one, other) => agentAt(other).successRate - agentAt(one).successRate),
-    price_asc: ordered(byPrice),
-    price_desc: ordered((one, other) => byPrice(other, one)),
-    created_at: ordered((one, other) => agentAt(other).listedAt - agentAt(one).listedAt),
+      (values[other] as number) - (values[one] as number);
+  /** Without a word of ties. */
+  const keys: Record<Sort, Compare> = {
+    total_executions: descending(totals),
+    success_rate: descending(rates),
+    price_asc: byPrice,
+    price_desc: (one, other) => byPrice(other, one),
+    created_at: descending(times),
   };
-  const sorts = Object.keys(compares) as Sort[];
+  const sorts = Object.keys(keys) as Sort[];
   const orders = Object.fromEntries(sorts.map((sort) => [sort, [] as number[]])) as Record<Sort, number[]>;
   /** Whether agents are put in their places as they come; before that, all at once. */
   let isSorted = false;
@@ -85,7 +91,8 @@ export function createModel() {
   }
 
   function place(at: number, sort: Sort, change: 'add' | 'remove'): void {
-    const where = placeOf(orders[sort], at, compares[sort]);
+    const compare: Compare = (one, other) => (one === other ? 0 : keys[sort](one, other) || byListing(one, other));
+    const where = placeOf(orders[sort], at, compare);
     if (change === 'add') orders[sort].splice(where, 0, at);
     else orders[sort].splice(where, 1);
   }
@@ -95,6 +102,9 @@ export function createModel() {
     masks[at] = agent.tagMask;
     totals[at] = agent.totalExecutions;
     rates[at] = agent.successRate;
+    times[at] = agent.listedAt;
+    prices[at] = agent.price;
+    shown[at] = Number(isShown(agent));
     badges[at] = Number(agent.verified);
     let id = idOfCreator.get(agent.creator);
     if (id === undefined) {
@@ -137,6 +147,7 @@ export function createModel() {
       if (isShown(after)) for (const sort of moved) place(at, sort, 'add');
     } else {
       agents[at] = null;
+      shown[at] = 0;
       placeOfListing.delete(listing);
       free.push(at);
     }
@@ -145,12 +156,14 @@ export function createModel() {
   /** Orders what was put so far, in turns; what comes later is put in its place at once. */
   async function sort(): Promise<void> {
     const pause = createTurns();
-    const shown: number[] = [];
-    for (const [at, agent] of agents.entries()) {
-      if (agent && isShown(agent)) shown.push(at);
+    const places: number[] = [];
+    for (const [at, isIn] of shown.entries()) {
+      if (isIn === 1) places.push(at);
       if (at % 1_000 === 0) await pause();
     }
-    for (const sort of sorts) orders[sort] = await sortInTurns(shown, compares[sort]);
+    // What is equal stays in this order, which they mostly come in.
+    const byAddress = await sortInTurns(places, byListing);
+    for (const sort of sorts) orders[sort] = await sortInTurns(byAddress, keys[sort]);
     for (const kept of [words, creatorWords, customTags]) await kept.sort();
     isSorted = true;
   }
@@ -223,12 +236,19 @@ export function createModel() {
       const marks = markMatching(query);
       const end = query.offset + query.limit;
       if (!marks) return { agents: order.slice(query.offset, end).map(agentAt), total: order.length };
-      const found: ListedAgent[] = [];
       let total = 0;
-      for (const at of order) {
+      for (let at = 0; at < marks.length; at += 1) {
+        (marks[at] as number) &= shown[at] as number;
+        total += marks[at] as number;
+      }
+      // Only as far as the page: agents are strewn over memory in this order.
+      const found: ListedAgent[] = [];
+      let passed = 0;
+      for (let next = 0; passed < Math.min(end, total); next += 1) {
+        const at = order[next] as number;
         if (marks[at] === 0) continue;
-        if (total >= query.offset && total < end) found.push(agentAt(at));
-        total += 1;
+        if (passed >= query.offset) found.push(agentAt(at));
+        passed += 1;
       }
       return { agents: found, total };
     },

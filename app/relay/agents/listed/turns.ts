@@ -33,8 +33,10 @@ export async function sortInTurns<Item>(items: Item[], compare: (one: Item, othe
       const end = Math.min(at + 2 * width, items.length);
       let left = at;
       let right = middle;
+      const isInOrder = middle === end || compare(sorted[middle - 1] as Item, sorted[middle] as Item) <= 0;
       while (left < middle || right < end) {
-        const isLeft = right >= end || (left < middle && compare(sorted[left] as Item, sorted[right] as Item) <= 0);
+        const isLeft =
+          right >= end || (left < middle && (isInOrder || compare(sorted[left] as Item, sorted[right] as Item) <= 0));
         merged.push(sorted[isLeft ? left++ : right++] as Item);
         if (merged.length % PIECE === 0) await pause();
       }
