@@ -80,3 +80,22 @@ export async function freshPostgres(): Promise<string> {
   await administer(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
   return server.url(name);
 }
+
+/** Another database with the rows of the one at `url`, to which nobody is connected. */
+export async function copyPostgres(url: string): Promise<string> {
+  const server = await sharedPostgres();
+  made += 1;
+  const name = `copy_${process.pid}_${made}`;
+  const template = new URL(url).pathname.slice(1);
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  return server.url(name);
+}
+
+/** A database in which nobody has made a schema. */
+export async function emptyPostgres(): Promise<string> {
+  const server = await sharedPostgres();
+  made += 1;
+  const name = `empty_${process.pid}_${made}`;
+  await administer(server, `CREATE DATABASE ${name}`);
+  return server.url(name);
+}

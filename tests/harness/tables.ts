@@ -26,8 +26,9 @@ export interface Tables {
   close(): Promise<void>;
 }
 
-export async function openTables(folder: string): Promise<Tables> {
-  return onPostgres ? openSchemas(await freshPostgres()) : openFiles(folder);
+/** `url` of a PostgreSQL that has rows already, instead of a new one. */
+export async function openTables(folder: string, url?: string): Promise<Tables> {
+  return onPostgres ? openSchemas(url ?? (await freshPostgres())) : openFiles(folder);
 }
 
 function openFiles(folder: string): Tables {

@@ -44,10 +44,14 @@ export async function checkKeys(deps: {
   }
 }
 
-/** Grants with their sums, of one moment: the index writes what belongs together at once. */
+/**
+ * Grants with their sums, of one moment: the index writes what belongs together at once. `max` is of the one grant that
+ * each group has: PostgreSQL wants it said, and SQLite would sort where the groups were of all columns.
+ */
 async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<GrantRow[]> {
   const { rows } = await sql<GrantRow>`
-    SELECT grant_address, wallet, grants.key_id, revoked, total_spent, execution_count,
+    SELECT grant_address, max(wallet) AS wallet, max(grants.key_id) AS key_id, max(revoked) AS revoked,
+      max(total_spent) AS total_spent, max(execution_count) AS execution_count,
       coalesce(sum(price) FILTER (WHERE status <> 'refunded'), 0) AS kept,
       coalesce(sum(price) FILTER (WHERE status = 'refunded'), 0) AS refunded,
       count(execution_id) AS executions

@@ -63,12 +63,16 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   results: USUAL_RESULTS,
 };
 
-/** Starts the server on a free port. `settings` replaces parts of what it depends on; the folder is removed at the end. */
+/**
+ * Starts the server on a free port. `settings` replaces parts of what it depends on; the folder is removed at the end.
+ * `databaseUrl` of a PostgreSQL that has rows already.
+ */
 export async function startWorld(
   settings: Partial<RelayDeps> = {},
   folder = mkdtempSync(join(tmpdir(), 'relay-api-')),
+  databaseUrl?: string,
 ) {
-  const tables = await openTables(folder);
+  const tables = await openTables(folder, databaseUrl);
   const { index, ledger, views } = tables;
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
   const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });

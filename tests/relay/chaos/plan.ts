@@ -42,9 +42,13 @@ export interface PlannedExecution {
   atMs: number;
 }
 
-/** What is killed, or goes away for a while; with one relay there is nothing else to kill. */
+/** What is killed, or goes away for a while. */
 export type Victim = 'relay 0' | 'relay 1' | 'indexer' | 'database killed' | 'database stopped';
-const VICTIMS: readonly Victim[] = ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'];
+/** By the number of relays on PostgreSQL; on SQLite relay, indexer and database are one process. */
+const VICTIMS: Record<1 | 2, readonly Victim[]> = {
+  1: ['relay 0', 'indexer', 'database killed', 'database stopped'],
+  2: ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'],
+};
 
 export interface Plan {
   executions: PlannedExecution[];
@@ -65,7 +69,8 @@ export function randomFrom(seed: number): () => number {
 
 const SPREAD_MS = 2_500;
 
-export function makePlan(seed: number, executions: number, relays: 1 | 2 = 1): Plan {
+export function makePlan(seed: number, executions: number, relays: 1 | 2, isOnPostgres: boolean): Plan {
+  const victims: readonly Victim[] = isOnPostgres ? VICTIMS[relays] : ['relay 0'];
   const random = randomFrom(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   const between = (low: number, high: number) => Math.round(low + random() * (high - low));
@@ -86,8 +91,8 @@ export function makePlan(seed: number, executions: number, relays: 1 | 2 = 1): P
       return { name: pick(FAULT_NAMES), atMs, lastsMs };
     }),
     kills: Array.from({ length: random() < 0.3 ? 2 : 1 }, () => between(300, SPREAD_MS + 500))
-      .concat(relays === 2 ? [between(300, SPREAD_MS + 500)] : [])
+      .concat(victims.length > 1 ? [between(300, SPREAD_MS + 500)] : [])
       .sort((a, b) => a - b)
-      .map((atMs) => ({ victim: relays === 2 ? pick(VICTIMS) : 'relay 0', atMs })),
+      .map((atMs) => ({ victim: pick(victims), atMs })),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * One run of chaos: executions of a plan against a relay behind a faulty node, or two, which are killed and started again
- * meanwhile, and of two also their indexer and their database. Clients repeat what they are unsure of under its Idempotency-Key, as the documentation tells them to.
+ * meanwhile, and on PostgreSQL so are that and the indexer. Clients repeat what they are unsure of under its
+ * Idempotency-Key, as the documentation tells them to.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
@@ -20,7 +21,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
-import { sharedPostgres } from '../../harness/postgres.ts';
+import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { beginFault, endFault } from './faults.ts';
 import { type Ended, findViolations, lookAt, type Picture } from './invariants.ts';
 import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution, type Victim } from './plan.ts';
@@ -100,7 +101,7 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
   };
 }
 
-/** What runs: one relay with its indexer, or two beside a working and a standby indexer on one PostgreSQL. */
+/** What runs: one relay with its indexer on SQLite, or one or two beside a working and a standby indexer on PostgreSQL. */
 interface Stage {
   market: TestMarketplace;
   proxy: RpcProxy;
@@ -111,7 +112,7 @@ interface Stage {
 }
 
 export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
-  const several = relays === 2 ? await startSeveralRelays({ slotTimeMs: 100 }) : null;
+  const several = onPostgres ? await startSeveralRelays({ slotTimeMs: 100 }) : null;
   const market = several?.market ?? (await startMarketplace({ slotTimeMs: 100 }));
   if (!several) await market.relay.kill();
   const proxy = await startRpcProxy(market.node);
@@ -143,7 +144,7 @@ export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
 async function runSeed(stage: Stage, seed: number, executions: number): Promise<ChaosRun> {
   const { market, proxy, authorities } = stage;
   const begun = Date.now();
-  const plan = makePlan(seed, executions, stage.relays);
+  const plan = makePlan(seed, executions, stage.relays, onPostgres);
   const violations: string[] = [];
   let log = '';
   market.setBehaviour(createCreator(market, (violation) => violations.push(violation)));

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
-import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
-import { openDatabase } from '../../../app/database/open.ts';
+import { type Kysely, sql } from 'kysely';
+import { type OpenDatabase, openDatabase } from '../../../app/database/open.ts';
+import { openPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
-import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
+import { openViews } from '../../../app/relay/ledger/open.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
 import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
 import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program/program.ts';
@@ -21,16 +22,27 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
+import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 
 /** Where there is no account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();
 const STRANGER_ID = formatUuid(Buffer.from('00112233445580008000aabbccddeeff', 'hex'));
 const PATIENCE_MS = 30_000;
 
+/** Whatever a test spoils; the columns are those of its statements. */
+interface Written {
+  executions: Record<string, unknown>;
+}
+type Tables = Kysely<Written>;
+type Opened = OpenDatabase<Written>;
+type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
+
 describe('reconcile', function () {
   this.timeout(120_000);
   let market: TestMarketplace;
   let folder: string;
+  /** Settings that name the copy which was checked last. */
+  let copied: NodeJS.ProcessEnv;
   const ids = { completed: '', other: '', failed: '', open: '' };
   let key: string;
   const named = new Set<DifferenceKind>();
@@ -56,13 +68,10 @@ describe('reconcile', function () {
     }
     // From here on nothing moves: what a test breaks stays broken.
     await market.relay.kill();
-    const row = readOne('SELECT key_id FROM executions LIMIT 1') as { key_id: string };
+    const [row] = await market.query('ledger', 'SELECT key_id FROM executions LIMIT 1');
     key = `${wallet.publicKey.toBase58()} ${row.key_id}`;
-    for (const path of [ledgerPath(market.dataDir), indexPath(market.dataDir)]) {
-      const database = new Sqlite(path);
-      database.pragma('wal_checkpoint(TRUNCATE)');
-      database.close();
-    }
+    if (market.databaseUrl) return;
+    for (const of of ['ledger', 'index'] as const) await market.query(of, 'PRAGMA wal_checkpoint(TRUNCATE)');
   });
   after(async () => {
     await market.stop();
@@ -70,37 +79,32 @@ describe('reconcile', function () {
   });
 
   async function indexKnows(id: string): Promise<boolean> {
-    const index = new Sqlite(indexPath(market.dataDir), { readonly: true });
-    const row = index.prepare('SELECT status FROM executions WHERE execution_id = ?').get(id);
-    index.close();
-    return row !== undefined;
+    return (await market.query('index', `SELECT status FROM executions WHERE execution_id = '${id}'`)).length > 0;
   }
 
-  function readOne(statement: string): unknown {
-    const ledger = new Sqlite(ledgerPath(market.dataDir), { readonly: true });
-    const row = ledger.prepare(statement).get();
-    ledger.close();
-    return row;
-  }
-
-  /** Compares copies of the files, after `spoil` has been at them. */
-  async function check(spoil: (ledger: Sqlite.Database, index: Sqlite.Database) => void = () => undefined) {
-    const paths = { ledger: ledgerPath(folder), index: indexPath(folder) };
-    for (const path of Object.values(paths))
-      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    copyFileSync(ledgerPath(market.dataDir), paths.ledger);
-    copyFileSync(indexPath(market.dataDir), paths.index);
-    const [ledger, index] = [new Sqlite(paths.ledger), new Sqlite(paths.index)];
-    spoil(ledger, index);
-    ledger.close();
-    index.close();
-    const views = openDatabase<LedgerDatabase>(paths.ledger, { readonly: true, attach: { chain: paths.index } });
+  /** Compares copies of the tables, after `spoil` has been at them. */
+  async function check(spoil: Spoil = async () => undefined) {
+    const databaseUrl = market.databaseUrl && (await copyPostgres(market.databaseUrl));
+    copied = databaseUrl ? { DATABASE_URL: databaseUrl } : { DATA_DIR: folder };
+    const [ledger, index] = (databaseUrl ? openSchemas(databaseUrl) : copyFiles()) as [Opened, Opened];
+    await spoil(ledger.db, index.db);
+    for (const { close } of [ledger, index]) await close();
+    const views = await openViews({ dataDir: folder, databaseUrl });
     try {
       return await reconcile({ connection: market.node.connection, views: views.db, looks: 2, pauseMs: 0 });
     } finally {
-      views.close();
+      await views.close();
     }
   }
+  const openSchemas = (url: string): Opened[] =>
+    [SCHEMAS.ledger, SCHEMAS.index].map((schema) => openPostgres<Written>(url, { schema }));
+  const copyFiles = (): Opened[] =>
+    [ledgerPath, indexPath].map((pathIn) => {
+      const path = pathIn(folder);
+      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+      copyFileSync(pathIn(market.dataDir), path);
+      return openDatabase<Written>(path);
+    });
 
   /** Exactly these, whatever their order. */
   function expectDifferences(found: Reconciliation, expected: [DifferenceKind, string][]): void {
@@ -124,30 +128,38 @@ describe('reconcile', function () {
     });
   });
 
-  const set = (table: string, changes: string, id: () => string) => (database: Sqlite.Database) => {
-    const done = database.prepare(`UPDATE ${table} SET ${changes} WHERE execution_id = ?`).run(id());
-    expect(done.changes).to.equal(1);
+  const set = (table: string, changes: string, id: () => string) => async (database: Tables) => {
+    const statement = sql`UPDATE ${sql.table(table)} SET ${sql.raw(changes)} WHERE execution_id = ${id()}`;
+    expect((await statement.execute(database)).numAffectedRows).to.equal(1n);
   };
-  const inLedger = (changes: string, id: () => string) => (ledger: Sqlite.Database) =>
-    set('executions', changes, id)(ledger);
-  const inIndex = (changes: string, id: () => string) => (_: Sqlite.Database, index: Sqlite.Database) =>
-    set('executions', changes, id)(index);
-  const remove = (database: Sqlite.Database, id: string) =>
-    expect(database.prepare('DELETE FROM executions WHERE execution_id = ?').run(id).changes).to.equal(1);
+  const inLedger =
+    (changes: string, id: () => string): Spoil =>
+    (ledger) =>
+      set('executions', changes, id)(ledger);
+  const inIndex =
+    (changes: string, id: () => string): Spoil =>
+    (_, index) =>
+      set('executions', changes, id)(index);
+  const remove = async (database: Tables, id: string) => {
+    const { numDeletedRows } = await database
+      .deleteFrom('executions')
+      .where('execution_id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(numDeletedRows).to.equal(1n);
+  };
   /** A row that was never on the chain, made of one that was. */
-  const invent = (database: Sqlite.Database, id: string, changes: Record<string, unknown>) => {
-    const row = database.prepare('SELECT * FROM executions WHERE execution_id = ?').get(id) as Record<string, unknown>;
-    Object.assign(row, { execution_id: STRANGER_ID, ...changes });
-    const names = Object.keys(row);
-    database.prepare(`INSERT INTO executions (${names}) VALUES (${names.map(() => '?')})`).run(...Object.values(row));
+  const invent = async (database: Tables, id: string, changes: Record<string, unknown>) => {
+    const row = await database
+      .selectFrom('executions')
+      .selectAll()
+      .where('execution_id', '=', id)
+      .executeTakeFirstOrThrow();
+    const invented = { ...row, execution_id: STRANGER_ID, ...changes };
+    await database.insertInto('executions').values(invented).execute();
   };
 
   const OTHER_HASH = 'ab'.repeat(32);
-  const CASES: [
-    name: string,
-    spoil: (ledger: Sqlite.Database, index: Sqlite.Database) => void,
-    expected: () => [DifferenceKind, string][],
-  ][] = [
+  const CASES: [name: string, spoil: Spoil, expected: () => [DifferenceKind, string][]][] = [
     [
       'an open record that the journal has as ended',
       inLedger("state = 'settled'", () => ids.open),
@@ -163,7 +175,7 @@ describe('reconcile', function () {
       inLedger("state = 'accepted'", () => ids.open),
       () => [['journal_state', ids.open]],
     ],
-    ['an open record without a row', (ledger) => void remove(ledger, ids.open), () => [['journal_missing', ids.open]]],
+    ['an open record without a row', (ledger) => remove(ledger, ids.open), () => [['journal_missing', ids.open]]],
     [
       'a settled record that the journal has as refunded',
       inLedger("state = 'refunded'", () => ids.completed),
@@ -252,7 +264,7 @@ describe('reconcile', function () {
     ],
     [
       'a row that the index lost',
-      (_, index) => void remove(index, ids.completed),
+      (_, index) => remove(index, ids.completed),
       () => [
         ['index_missing', ids.completed],
         ['grant_spend', key],
@@ -261,7 +273,7 @@ describe('reconcile', function () {
     ],
     [
       'a refund that the index lost',
-      (_, index) => void remove(index, ids.failed),
+      (_, index) => remove(index, ids.failed),
       () => [
         ['index_missing', ids.failed],
         ['grant_count', key],
@@ -269,15 +281,15 @@ describe('reconcile', function () {
     ],
     [
       'a key that spent less by the index',
-      (_, index) => void index.prepare("UPDATE grants SET total_spent = '1' WHERE execution_count > 0").run(),
+      (_, index) => sql`UPDATE grants SET total_spent = '1' WHERE execution_count > 0`.execute(index),
       () => [['index_grant', key]],
     ],
     [
       'everything at once',
-      (ledger, index) => {
-        remove(ledger, ids.open);
-        set('executions', "state = 'void'", () => ids.completed)(ledger);
-        set('executions', "status = 'open', result_hash = NULL", () => ids.other)(index);
+      async (ledger, index) => {
+        await remove(ledger, ids.open);
+        await set('executions', "state = 'void'", () => ids.completed)(ledger);
+        await set('executions', "status = 'open', result_hash = NULL", () => ids.other)(index);
       },
       () => [
         ['journal_missing', ids.open],
@@ -293,9 +305,9 @@ describe('reconcile', function () {
   }
 
   it('is content with what may be: a record that is closed, a call that was refused, an open that is on its way', async () => {
-    const found = await check((ledger, index) => {
-      invent(ledger, ids.open, { state: 'void' });
-      invent(index, ids.failed, {
+    const found = await check(async (ledger, index) => {
+      await invent(ledger, ids.open, { state: 'void' });
+      await invent(index, ids.failed, {
         record: 'closed',
         key_id: null,
         closed: 1,
@@ -342,9 +354,9 @@ describe('reconcile', function () {
 
     it('names a key that the index has and the chain does not', async () => {
       const [wallet, keyId] = key.split(' ') as [string, string];
-      const found = await check((_, index) => {
-        const changed = index.prepare('UPDATE grants SET grant_address = ? WHERE wallet = ?').run(STRANGER, wallet);
-        expect(changed.changes).to.equal(1);
+      const found = await check(async (_, index) => {
+        const moved = sql`UPDATE grants SET grant_address = ${STRANGER} WHERE wallet = ${wallet}`;
+        expect((await moved.execute(index)).numAffectedRows).to.equal(1n);
       });
       expectDifferences(found, [['index_grant', `${wallet} ${keyId}`]]);
       expect(findGrant(market.callers[0]!.wallet.publicKey, Buffer.from(keyId, 'hex')).toBase58()).not.to.equal(
@@ -359,16 +371,19 @@ describe('reconcile', function () {
 
   it('is a command: 0 where all agrees, 1 and the differences where not, 2 where it cannot tell', async () => {
     await check();
-    const agrees = await runRelayCommand(market, ['reconcile', '--json'], { DATA_DIR: folder });
+    const agrees = await runRelayCommand(market, ['reconcile', '--json'], copied);
     expect([agrees.status, agrees.stderr]).to.deep.equal([0, '']);
     expect(JSON.parse(agrees.stdout)).to.include({ agrees: true, open_records: 1, escrow_total_usdc: 0.25, keys: 2 });
     await check(inLedger("state = 'void'", () => ids.open));
-    const differs = await runRelayCommand(market, ['reconcile'], { DATA_DIR: folder });
+    const differs = await runRelayCommand(market, ['reconcile'], copied);
     expect([differs.status, differs.stderr]).to.deep.equal([1, '']);
     expect(differs.stdout).to.include(`journal_state  ${ids.open}  the journal has it as void, the record is open`);
     expect(differs.stdout).to.include(DIFFERENCES.journal_state).and.to.include('1 differences in 1 open records');
-    const unknown = await runRelayCommand(market, ['reconcile'], { DATA_DIR: join(folder, 'none') });
+    const nowhere = market.databaseUrl ? { DATABASE_URL: await emptyPostgres() } : { DATA_DIR: join(folder, 'none') };
+    const unknown = await runRelayCommand(market, ['reconcile'], nowhere);
     expect([unknown.status, unknown.stdout]).to.deep.equal([2, '']);
-    expect(unknown.stderr).to.match(/There is no .*ledger\.db/);
+    expect(unknown.stderr).to.match(
+      /There is no .*ledger\.db|The database has no schema chain; start the indexer first/,
+    );
   });
 });

@@ -4,13 +4,15 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PublicKey } from '@solana/web3.js';
-import { openDatabase } from '../../../app/database/open.ts';
+import type { Kysely } from 'kysely';
+import type { OpenDatabase } from '../../../app/database/open.ts';
 import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
-import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { openViews } from '../../../app/relay/ledger/open.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
 import type { ArchiveLeafRow } from '../../../indexer/tables.ts';
+import { onPostgres } from '../../harness/postgres.ts';
 import { eventually, IndexerBench } from '../../indexer/harness.ts';
 import { type OpenedExecution, startMarket } from '../../indexer/market.ts';
 import type { Step } from './sweeperProcess.ts';
@@ -38,6 +40,8 @@ export async function startStage() {
   mkdirSync(bench.folder, { recursive: true });
   writeFileSync(keypair, JSON.stringify([...market.relay.secretKey]), { mode: 0o600 });
   const indexer = await bench.start('index.db');
+  const databaseUrl = onPostgres ? bench.path('index.db') : null;
+  let views: OpenDatabase<LedgerDatabase> | null = null;
   const sweepers = new Set<SweeperHandle>();
 
   async function sweep(environment: { DIE_AT?: Step; MODE?: string } = {}): Promise<SweeperHandle> {
@@ -46,6 +50,7 @@ export async function startStage() {
       env: {
         ...process.env,
         DATA_DIR: bench.folder,
+        ...(databaseUrl && { DATABASE_URL: databaseUrl }),
         SOLANA_RPC_URL: market.node.rpcUrl,
         SOLANA_WS_URL: market.node.wsUrl,
         RELAY_KEYPAIR: keypair,
@@ -78,16 +83,9 @@ export async function startStage() {
   }
 
   /** One query of the index, over the ledger, as the relay reads both. */
-  async function look<Result>(
-    read: (views: ReturnType<typeof openDatabase<LedgerDatabase>>['db']) => Promise<Result>,
-  ): Promise<Result> {
-    const attach = { chain: indexPath(bench.folder) };
-    const views = openDatabase<LedgerDatabase>(ledgerPath(bench.folder), { readonly: true, attach });
-    try {
-      return await read(views.db);
-    } finally {
-      views.close();
-    }
+  async function look<Result>(read: (views: Kysely<LedgerDatabase>) => Promise<Result>): Promise<Result> {
+    views ??= await openViews({ dataDir: bench.folder, databaseUrl });
+    return read(views.db);
   }
 
   return {
@@ -147,6 +145,7 @@ export async function startStage() {
     },
     async stop(): Promise<void> {
       for (const sweeper of sweepers) await sweeper.kill();
+      await views?.close();
       await bench.close();
       await market.node.stop();
     },

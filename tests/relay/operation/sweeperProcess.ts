@@ -4,15 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { createGroupCommit } from '../../../app/database/groupCommit.ts';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
-import { openDatabase } from '../../../app/database/open.ts';
 import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
-import { indexPath, ledgerPath, readKeypair } from '../../../app/relay/config.ts';
+import { readKeypair } from '../../../app/relay/config.ts';
 import { createArchiveNodes } from '../../../app/relay/ledger/archiveNodes.ts';
 import { createSweepPlace } from '../../../app/relay/ledger/archiveSweep.ts';
-import { createLeases } from '../../../app/relay/ledger/leases.ts';
-import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import { openLedger } from '../../../app/relay/ledger/open.ts';
 import type { SweepSettings } from '../../../app/relay/sweeper/sweeper.ts';
 import { startSweeper } from '../../../app/relay/sweeper/sweeper.ts';
 
@@ -20,18 +16,15 @@ import { startSweeper } from '../../../app/relay/sweeper/sweeper.ts';
 export const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
 export type Step = (typeof STEPS)[number];
 
-const { DATA_DIR = '', SOLANA_RPC_URL = '', SOLANA_WS_URL = '', RELAY_KEYPAIR = '', DIE_AT, MODE = 'on' } = process.env;
+const { DATA_DIR = '', DATABASE_URL, SOLANA_RPC_URL = '', SOLANA_WS_URL = '', RELAY_KEYPAIR = '' } = process.env;
+const { DIE_AT, MODE = 'on' } = process.env;
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' }, pino.destination(2));
 const owner = randomUUID();
-const path = ledgerPath(DATA_DIR);
-const ledger = openDatabase<LedgerTables>(path);
-migrate(ledger.sqlite, MIGRATIONS.ledger);
-const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: indexPath(DATA_DIR) } });
+const { writes, ledger, views, leasesOf } = await openLedger({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL ?? null });
 const authority = readKeypair(RELAY_KEYPAIR);
 const chain = createRelayChain({ rpcUrl: SOLANA_RPC_URL, wsUrl: SOLANA_WS_URL, authority, log });
-const writes = createGroupCommit(ledger.sqlite);
 const nodes = createArchiveNodes(writes, ledger.db);
-const leases = createLeases(ledger.sqlite, path, owner);
+const leases = leasesOf(owner);
 
 function die(step: Step): void {
   if (DIE_AT === step) process.kill(process.pid, 'SIGKILL');

@@ -1,0 +1,117 @@
+/** What statements cost a database, counted exactly: the same in every run, and on a busy machine too. */
+import { spawnSync } from 'node:child_process';
+import Sqlite from 'better-sqlite3';
+import type pg from 'pg';
+import type { Ran } from './statements.ts';
+
+export interface Cost {
+  /** SQLite's machine takes so many; PostgreSQL's plan looks at so many rows and pages of them. */
+  steps: number;
+  /** Tables that are read from one end to the other. */
+  whole: string[];
+}
+
+export interface Files {
+  ledger: string;
+  index: string;
+}
+
+/** SQLite calls a progress handler after so many steps of its machine; Python's can ask for each. */
+const COUNT_STEPS = `
+import json, sqlite3, sys
+asked = json.load(sys.stdin)
+db = sqlite3.connect(asked['ledger'])
+db.execute('ATTACH DATABASE ? AS chain', (asked['index'],))
+def value(v):
+    if isinstance(v, dict): return int(v['whole']) if 'whole' in v else bytes.fromhex(v['bytes'])
+    return v
+counts = []
+for text, values in asked['statements']:
+    steps = 0
+    def count():
+        global steps
+        steps += 1
+        return 0
+    db.set_progress_handler(count, 1)
+    db.execute(text, [value(v) for v in values]).fetchall()
+    db.set_progress_handler(None, 0)
+    counts.append(steps)
+print(json.dumps(counts))
+`;
+
+/** What each of these queries costs, in their order. */
+export function costsOnSqlite(files: Files, statements: Ran[]): Cost[] {
+  const input = JSON.stringify({
+    ...files,
+    statements: statements.map(({ text, values }) => [text, values.map(toJson)]),
+  });
+  const { status, stdout, stderr } = spawnSync('python3', ['-c', COUNT_STEPS], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) throw new Error(`python3 could not count: ${stderr}`);
+  const sqlite = new Sqlite(files.ledger, { readonly: true });
+  sqlite.prepare('ATTACH DATABASE ? AS chain').run(files.index);
+  const costs = (JSON.parse(stdout) as number[]).map((steps, number) => {
+    const { text, values } = statements[number] as Ran;
+    const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    return { steps, whole: plan.flatMap(({ detail }) => (detail.startsWith('SCAN ') ? detail.slice(5) : [])) };
+  });
+  sqlite.close();
+  return costs;
+}
+
+function toJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return { whole: String(value) };
+  if (Buffer.isBuffer(value)) return { bytes: value.toString('hex') };
+  return value;
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Shared Hit Blocks'?: number;
+  'Shared Read Blocks'?: number;
+  Plans?: PlanNode[];
+  [name: string]: unknown;
+}
+
+/**
+ * What each of these statements costs, in their order; nothing of them stays. `avoidsTables`: a table is read whole only
+ * where there is no other way, as it would be were it large.
+ */
+export async function costsOnPostgres(
+  client: pg.Client,
+  statements: Ran[],
+  { avoidsTables }: { avoidsTables: boolean },
+): Promise<Cost[]> {
+  const costs: Cost[] = [];
+  for (const { text, values } of statements) {
+    await client.query('BEGIN');
+    await client.query(`SET LOCAL enable_seqscan = ${avoidsTables ? 'off' : 'on'}`);
+    const { rows } = await client.query({ text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values });
+    await client.query('ROLLBACK');
+    const root = rows[0]['QUERY PLAN'][0].Plan as PlanNode;
+    costs.push({ steps: stepsOf(root), whole: wholeTablesOf(root) });
+  }
+  return costs;
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Rows that its scans look at, those that they leave out too, and pages of all of it. */
+function stepsOf(root: PlanNode): number {
+  const blocks = (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0);
+  const scans = nodesOf(root).filter((node) => / Scan$/.test(node['Node Type']));
+  return scans.reduce((sum, node) => {
+    const removed = Object.entries(node).filter(([name]) => name.startsWith('Rows Removed by'));
+    const looked = removed.reduce((rows, [, number]) => rows + Number(number), node['Actual Rows'] ?? 0);
+    return sum + looked * (node['Actual Loops'] ?? 0);
+  }, blocks);
+}
+
+const wholeTablesOf = (root: PlanNode): string[] =>
+  nodesOf(root).flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : []));
