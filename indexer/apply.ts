@@ -65,7 +65,9 @@ export async function applyPage(
 ): Promise<void> {
   if (page.length === 0) return;
   try {
-    await db.transaction().execute((transaction) => applyNew(transaction, page, finalizedSlot, after));
+    await db.transaction().execute(async (transaction) => {
+      await applyNew(transaction, page, finalizedSlot, after);
+    });
   } catch (error) {
     if (isTemporary(error) || isNamed(error) || error instanceof CursorMoved) throw error;
     // It names nobody: one by one, to find out whose fault it is.
@@ -83,24 +85,38 @@ type Db = Kysely<IndexDatabase>;
 
 const isNamed = (error: unknown) => error instanceof ApplyError || error instanceof SnapshotNeeded;
 
-async function applyNew(
+/** The page before, where it may still be on its way into the tables. */
+export interface Ahead {
+  before: Unit | null;
+  /** Waits until it is in the tables, before anything of this page is written after this transaction. */
+  begin(cursor: string | null): Promise<void>;
+}
+
+/** Applies new transactions inside a transaction, or one of its kind; what the rows are afterwards is in the unit of work. */
+export async function applyNew(
   db: Db,
   page: readonly ChainTransaction[],
   finalizedSlot: bigint,
   after: string | null | undefined,
-): Promise<void> {
-  const unit = new Unit(finalizedSlot);
+  ahead?: Ahead,
+): Promise<Unit> {
+  const unit = new Unit(finalizedSlot, ahead?.before);
   await loadWhole(db, unit, 'cursor');
-  if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
+  const cursor = unit.rows.cursor.any();
+  if (after !== undefined) requireCursor(cursor, after);
   const known = await readKnown(db, page);
+  for (const id of ahead?.before?.added ?? []) known.add(id);
   await load(db, unit, page);
   const raw = foldPage(unit, page, known);
+  // Figures and revisions are counted on from what is there.
+  await ahead?.begin(cursor?.signature ?? null);
   await saveRaw(db, raw);
   await save(db, unit);
   await saveUndo(db, unit);
   await saveReadings(db, page);
   const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
   await raiseFloor(db, finalized);
+  return unit;
 }
 
 /** What goes into the tables beside the rows. */
@@ -143,6 +159,7 @@ function foldTransaction(
     const id = idOf(signature, index);
     if (known.has(id)) return false;
     known.add(id);
+    unit.added.add(id);
     return true;
   };
   if (content.snapshot) writeSnapshot(unit, content.snapshot, at);

@@ -107,7 +107,7 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
     .selectFrom('executions')
     .select(({ fn }) => fn.max('opened_slot').as('slot'))
     .executeTakeFirst();
-  const begun = [...slots].filter((slot) => slot <= (last?.slot ?? -1n));
+  const begun = [...slots].filter((slot) => !unit.opened.has(slot) && slot <= (last?.slot ?? -1n));
   if (begun.length === 0) return;
   const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');
   const rows = await counts.select(['opened_slot', ({ fn }) => fn.countAll<bigint>().as('count')]).execute();
