@@ -69,12 +69,12 @@ export async function applyPage(
       await applyNew(transaction, page, finalizedSlot, after);
     });
   } catch (error) {
-    if (isTemporary(error) || isNamed(error) || error instanceof CursorMoved) throw error;
+    if (isTold(error)) throw error;
     // It names nobody: one by one, to find out whose fault it is.
     await db.transaction().execute(async (transaction) => {
       for (const item of page) {
         await applyNew(transaction, [item], finalizedSlot, undefined).catch((cause) => {
-          throw isTemporary(cause) || isNamed(cause) ? cause : new ApplyError(item.signature, cause);
+          throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
     });
@@ -83,7 +83,9 @@ export async function applyPage(
 
 type Db = Kysely<IndexDatabase>;
 
-const isNamed = (error: unknown) => error instanceof ApplyError || error instanceof SnapshotNeeded;
+/** It says which transaction it is about, or is about none. */
+export const isTold = (error: unknown): boolean =>
+  error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
 
 /** The page before, where it may still be on its way into the tables. */
 export interface Ahead {

@@ -2,7 +2,8 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readRows } from '../app/database/bulk.ts';
-import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { pubkey } from '../app/sdk/program/pubkey.ts';
 import type { AccountRows } from './accounts.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { base58, optionalHex } from './columns.ts';
@@ -27,7 +28,13 @@ const FIELDS = {
   dispute: 'disputes',
   archive: 'archives',
 } as const satisfies Record<string, KeyedTable>;
-const FIELD_ENTRIES = Object.entries(FIELDS) as [string, KeyedTable][];
+/** Those of each event. */
+const EVENT_KEYS = Object.fromEntries(
+  Object.entries(EVENT_FIELDS).map(([name, fields]) => [
+    name,
+    Object.entries(FIELDS).filter(([field]) => (fields as Record<string, unknown>)[field] === pubkey),
+  ]),
+) as Record<EventName, [string, KeyedTable][]>;
 
 /** What a page may ask for, found without the database. */
 interface Wanted {
@@ -138,10 +145,7 @@ function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefi
 
 function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
   const fields = data as Record<string, unknown>;
-  for (const [field, table] of FIELD_ENTRIES) {
-    const value = fields[field];
-    if (value instanceof PublicKey) want(wanted, table, base58(value));
-  }
+  for (const [field, table] of EVENT_KEYS[name] ?? []) want(wanted, table, base58(fields[field] as PublicKey));
   if (fields.listing instanceof PublicKey && typeof fields.listingVersion === 'number') {
     wanted.versions.add(versionKey(base58(fields.listing), fields.listingVersion));
   }

@@ -4,7 +4,7 @@
  * backfill is by then. Where the thread cannot write a page it is applied without it, which says what is wrong.
  */
 import type { Kysely } from 'kysely';
-import { applyNew, applyPage } from './apply.ts';
+import { applyNew, applyPage, isTold } from './apply.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { type PageThread, startPageThread } from './pageThread.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -81,7 +81,7 @@ export function createPageWriter(db: Db, fullPage: number): PageWriter {
         const isBegun = thread.isBegun();
         await settle();
         if (isBegun) await close();
-        if (!(error instanceof NotWritten)) throw error;
+        if (isTold(error)) throw error;
         await applyAlone(page);
       }
     },

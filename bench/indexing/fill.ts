@@ -8,7 +8,7 @@ import type { HistoryPage } from '../../app/solana/helius.ts';
 import { pass } from '../../indexer/ingest.ts';
 import { createNotices } from '../../indexer/notices.ts';
 import { openIndex } from '../../indexer/open.ts';
-import type { IndexFigures } from '../indexing.ts';
+import type { FillFigures } from '../indexing.ts';
 import { readHistory } from './history.ts';
 
 /** Transactions per answer of Helius. */
@@ -19,7 +19,7 @@ const HEAD = 1_000_000_000;
 const WARM_UP = 10_000;
 
 /** What an indexer does with an empty index and a history, from its logs to committed rows with all their indexes. */
-async function fill(recorded: string, executions: number): Promise<IndexFigures> {
+async function fill(recorded: string, executions: number): Promise<FillFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-index-'));
   const path = join(folder, 'index.db');
   const { db, sqlite, close } = openIndex(path);

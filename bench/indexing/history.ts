@@ -67,7 +67,7 @@ function* readLines(path: string): Generator<string> {
       const end = kept + read;
       let from = 0;
       for (let to = bytes.indexOf(10, from); to >= 0 && to < end; to = bytes.indexOf(10, from)) {
-        yield bytes.latin1Slice(from, to);
+        yield bytes.toString('latin1', from, to);
         from = to + 1;
       }
       bytes.copyWithin(0, from, end);
