@@ -107,9 +107,9 @@ export async function applyNew(
   const cursor = unit.rows.cursor.any();
   if (after !== undefined) requireCursor(cursor, after);
   const known = await readKnown(db, page);
-  for (const id of ahead?.before?.added ?? []) known.add(id);
+  const isNew = (id: string) => !known.has(id) && !ahead?.before?.added.has(id);
   await load(db, unit, page);
-  const raw = foldPage(unit, page, known);
+  const raw = foldPage(unit, page, isNew);
   // Figures and revisions are counted on from what is there.
   await ahead?.begin(cursor?.signature ?? null);
   await saveRaw(db, raw);
@@ -121,23 +121,24 @@ export async function applyNew(
   return unit;
 }
 
-/** What goes into the tables beside the rows. */
+/** What goes into the tables beside the rows, in the order of their columns. */
 interface Raw {
-  events: EventRow[];
-  eventless: EventlessRow[];
+  events: unknown[][];
+  eventless: unknown[][];
 }
 
-const idOf = (signature: string, index: bigint | number) => `${signature} ${index}`;
+/** Nearly all have one event. */
+const idOf = (signature: string, index: number) => (index === 0 ? signature : `${signature} ${index}`);
 /** An eventless transaction's place. */
 const NO_EVENT = -1;
 
-/** Folds the page into the unit of work, transaction by transaction. `known` are the events that are in the tables already. */
-function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
+/** Folds the page into the unit of work, transaction by transaction. `isNew`: the event is not in the tables yet. */
+function foldPage(unit: Unit, page: readonly ChainTransaction[], isNew: (id: string) => boolean): Raw {
   const raw: Raw = { events: [], eventless: [] };
   for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
     try {
-      foldTransaction(unit, item, raw, known);
+      foldTransaction(unit, item, raw, isNew);
     } catch (error) {
       throw error instanceof MissingRow && item.content.kind === 'events'
         ? new SnapshotNeeded(item.signature, error)
@@ -153,27 +154,26 @@ function foldTransaction(
   unit: Unit,
   { signature, slot, content }: ChainTransaction,
   raw: Raw,
-  known: Set<string>,
+  isNew: (id: string) => boolean,
 ): void {
   if (content.kind === 'failed') return;
   const at = { signature, slot };
-  const isNew = (index: number): boolean => {
+  const isAdded = (index: number): boolean => {
     const id = idOf(signature, index);
-    if (known.has(id)) return false;
-    known.add(id);
+    if (unit.added.has(id) || !isNew(id)) return false;
     unit.added.add(id);
     return true;
   };
   if (content.snapshot) writeSnapshot(unit, content.snapshot, at);
   if (content.kind === 'accounts' || content.events.length === 0) {
-    if (isNew(NO_EVENT)) raw.eventless.push({ signature, slot });
+    if (isAdded(NO_EVENT)) raw.eventless.push([signature, slot]);
     const carried = content.kind === 'accounts' ? content.carried : [];
     for (const event of carried) passOverGone(unit, slot, () => handleEvent(unit, event, at));
     return;
   }
   for (const [index, event] of content.events.entries()) {
-    if (!isNew(index)) continue;
-    raw.events.push({ signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) });
+    if (!isAdded(index)) continue;
+    raw.events.push([signature, BigInt(index), slot, event.name, eventJson(event)]);
     if (content.snapshot) passOverGone(unit, slot, () => handleEvent(unit, event, at));
     else handleEvent(unit, event, at);
   }
@@ -186,7 +186,7 @@ async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set
   const reached = await lastSlot(db);
   for (const { slot } of page) if (slot <= reached) slots.add(slot);
   const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
-  for (const { signature, event_index } of events) known.add(idOf(signature, event_index));
+  for (const { signature, event_index } of events) known.add(idOf(signature, Number(event_index)));
   const eventless = await readRows<EventlessRow, IndexDatabase>(
     db,
     'eventless_transactions',
@@ -223,8 +223,6 @@ async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
 
 async function saveRaw(db: Db, { events, eventless }: Raw): Promise<void> {
-  const rows = events.map(({ signature, event_index, slot, name, data }) => [signature, event_index, slot, name, data]);
-  await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, rows);
-  const names = eventless.map(({ signature, slot }) => [signature, slot]);
-  await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, names);
+  await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, events);
+  await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, eventless);
 }
