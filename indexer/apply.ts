@@ -65,15 +65,17 @@ export async function applyPage(
 ): Promise<void> {
   if (page.length === 0) return;
   try {
-    await db.transaction().execute((transaction) => applyNew(transaction, page, finalizedSlot, after));
+    await db.transaction().execute(async (transaction) => {
+      await applyNew(transaction, page, finalizedSlot, after);
+    });
   } catch (error) {
-    if (isTemporary(error) || isNamed(error)) throw error;
+    if (isTold(error)) throw error;
     // It names nobody: one by one, to find out whose fault it is.
     await db.transaction().execute(async (transaction) => {
       for (const [index, item] of page.entries()) {
         // They may have been replaced meanwhile, which the first time may have failed by.
         await applyNew(transaction, [item], finalizedSlot, index === 0 ? after : undefined).catch((cause) => {
-          throw isTemporary(cause) || isNamed(cause) ? cause : new ApplyError(item.signature, cause);
+          throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
     });
@@ -82,46 +84,62 @@ export async function applyPage(
 
 type Db = Kysely<IndexDatabase>;
 
-const isNamed = (error: unknown) =>
-  error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved;
+/** It says which transaction it is about, or is about none. */
+export const isTold = (error: unknown): boolean =>
+  error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
 
-async function applyNew(
+/** The page before, where it may still be on its way into the tables. */
+export interface Ahead {
+  before: Unit | null;
+  /** Waits until it is in the tables, before anything of this page is written after this transaction. */
+  begin(cursor: string | null): Promise<void>;
+}
+
+/** Applies new transactions inside a transaction, or one of its kind; what the rows are afterwards is in the unit of work. */
+export async function applyNew(
   db: Db,
   page: readonly ChainTransaction[],
   finalizedSlot: bigint,
   after: string | null | undefined,
-): Promise<void> {
-  const unit = new Unit(finalizedSlot);
+  ahead?: Ahead,
+): Promise<Unit> {
+  const unit = new Unit(finalizedSlot, ahead?.before);
   await loadWhole(db, unit, 'cursor');
-  if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
+  const cursor = unit.rows.cursor.any();
+  if (after !== undefined) requireCursor(cursor, after);
   const known = await readKnown(db, page);
+  const isNew = (id: string) => !known.has(id) && !ahead?.before?.added.has(id);
   await load(db, unit, page);
-  const raw = foldPage(unit, page, known);
+  const raw = foldPage(unit, page, isNew);
+  // Figures and revisions are counted on from what is there.
+  await ahead?.begin(cursor?.signature ?? null);
   await saveRaw(db, raw);
   await save(db, unit);
   await saveUndo(db, unit);
   await saveReadings(db, page);
   const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
   await raiseFloor(db, finalized);
+  return unit;
 }
 
-/** What goes into the tables beside the rows. */
+/** What goes into the tables beside the rows, in the order of their columns. */
 interface Raw {
-  events: EventRow[];
-  eventless: EventlessRow[];
+  events: unknown[][];
+  eventless: unknown[][];
 }
 
-const idOf = (signature: string, index: bigint | number) => `${signature} ${index}`;
+/** Nearly all have one event. */
+const idOf = (signature: string, index: number) => (index === 0 ? signature : `${signature} ${index}`);
 /** An eventless transaction's place. */
 const NO_EVENT = -1;
 
-/** Folds the page into the unit of work, transaction by transaction. `known` are the events that are in the tables already. */
-function foldPage(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
+/** Folds the page into the unit of work, transaction by transaction. `isNew`: the event is not in the tables yet. */
+function foldPage(unit: Unit, page: readonly ChainTransaction[], isNew: (id: string) => boolean): Raw {
   const raw: Raw = { events: [], eventless: [] };
   for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
     try {
-      foldTransaction(unit, item, raw, known);
+      foldTransaction(unit, item, raw, isNew);
     } catch (error) {
       throw error instanceof MissingRow && item.content.kind === 'events'
         ? new SnapshotNeeded(item.signature, error)
@@ -137,26 +155,26 @@ function foldTransaction(
   unit: Unit,
   { signature, slot, content }: ChainTransaction,
   raw: Raw,
-  known: Set<string>,
+  isNew: (id: string) => boolean,
 ): void {
   if (content.kind === 'failed') return;
   const at = { signature, slot };
-  const isNew = (index: number): boolean => {
+  const isAdded = (index: number): boolean => {
     const id = idOf(signature, index);
-    if (known.has(id)) return false;
-    known.add(id);
+    if (unit.added.has(id) || !isNew(id)) return false;
+    unit.added.add(id);
     return true;
   };
   if (content.snapshot) writeSnapshot(unit, content.snapshot, at);
   if (content.kind === 'accounts' || content.events.length === 0) {
-    if (isNew(NO_EVENT)) raw.eventless.push({ signature, slot });
+    if (isAdded(NO_EVENT)) raw.eventless.push([signature, slot]);
     const carried = content.kind === 'accounts' ? content.carried : [];
     for (const event of carried) passOverGone(unit, slot, () => handleEvent(unit, event, at));
     return;
   }
   for (const [index, event] of content.events.entries()) {
-    if (!isNew(index)) continue;
-    raw.events.push({ signature, event_index: BigInt(index), slot, name: event.name, data: eventJson(event) });
+    if (!isAdded(index)) continue;
+    raw.events.push([signature, BigInt(index), slot, event.name, eventJson(event)]);
     if (content.snapshot) passOverGone(unit, slot, () => handleEvent(unit, event, at));
     else handleEvent(unit, event, at);
   }
@@ -169,7 +187,7 @@ async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set
   const reached = await lastSlot(db);
   for (const { slot } of page) if (slot <= reached) slots.add(slot);
   const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
-  for (const { signature, event_index } of events) known.add(idOf(signature, event_index));
+  for (const { signature, event_index } of events) known.add(idOf(signature, Number(event_index)));
   const eventless = await readRows<EventlessRow, IndexDatabase>(
     db,
     'eventless_transactions',
@@ -206,8 +224,6 @@ async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
 
 async function saveRaw(db: Db, { events, eventless }: Raw): Promise<void> {
-  const rows = events.map(({ signature, event_index, slot, name, data }) => [signature, event_index, slot, name, data]);
-  await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, rows);
-  const names = eventless.map(({ signature, slot }) => [signature, slot]);
-  await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, names);
+  await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, events);
+  await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, eventless);
 }

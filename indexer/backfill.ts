@@ -74,8 +74,14 @@ export function readOldest(db: Db): Promise<{ signature: string; slot: bigint } 
     .executeTakeFirst();
 }
 
-export async function readOldestPage(db: Db, limit: number): Promise<(Listed & { position: bigint })[]> {
-  const query = db.selectFrom('listed_signatures').selectAll().orderBy('position').limit(limit);
+/** The oldest of the list, or of what comes after this place of it. */
+export async function readOldestPage(
+  db: Db,
+  limit: number,
+  after: bigint | null,
+): Promise<(Listed & { position: bigint })[]> {
+  const listed = db.selectFrom('listed_signatures').selectAll().orderBy('position').limit(limit);
+  const query = after === null ? listed : listed.where('position', '>', after);
   return (await query.execute()).map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1n }));
 }
 

@@ -18,6 +18,7 @@ import {
   requireNewer,
   splitUnfinished,
 } from './listing.ts';
+import { createPageWriter, type Page, type PageWriter } from './pages.ts';
 import type { IndexDatabase } from './tables.ts';
 import {
   type Listed,
@@ -32,6 +33,8 @@ export interface IngestDeps extends ListingDeps, ReadDeps {
   db: Kysely<IndexDatabase>;
   /** Where an empty index is filled from; without it, from the node's signatures, newest first. */
   history?: History;
+  /** Transactions per database transaction of a backfill. */
+  backfillPage?: number;
   /** Told that the node has left out a transaction, by one that builds on it. */
   onGap?(evidence: SnapshotNeeded): void;
 }
@@ -118,29 +121,37 @@ async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
 
 /** The rest of the history, in the order of the chain. What comes twice, because a process ended in between, changes nothing. */
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
-  const { db } = deps;
+  const { db, backfillPage = BACKFILL_PAGE } = deps;
   const { finalized_slot: finalizedSlot } = state;
   const isFirst = !(await readCursor(db));
   let page: ChainTransaction[] = [];
   let token: string | null = null;
+  const writer = createPageWriter(db, backfillPage);
   const applyRead = async () => {
-    const [read, upTo] = [page, token];
+    const [transactions, upTo] = [page, token];
     // Taken away first: what cannot be applied must not be passed over.
     page = [];
     token = null;
-    if (isFirst && read.length >= BACKFILL_PAGE) await deferIndexes(db);
-    await applyWithSnapshots(deps, read, finalizedSlot, undefined);
-    if (upTo !== null) await backfill.keepToken(db, upTo);
+    if (isFirst && transactions.length >= backfillPage) await deferIndexes(db);
+    const keep = async (to: Kysely<IndexDatabase>) => {
+      if (upTo !== null) await backfill.keepToken(to, upTo);
+    };
+    await applyAhead(deps, writer, { transactions, finalizedSlot, after: undefined, keep });
   };
   try {
     for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
       for (const item of transactions) page.push(await readHistoric(deps, item, finalizedSlot));
       token = next;
-      if (page.length >= BACKFILL_PAGE) await applyRead();
+      if (page.length >= backfillPage) await applyRead();
     }
   } finally {
-    // Also where the history broke off: what it has given is not asked for again.
-    await applyRead();
+    try {
+      // Also where the history broke off: what it has given is not asked for again.
+      await applyRead();
+      await writer.settle();
+    } finally {
+      await writer.close();
+    }
   }
 }
 
@@ -179,29 +190,38 @@ async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | und
 
 /** Applies the list on the disk, from where it was left. */
 async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void> {
-  const { db } = deps;
+  const { db, backfillPage = BACKFILL_PAGE } = deps;
   let cursor = await readCursor(db);
   const isFirst = !cursor;
   if (cursor) await backfill.dropApplied(db, cursor.signature);
-  for (;;) {
-    const page = await backfill.readOldestPage(db, BACKFILL_PAGE);
-    if (page.length === 0) return;
-    if (isFirst && page.length === BACKFILL_PAGE) await deferIndexes(db);
-    try {
+  const writer = createPageWriter(db, backfillPage);
+  try {
+    for (let after: bigint | null = null; ; ) {
+      const page = await backfill.readOldestPage(db, backfillPage, after);
+      if (page.length === 0) break;
+      if (isFirst && page.length === backfillPage) await deferIndexes(db);
       const { read, failure } = await readAhead(deps, page, finalizedSlot);
       const last = page[read.length - 1];
       if (last) {
-        await applyWithSnapshots(deps, read, finalizedSlot, cursor?.signature ?? null);
+        const keep = (to: Kysely<IndexDatabase>) => backfill.drop(to, last.position);
+        await applyAhead(deps, writer, { transactions: read, finalizedSlot, after: cursor?.signature ?? null, keep });
         for (const { signature } of read) deps.notices.done(signature);
-        await backfill.drop(db, last.position);
         cursor = last;
+        after = last.position;
       }
-      if (failure !== null) throw failure;
-    } catch (error) {
-      // What was not final when it was listed may be gone: then what is left of the list is not the chain's any more.
-      if (error instanceof Vanished && error.slot > finalizedSlot) await backfill.end(db);
-      throw error;
+      if (failure !== null) {
+        await writer.settle();
+        throw failure;
+      }
     }
+    await writer.settle();
+  } catch (error) {
+    await writer.close();
+    // What was not final when it was listed may be gone: then what is left of the list is not the chain's any more.
+    if (error instanceof Vanished && error.slot > finalizedSlot) await backfill.end(db);
+    throw error;
+  } finally {
+    await writer.close();
   }
 }
 
@@ -234,16 +254,34 @@ async function applyListed(
   }
 }
 
-/** Applies transactions, with the accounts of those that are about something which the node has left out. */
-async function applyWithSnapshots(
+function applyWithSnapshots(
   deps: IngestDeps,
   transactions: ChainTransaction[],
   finalizedSlot: bigint,
   after: string | null | undefined,
 ): Promise<void> {
+  return withSnapshots(deps, transactions, finalizedSlot, () =>
+    applyPage(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after),
+  );
+}
+
+function applyAhead(deps: IngestDeps, writer: PageWriter, page: Page): Promise<void> {
+  const { transactions, finalizedSlot } = page;
+  return withSnapshots(deps, transactions, finalizedSlot, () =>
+    writer.apply({ ...page, finalizedSlot: finalizedSlot - UNDO_SLOTS }),
+  );
+}
+
+/** Applies transactions, with the accounts of those that are about something which the node has left out. */
+async function withSnapshots(
+  deps: IngestDeps,
+  transactions: readonly ChainTransaction[],
+  finalizedSlot: bigint,
+  apply: () => Promise<void>,
+): Promise<void> {
   for (;;) {
     try {
-      return await applyPage(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after);
+      return await apply();
     } catch (error) {
       if (!(error instanceof SnapshotNeeded)) throw error;
       deps.onGap?.(error);

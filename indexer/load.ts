@@ -2,7 +2,8 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readRows } from '../app/database/bulk.ts';
-import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { pubkey } from '../app/sdk/program/pubkey.ts';
 import type { AccountRows } from './accounts.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { base58, optionalHex } from './columns.ts';
@@ -27,13 +28,19 @@ const FIELDS = {
   dispute: 'disputes',
   archive: 'archives',
 } as const satisfies Record<string, KeyedTable>;
-const FIELD_ENTRIES = Object.entries(FIELDS) as [string, KeyedTable][];
+/** Those of each event. */
+const EVENT_KEYS = Object.fromEntries(
+  Object.entries(EVENT_FIELDS).map(([name, fields]) => [
+    name,
+    Object.entries(FIELDS).filter(([field]) => (fields as Record<string, unknown>)[field] === pubkey),
+  ]),
+) as Record<EventName, [string, KeyedTable][]>;
 
 /** What a page may ask for, found without the database. */
 interface Wanted {
   keys: { [Table in KeyedTable]: Set<string> };
-  /** Every address of an account that may turn out to be unread. */
-  addresses: Set<string>;
+  /** Addresses of the configuration, which is loaded whole and may turn out to be unread. */
+  configs: Set<string>;
   slots: Set<bigint>;
   /** Of listings. */
   versions: Set<string>;
@@ -88,12 +95,13 @@ async function loadDisputed(db: Db, unit: Unit, records: ReadonlySet<string>): P
 }
 
 /** Next to no account is unread, and mostly none. */
-async function loadUnread(db: Db, unit: Unit, { addresses, slots }: Wanted): Promise<void> {
+async function loadUnread(db: Db, unit: Unit, { keys, configs, slots }: Wanted): Promise<void> {
   const first = await db.selectFrom('unread_accounts').select('address').limit(1).executeTakeFirst();
   if (!first) {
     unit.rows.unread_accounts.load([]);
     return;
   }
+  const addresses = new Set([configs, ...Object.values(keys)].flatMap((some) => [...some]));
   await loadKeyed(db, unit, 'unread_accounts', addresses);
   for (const address of addresses) {
     const slot = unit.rows.unread_accounts.get(address)?.opened_slot;
@@ -107,7 +115,7 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
     .selectFrom('executions')
     .select(({ fn }) => fn.max('opened_slot').as('slot'))
     .executeTakeFirst();
-  const begun = [...slots].filter((slot) => slot <= (last?.slot ?? -1n));
+  const begun = [...slots].filter((slot) => !unit.opened.has(slot) && slot <= (last?.slot ?? -1n));
   if (begun.length === 0) return;
   const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');
   const rows = await counts.select(['opened_slot', ({ fn }) => fn.countAll<bigint>().as('count')]).execute();
@@ -117,7 +125,7 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
 function collect(page: readonly ChainTransaction[]): Wanted {
   const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves'] as KeyedTable[];
   const keys = Object.fromEntries(tables.map((table) => [table, new Set<string>()])) as Wanted['keys'];
-  const wanted: Wanted = { keys, addresses: new Set(), slots: new Set(), versions: new Set(), refunds: [] };
+  const wanted: Wanted = { keys, configs: new Set(), slots: new Set(), versions: new Set(), refunds: [] };
   for (const { slot, content } of page) {
     if (content.kind === 'failed') continue;
     wanted.slots.add(slot);
@@ -129,7 +137,6 @@ function collect(page: readonly ChainTransaction[]): Wanted {
 
 function want(wanted: Wanted, table: KeyedTable, key: string): void {
   wanted.keys[table].add(key);
-  wanted.addresses.add(key);
 }
 
 function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefined): void {
@@ -138,14 +145,11 @@ function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefi
 
 function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
   const fields = data as Record<string, unknown>;
-  for (const [field, table] of FIELD_ENTRIES) {
-    const value = fields[field];
-    if (value instanceof PublicKey) want(wanted, table, base58(value));
-  }
+  for (const [field, table] of EVENT_KEYS[name] ?? []) want(wanted, table, base58(fields[field] as PublicKey));
   if (fields.listing instanceof PublicKey && typeof fields.listingVersion === 'number') {
     wanted.versions.add(versionKey(base58(fields.listing), fields.listingVersion));
   }
-  if (fields.config instanceof PublicKey) wanted.addresses.add(base58(fields.config));
+  if (fields.config instanceof PublicKey) wanted.configs.add(base58(fields.config));
   if (name === 'GrantCreated') rememberGrant(data.wallet, data.keyId, data.grant);
   else if (name === 'ExecutionOpened') wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));
   else if (name === 'ExecutionRefunded' && data.grantRestored) {
@@ -161,7 +165,7 @@ function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
 }
 
 function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
-  for (const { config } of snapshot.configs) wanted.addresses.add(config);
+  for (const { config } of snapshot.configs) wanted.configs.add(config);
   for (const { wallet } of snapshot.creators) want(wanted, 'creators', wallet);
   for (const { listing } of snapshot.listings) want(wanted, 'listings', listing);
   for (const { grant_address } of snapshot.grants) want(wanted, 'grants', grant_address);

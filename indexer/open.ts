@@ -13,13 +13,20 @@ const CACHE_KIB = 128 * 1_024;
 /** And is copied from the log into the file this seldom: 64 MiB of pages of 4 KiB. */
 const CHECKPOINT_PAGES = 16_384;
 
+/** Of each connection that writes index.db. */
+export const INDEX_PRAGMAS = [
+  'synchronous = NORMAL',
+  'foreign_keys = ON',
+  `cache_size = -${CACHE_KIB}`,
+  `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+];
+
 /** Opens index.db for writing and applies its migrations. Throws as `migrate` does. */
 export function openIndex(path: string): OpenedDatabase<IndexDatabase> {
   const opened = openDatabase<IndexDatabase>(path);
   try {
     migrate(opened.sqlite, MIGRATIONS.index);
-    opened.sqlite.pragma(`cache_size = -${CACHE_KIB}`);
-    opened.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    for (const pragma of INDEX_PRAGMAS) opened.sqlite.pragma(pragma);
   } catch (error) {
     opened.close();
     throw error;

@@ -19,6 +19,8 @@ export class RowSet<Row extends object> {
   /** Null for a key that has no row. */
   private readonly rows = new Map<string, Row | null>();
   private readonly originals = new Map<string, Row | null>();
+  /** Known from the page before, which the database may not have yet. */
+  private readonly carried = new Set<string>();
   private readonly onChange: (key: string, before: Row | null) => void;
   /** Every row there is was loaded. */
   private isWhole = false;
@@ -35,8 +37,19 @@ export class RowSet<Row extends object> {
   /** Takes rows as the database has them. Without `keys` they are all that there are. */
   load(rows: readonly Row[], keys?: Iterable<string>): void {
     for (const key of keys ?? []) this.rows.set(key, null);
-    for (const row of rows) this.rows.set(this.keyOf(row), row);
+    for (const row of rows) {
+      const key = this.keyOf(row);
+      if (!this.carried.has(key)) this.rows.set(key, row);
+    }
     if (!keys) this.isWhole = true;
+  }
+
+  /** Takes what the page before has changed, as it left it. */
+  carry(before: RowSet<Row>): void {
+    for (const key of before.originals.keys()) {
+      this.rows.set(key, before.rows.get(key) ?? null);
+      this.carried.add(key);
+    }
   }
 
   isLoaded(key: string): boolean {
@@ -94,13 +107,30 @@ export class Unit {
   readonly disputed = new Set<string>();
   /** Executions by the slot that opened them; 0 for a slot that is not here. */
   readonly opened = new Map<bigint, bigint>();
+  /** What this page has counted of them. */
+  private readonly counted = new Map<bigint, bigint>();
+  /** Events, and transactions without any, that this page adds to the tables. */
+  readonly added = new Set<string>();
   readonly undo = new Map<string, UndoImage>();
   /** Of the transaction at hand. */
   slot = 0n;
   private readonly finalizedSlot: bigint;
 
-  constructor(finalizedSlot: bigint) {
+  /** What `before` has changed counts as loaded: it may still be on its way into the tables. */
+  constructor(finalizedSlot: bigint, before?: Unit | null) {
     this.finalizedSlot = finalizedSlot;
+    if (!before) return;
+    for (const table of Object.keys(STORED) as StoredName[]) {
+      (this.rows[table] as RowSet<object>).carry(before.rows[table] as RowSet<object>);
+    }
+    for (const { after } of before.rows.disputes.changes()) if (after) this.disputed.add(after.record);
+    for (const [slot, count] of before.counted) this.opened.set(slot, count);
+  }
+
+  /** So many executions were opened by the slot so far. */
+  countOpened(slot: bigint, count: bigint): void {
+    this.opened.set(slot, count);
+    this.counted.set(slot, count);
   }
 
   private remember(table: StoredName, key: string, before: object | null): void {

@@ -90,9 +90,9 @@ function placeOf(unit: Unit, known: ExecutionRow | null, row: ExecutionRow): Pla
   if (place.opened_slot !== null && place.open_signature === open_signature) return place;
   const open_index = unit.opened.get(slot) ?? 0n;
   if (place.opened_slot !== slot) {
-    unit.opened.set(slot, open_index + 1n);
+    unit.countOpened(slot, open_index + 1n);
     const left = place.opened_slot === null ? undefined : unit.opened.get(place.opened_slot);
-    if (left !== undefined) unit.opened.set(place.opened_slot!, left - 1n);
+    if (left !== undefined) unit.countOpened(place.opened_slot!, left - 1n);
   }
   return { open_signature, opened_slot: slot, open_index };
 }

@@ -4,37 +4,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import type { HistoricTransaction, HistoryPage } from '../../app/solana/helius.ts';
+import type { HistoryPage } from '../../app/solana/helius.ts';
 import { pass } from '../../indexer/ingest.ts';
 import { createNotices } from '../../indexer/notices.ts';
 import { openIndex } from '../../indexer/open.ts';
-import type { IndexFigures } from '../indexing.ts';
-import { recordHistory } from './history.ts';
+import type { FillFigures } from '../indexing.ts';
+import { readHistory } from './history.ts';
 
 /** Transactions per answer of Helius. */
 const PAGE = 100;
 /** A slot after all of them. */
 const HEAD = 1_000_000_000;
 /** Executions before those that count, in an index of their own: a process that starts compiles. */
-const WARM_UP = 1_000;
+const WARM_UP = 10_000;
 
-/** What an indexer does with an empty index and a history, the node's answers made here. */
-async function fill(executions: number): Promise<IndexFigures> {
+/** What an indexer does with an empty index and a history, from its logs to committed rows with all their indexes. */
+async function fill(recorded: string, executions: number): Promise<FillFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-index-'));
   const path = join(folder, 'index.db');
   const { db, sqlite, close } = openIndex(path);
   try {
-    let recording = 0;
     async function* history(): AsyncGenerator<HistoryPage> {
-      const pages = recordHistory(PAGE);
-      for (let left = executions * 2; left > 0; left -= PAGE) {
-        const start = performance.now();
-        const transactions: HistoricTransaction[] = pages.next().value;
-        recording += performance.now() - start;
-        yield { transactions, next: left > PAGE ? String(left) : null };
+      let left = executions * 2;
+      for (const transactions of readHistory(recorded, left, PAGE)) {
+        left -= transactions.length;
+        yield { transactions, next: left > 0 ? String(left) : null };
       }
     }
     const connection = { getSlot: async () => HEAD, getSignaturesForAddress: async () => [] };
+    const cpu = process.cpuUsage();
     const start = performance.now();
     await pass({
       connection: connection as unknown as Connection,
@@ -44,15 +42,17 @@ async function fill(executions: number): Promise<IndexFigures> {
       db,
       history,
     });
-    const ms = performance.now() - start - recording;
+    const ms = performance.now() - start;
+    const { user, system } = process.cpuUsage(cpu);
     sqlite.pragma('wal_checkpoint(TRUNCATE)');
     const { count } = sqlite.prepare('SELECT count(*) AS count FROM events').get() as { count: bigint };
     if (count !== BigInt(executions * 2)) throw new Error(`${count} events were indexed, of ${executions * 2}`);
     return {
       executions,
       per_second: (executions * 1_000) / ms,
+      cpu_us: (user + system) / executions,
       bytes_per_execution: statSync(path).size / executions,
-      rss_mb: process.memoryUsage().rss / 2 ** 20,
+      peak_mb: process.resourceUsage().maxRSS / 1_024,
     };
   } finally {
     close();
@@ -60,6 +60,7 @@ async function fill(executions: number): Promise<IndexFigures> {
   }
 }
 
-await fill(WARM_UP);
-process.send?.(await fill(Number(process.argv[2])));
+const [recorded, executions] = [process.argv[2]!, Number(process.argv[3])];
+await fill(recorded, Math.min(WARM_UP, executions));
+process.send?.(await fill(recorded, executions));
 process.disconnect?.();

@@ -1,8 +1,9 @@
 /**
- * A recorded history for the index, made in memory: transactions with the logs that the program prints, events encoded as it
- * encodes them. Executions overlap as in life: each is settled some dozens of transactions after it was opened.
+ * A recorded history for the index, made once and kept in a file: transactions with the logs that the program prints, events
+ * encoded as it encodes them. Executions overlap as in life: each is settled some dozens of transactions after it was opened.
  */
 import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { PublicKey } from '@solana/web3.js';
 import { type Codec, structOf } from '../../app/sdk/program/borsh.ts';
 import { EVENT_FIELDS, type EventData, type EventName } from '../../app/sdk/program/eventFields.ts';
@@ -22,17 +23,59 @@ const BUDGET = 'ComputeBudget111111111111111111111111111111';
 
 const randomKey = () => new PublicKey(randomBytes(32));
 
-/** Pages of so many transactions each, without end: listings and grants first, then opens and settles in turn. */
-export function* recordHistory(pageSize: number): Generator<HistoricTransaction[]> {
+const CHUNK_BYTES = 1_048_576;
+
+/** Writes so many transactions, a line for each: listings and grants first, then opens and settles in turn. */
+export function recordHistory(path: string, transactions: number): void {
+  const file = openSync(path, 'w');
+  let lines = '';
+  let left = transactions;
+  for (const { instruction, data } of recordEvents()) {
+    if (left === 0) break;
+    lines += `${randomSignature()} ${instruction} ${data}\n`;
+    left -= 1;
+    if (lines.length < CHUNK_BYTES && left > 0) continue;
+    writeSync(file, lines, null, 'latin1');
+    lines = '';
+  }
+  closeSync(file);
+}
+
+/** The first so many transactions of the file, in pages. */
+export function* readHistory(path: string, transactions: number, pageSize: number): Generator<HistoricTransaction[]> {
   let page: HistoricTransaction[] = [];
   let count = 0;
-  for (const { instruction, data } of recordEvents()) {
+  for (const line of readLines(path)) {
+    if (count === transactions) break;
+    const [signature, instruction, data] = line.split(' ') as [string, string, string];
     const slot = 1_000 + Math.floor(count / TRANSACTIONS_PER_SLOT);
-    page.push({ signature: randomSignature(), slot, hasFailed: false, logs: logsOf(instruction, data) });
+    page.push({ signature, slot, hasFailed: false, logs: logsOf(instruction, data) });
     count += 1;
-    if (page.length < pageSize) continue;
+    if (page.length < pageSize && count < transactions) continue;
     yield page;
     page = [];
+  }
+  if (count < transactions) throw new Error(`${path} has only ${count} transactions`);
+}
+
+function* readLines(path: string): Generator<string> {
+  const file = openSync(path, 'r');
+  const bytes = Buffer.alloc(CHUNK_BYTES);
+  let kept = 0;
+  try {
+    for (let read = readSync(file, bytes, 0, bytes.length, null); read > 0; ) {
+      const end = kept + read;
+      let from = 0;
+      for (let to = bytes.indexOf(10, from); to >= 0 && to < end; to = bytes.indexOf(10, from)) {
+        yield bytes.toString('latin1', from, to);
+        from = to + 1;
+      }
+      bytes.copyWithin(0, from, end);
+      kept = end - from;
+      read = readSync(file, bytes, kept, bytes.length - kept, null);
+    }
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,12 +1,20 @@
 import { PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
 import type { ByteReader, Codec } from './borsh.ts';
 
 /** An address that remembers its text, which costs more to make than all else that is read of an event. */
 class ReadKey extends PublicKey {
+  readonly #bytes: Uint8Array;
   #text: string | undefined;
 
+  constructor(bytes: Uint8Array) {
+    super(bytes);
+    this.#bytes = bytes;
+  }
+
   override toBase58(): string {
-    this.#text ??= super.toBase58();
+    // web3.js keeps a number, from which it would make the bytes again.
+    this.#text ??= bs58.encode(this.#bytes);
     return this.#text;
   }
 }

@@ -1,0 +1,100 @@
+/** A thread with a connection of its own to index.db, which runs statements while this thread goes on. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import { isPostgres } from '../app/database/portable.ts';
+import { INDEX_PRAGMAS } from './open.ts';
+import type { IndexDatabase } from './tables.ts';
+
+type Db = Kysely<IndexDatabase>;
+
+export interface PageThread {
+  /** Reads the tables at once, as they are, and hands what is to be written to the thread. */
+  db: Db;
+  /** Begins a transaction of the thread, if the last transaction applied is this one then. */
+  begin(cursor: string | null): void;
+  /** Between `begin` and `commit`. */
+  isBegun(): boolean;
+  /** Resolves to whether all of it was written. After one that was not, none is. */
+  commit(): Promise<boolean>;
+  /** What is not committed is taken back. */
+  end(): Promise<void>;
+}
+
+/** Null where the tables are not in a file: PostgreSQL writes in a process of its own already. */
+export async function startPageThread(db: Db): Promise<PageThread | null> {
+  if (isPostgres(db)) return null;
+  const files = await sql<{ name: string; file: string }>`PRAGMA database_list`.execute(db);
+  const path = files.rows.find(({ name }) => name === 'main')?.file;
+  if (!path) return null;
+  const workerData = { path, pragmas: INDEX_PRAGMAS };
+  // A thread needs none of the settings, which hold secrets.
+  const worker = new Worker(new URL('./pageWorker.mjs', import.meta.url), { workerData, execArgv: [], env: {} });
+  // Told by the pages that it has not written.
+  worker.on('error', () => undefined);
+  const ended = once(worker, 'exit').then(() => false);
+  let isBegun = false;
+  return {
+    db: divided(db, (text, values) => worker.postMessage({ kind: 'write', text, values })),
+    begin(cursor) {
+      isBegun = true;
+      worker.postMessage({ kind: 'begin', cursor });
+    },
+    isBegun: () => isBegun,
+    commit() {
+      isBegun = false;
+      const told = new Promise<boolean>((resolve) => {
+        worker.once('message', ({ isWritten }) => resolve(isWritten));
+      });
+      worker.postMessage({ kind: 'commit' });
+      return Promise.race([told, ended]);
+    },
+    async end() {
+      worker.postMessage({ kind: 'end' });
+      await ended;
+    },
+  };
+}
+
+/** The same tables, read by the connection that there is and written by other means. */
+function divided(db: Db, write: (text: string, values: readonly unknown[]) => void): Db {
+  const reader = db.withoutPlugins();
+  const connection: DatabaseConnection = {
+    async executeQuery<Row>(query: CompiledQuery) {
+      if (/^\s*select/i.test(query.sql)) return reader.executeQuery<Row>(query as CompiledQuery<Row>);
+      write(query.sql, query.parameters);
+      return { rows: [] };
+    },
+    // biome-ignore lint/correctness/useYield: nobody reads row by row here
+    async *streamQuery() {
+      throw new Error('rows are read whole here');
+    },
+  };
+  const nothing = async () => undefined;
+  return new Kysely<IndexDatabase>({
+    plugins: [...db.getExecutor().plugins],
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (of) => new SqliteIntrospector(of),
+      createDriver: () => ({
+        init: nothing,
+        acquireConnection: async () => connection,
+        // What begins and ends is a page.
+        beginTransaction: nothing,
+        commitTransaction: nothing,
+        rollbackTransaction: nothing,
+        releaseConnection: nothing,
+        destroy: nothing,
+      }),
+    },
+  });
+}

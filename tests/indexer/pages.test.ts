@@ -1,0 +1,157 @@
+/** A long backfill's pages, each written while the next one is made: the tables are those of pages one after another. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Kysely } from 'kysely';
+import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from '../../indexer/apply.ts';
+import { hashIndex } from '../../indexer/hash.ts';
+import { openIndex } from '../../indexer/open.ts';
+import { createPageWriter, type Page } from '../../indexer/pages.ts';
+import type { IndexDatabase } from '../../indexer/tables.ts';
+import { freshPostgres, onPostgres } from '../harness/postgres.ts';
+import { randomHistory, randomOf } from './histories.ts';
+
+const LENGTH = 240;
+const SEEDS = onPostgres ? 2 : 6;
+
+describe('indexer, pages of a long backfill', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pages-'));
+  const closing: (() => unknown)[] = [];
+  let files = 0;
+
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** An index of its own, which a thread can write too. */
+  async function openOwn(): Promise<Kysely<IndexDatabase>> {
+    files += 1;
+    const opened = onPostgres
+      ? openPostgres<IndexDatabase>(await freshPostgres(), { schema: SCHEMAS.index })
+      : openIndex(join(folder, `${files}.db`));
+    closing.push(() => opened.close());
+    return opened.db;
+  }
+
+  const cursorOf = (db: Kysely<IndexDatabase>) => db.selectFrom('cursor').select('signature').executeTakeFirst();
+
+  /** With the token that a history would go on by. */
+  function pageOf(transactions: ChainTransaction[], token: string, change: Partial<Page> = {}): Page {
+    const keep = async (db: Kysely<IndexDatabase>) => void (await db.updateTable('backfill').set({ token }).execute());
+    return { transactions, finalizedSlot: 100n, after: undefined, keep, ...change };
+  }
+
+  /** What was kept of the pages' tokens. */
+  async function beginBackfill(db: Kysely<IndexDatabase>) {
+    await db.insertInto('backfill').values({ id: 1n, state: 'history', token: null, finalized_slot: 0n }).execute();
+    return async () => (await db.selectFrom('backfill').select('token').executeTakeFirstOrThrow()).token;
+  }
+
+  it('leave the same tables, whatever their sizes, and how far they came', async () => {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const history = randomHistory(seed, LENGTH);
+      const [one, many] = [await openOwn(), await openOwn()];
+      const token = await beginBackfill(many);
+      const random = randomOf(seed);
+      const writer = createPageWriter(many, 8);
+      let after: string | null = null;
+      for (let start = 0; start < history.length; ) {
+        const transactions = history.slice(start, start + 1 + random(30));
+        start += transactions.length;
+        await applyPage(one, transactions, 100n, after);
+        await writer.apply(pageOf(transactions, String(start), { after }));
+        after = transactions.at(-1)!.signature;
+      }
+      await writer.settle();
+      await writer.close();
+      expect(await hashIndex(many), `seed ${seed}`).to.equal(await hashIndex(one));
+      const images = async (db: Kysely<IndexDatabase>) =>
+        (await db.selectFrom('undo').selectAll().execute()).map((row) => ({
+          ...row,
+          image: JSON.parse(row.image ?? 'null'),
+        }));
+      expect(await images(many), `seed ${seed}`).to.have.deep.members(await images(one));
+      expect(await token()).to.equal(String(LENGTH));
+    }
+  });
+
+  it('stop at what cannot be applied, with all before it in the tables', async () => {
+    const history = randomHistory(11, LENGTH);
+    const [one, many] = [await openOwn(), await openOwn()];
+    const token = await beginBackfill(many);
+    const good = history.slice(0, 60);
+    for (const item of good) await applyPage(one, [item], 100n);
+    const at = history.findIndex(({ content }, place) => place >= 60 && content.kind === 'events');
+    const bad = history.slice(60, at + 10);
+    const { signature, content } = history[at]!;
+    if (content.kind !== 'events') throw new Error('the history has no more events');
+    bad[at - 60] = {
+      ...history[at]!,
+      content: { kind: 'events', events: [{ name: 'Unheard', data: {} } as never] },
+    };
+    const writer = createPageWriter(many, 8);
+    await writer.apply(pageOf(good.slice(0, 30), '30'));
+    await writer.apply(pageOf(good.slice(30), '60'));
+    const error = await writer.apply(pageOf(bad, 'bad')).catch((cause) => cause);
+    expect(error).to.be.instanceOf(ApplyError);
+    expect(error.signature).to.equal(signature);
+    expect(await hashIndex(many)).to.equal(await hashIndex(one));
+    expect(await token()).to.equal('60');
+    await writer.close();
+  });
+
+  it('need what the node left out, and go on with it', async () => {
+    const history = randomHistory(12, LENGTH);
+    const [one, many] = [await openOwn(), await openOwn()];
+    for (const item of history) await applyPage(one, [item], 100n);
+    const token = await beginBackfill(many);
+    const recordOf = ({ content }: ChainTransaction, name: string) =>
+      content.kind === 'events'
+        ? content.events.flatMap((event) =>
+            event.name === name ? [String((event.data as { record: unknown }).record)] : [],
+          )
+        : [];
+    const isSettled = (record: string) => history.some((item) => recordOf(item, 'ExecutionSettled').includes(record));
+    const at = history.findIndex((item, place) => place > 40 && recordOf(item, 'ExecutionOpened').some(isSettled));
+    expect(at).to.be.greaterThan(40);
+    const writer = createPageWriter(many, 8);
+    await writer.apply(pageOf(history.slice(0, at), 'first'));
+    const error = await writer.apply(pageOf(history.slice(at + 1), 'second')).catch((cause) => cause);
+    expect(error).to.be.instanceOf(SnapshotNeeded);
+    expect(await token()).to.equal('first');
+    await writer.apply(pageOf(history.slice(at), 'second'));
+    await writer.settle();
+    await writer.close();
+    expect(await token()).to.equal('second');
+    expect(await hashIndex(many)).to.equal(await hashIndex(one));
+  });
+
+  it('are written without the thread where it finds other tables than the page was made for', async () => {
+    const history = randomHistory(13, LENGTH);
+    const [one, many] = [await openOwn(), await openOwn()];
+    for (const item of history) await applyPage(one, [item], 100n);
+    await beginBackfill(many);
+    const writer = createPageWriter(many, 8);
+    const pages = [history.slice(0, 80), history.slice(80, 160), history.slice(160)] as const;
+    await writer.apply(pageOf(pages[0], '1'));
+    while ((await cursorOf(many))?.signature !== pages[0].at(-1)!.signature) await delay(1);
+    await many.updateTable('cursor').set({ signature: 'another' }).execute();
+    await writer.apply(pageOf(pages[1], '2'));
+    await writer.apply(pageOf(pages[2], '3'));
+    await writer.settle();
+    expect(await hashIndex(many)).to.equal(await hashIndex(one));
+
+    await many.updateTable('cursor').set({ signature: 'another' }).execute();
+    const after = pages[2].at(-1)!.signature;
+    const error = await (async () => {
+      await writer.apply(pageOf(randomHistory(14, 20), '4', { after }));
+      await writer.settle();
+    })().catch((cause) => cause.message);
+    expect(error).to.equal(`the index is at another, not at ${after}`);
+    await writer.close();
+  });
+});
