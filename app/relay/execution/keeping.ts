@@ -51,10 +51,20 @@ export function startKeeping(deps: KeepingDeps): () => Promise<void> {
   };
 }
 
-/** Drops what is old and moves what is large, until there is no more of it. Rejects where the storage does not answer. */
+/**
+ * Drops what is old and moves what is large, until there is no more of it. Rejects where the storage does not answer, once
+ * both were tried: a storage that takes and does not delete must not make the ledger grow.
+ */
 export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = () => false): Promise<void> {
-  const { ledger, views, objects, settings } = deps;
-  const oldestMs = deps.now() - settings.retentionDays * DAY_MS;
+  try {
+    await dropExpired(deps, isEnded);
+  } finally {
+    await moveLarge(deps, isEnded);
+  }
+}
+
+async function dropExpired({ ledger, views, objects, settings, now }: KeepingDeps, isEnded: () => boolean) {
+  const oldestMs = now() - settings.retentionDays * DAY_MS;
   for (let rows = await readExpired(views, oldestMs); rows.length > 0; rows = await readExpired(views, oldestMs)) {
     for (const { execution_id, object_stored } of rows) {
       if (isEnded()) return;
@@ -63,6 +73,9 @@ export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = ()
       await dropResult(ledger, execution_id);
     }
   }
+}
+
+async function moveLarge({ ledger, views, objects, settings }: KeepingDeps, isEnded: () => boolean) {
   if (!objects) return;
   const readMore = () => readMovable(views, settings.objectBytes);
   for (let rows = await readMore(); rows.length > 0; rows = await readMore()) {
