@@ -1,7 +1,8 @@
 /** `npm run indexer`: follows the program on a cluster and keeps index.db, in a process apart from the relay; or builds it again. */
 import { Command } from 'commander';
 import pino from 'pino';
-import { isPostgresUrl } from '../app/database/postgres.ts';
+import { openDatabase } from '../app/database/open.ts';
+import { isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
@@ -13,6 +14,7 @@ import { createNotices } from './notices.ts';
 import { LockLost, openPlace } from './open.ts';
 import { readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
+import type { IndexDatabase } from './tables.ts';
 import { verify } from './verify.ts';
 
 async function run(): Promise<void> {
@@ -99,6 +101,32 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
   print(json, { path, seconds }, `${path} was built again in ${seconds} s`);
 }
 
+/** It looks every few seconds, unless it fills an empty index or its node is away. */
+const MAX_LAG_MS = 30_000;
+
+/** Exit codes are those of `verify`. Applies no migration: it may be of another version than the indexer that runs. */
+async function runStatus({ json }: { json?: true }): Promise<void> {
+  try {
+    const { path } = readConfig(process.env);
+    const { db, close } = isPostgresUrl(path)
+      ? openPostgres<IndexDatabase>(path, { schema: SCHEMAS.index, readonly: true, max: 1 })
+      : openDatabase<IndexDatabase>(path, { readonly: true });
+    try {
+      const { slot, checkedAt } = await readStatus(db);
+      const lag_ms = checkedAt === null ? null : Math.max(0, Date.now() - Number(checkedAt));
+      const current = lag_ms !== null && lag_ms <= MAX_LAG_MS;
+      const text = lag_ms === null ? 'not complete yet' : `complete up to slot ${slot}, ${lag_ms} ms ago`;
+      print(json, { current, slot: slot === null ? null : Number(slot), lag_ms }, text);
+      process.exitCode = current ? 0 : 1;
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 2;
+  }
+}
+
 /** Exit codes are those of `npm run relay -- reconcile`. */
 async function runVerify({ json }: { json?: true }): Promise<void> {
   try {
@@ -149,6 +177,15 @@ Exit code 0: nothing differs; 1: something does; 2: it could not be found out.
 Events and what no account keeps (reasons, signatures, positions) are held by \`rebuild\` and \`hash\`.`,
     )
     .action(runVerify);
+  command
+    .command('status')
+    .description('print up to which slot the index is complete, and since when, whoever keeps it')
+    .option('--json', 'print one JSON object instead of text')
+    .addHelpText(
+      'after',
+      '\nExit code 0: at most 30 seconds ago; 1: longer, or it is being filled; 2: it could not be found out.',
+    )
+    .action(runStatus);
   command
     .command('hash')
     .description('print the hash over all that follows from the chain')

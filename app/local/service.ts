@@ -58,6 +58,7 @@ export async function startService(
       degraded: { refuseAfter: 0, probeSeconds: 30 },
       egressIps: [HOST],
       shutdownSeconds: SHUTDOWN_SECONDS,
+      leaveSeconds: 0,
       metricsToken: null,
       developmentWallets: people,
       helius: null,

@@ -199,6 +199,14 @@ const settings = z.object({
     .max(600)
     .default(10)
     .describe('time to stop in: most of it for executions that are nearly done, the rest go on after the next start'),
+  LEAVE_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .max(60)
+    .default(0)
+    .describe(
+      'how much of SHUTDOWN_SECONDS a relay that stops still takes executions, while /ready is 503 and proxies turn to another one',
+    ),
   MIN_RUNWAY_HOURS: z.coerce
     .number()
     .min(0)
@@ -304,6 +312,8 @@ export interface RelayConfig {
   publicRate: PublicRate;
   /** Time for `stop` in all. */
   shutdownSeconds: number;
+  /** Less than that. */
+  leaveSeconds: number;
   /** Below either of them nothing new is accepted. */
   runway: { minHours: number; minLamports: number };
   /** Below it nothing new is accepted, because the ledger's file system is nearly full; 0: only when it is. */
@@ -339,6 +349,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
   const env = readSettings(settings, environment);
   const helius = readHelius(env);
   const [{ rpcUrl, wsUrl }, ...moreNodes] = nodesOf(env.SOLANA_RPC_URL, env.SOLANA_WS_URL);
+  if (env.LEAVE_SECONDS >= env.SHUTDOWN_SECONDS) throw new Error('LEAVE_SECONDS must be less than SHUTDOWN_SECONDS');
   return {
     environment: env.ENVIRONMENT,
     ...(helius ? { ...heliusUrls(helius), moreNodes: [] } : { rpcUrl, wsUrl, moreNodes }),
@@ -379,6 +390,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     trustProxy: env.TRUST_PROXY,
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
+    leaveSeconds: env.LEAVE_SECONDS,
     runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
     minFreeBytes: env.MIN_FREE_BYTES,
     archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS },

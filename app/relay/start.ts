@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
@@ -34,7 +35,7 @@ import { startKeeping } from './execution/keeping.ts';
 import { createKeepLate } from './execution/late.ts';
 import { startRecovery } from './execution/recover.ts';
 import { explorerQuery } from './explorer.ts';
-import { watchAnswers } from './http/drain.ts';
+import { endConnections, watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
@@ -84,7 +85,7 @@ export interface RunningRelay {
   /** Durable transactions so far: each waited once for the disk. */
   commits(): number;
   /**
-   * Takes nothing new, lets what is nearly done end, answers the rest with what is known, and leaves it to the journal.
+   * Has proxies turn away for `config.leaveSeconds`; then takes nothing new, lets what is nearly done end, answers the rest with what is known, and leaves it to the journal.
    * Resolves within `config.shutdownSeconds`.
    */
   stop(): Promise<void>;
@@ -223,10 +224,15 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
 
   async function stop(): Promise<void> {
     isStopping = true;
+    if (config.leaveSeconds > 0) {
+      gate.announce('stopping');
+      endConnections(server);
+      await sleep(config.leaveSeconds * 1_000);
+    }
     gate.set('stopping', true);
     server.close();
     for (const end of ends) end();
-    const limitMs = config.shutdownSeconds * 1_000;
+    const limitMs = (config.shutdownSeconds - config.leaveSeconds) * 1_000;
     const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
     await within(engine.idle(), limitMs * DRAIN_SHARE);
     stopping.abort(new Error('stopping'));

@@ -2,7 +2,7 @@
  * What deploy/ holds, by the programs that read it: Caddy runs its file before two servers, systemd checks the units, and
  * every setting, path and port is one that the relay and the indexer have.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -46,26 +46,56 @@ describe('deploy/', () => {
     expect(Object.keys(given).filter((name) => !SETTINGS.has(name))).to.deep.equal([]);
     const relay = readRelay({ ...given, RELAY_KEYPAIR: keypair });
     expect(relay).to.deep.include({ trustProxy: 1, shutdownSeconds: 60, egressIps: ['203.0.113.10'] });
+    expect(() => readRelay({ ...given, RELAY_KEYPAIR: keypair, LEAVE_SECONDS: '60' })).to.throw(/less than SHUTDOWN_/);
+    // Before it takes nothing new, the proxy has seen it.
+    const seconds = (name: string) => Number(new RegExp(`^\\s+${name} (\\d+)s$`, 'm').exec(read('Caddyfile'))?.[1]);
+    expect(relay.leaveSeconds).to.be.greaterThan(seconds('health_interval') + seconds('health_timeout'));
     expect(readIndexer(given).rpcUrl).to.equal(relay.rpcUrl);
   });
 
-  it('systemd: units that it takes, which stop later than the relay does', () => {
-    const names = readdirSync(join(DEPLOY, 'systemd'));
-    expect(names).to.have.members(['marketplace-indexer.service', 'marketplace-relay@.service']);
+  it('systemd: units that it takes, which stop later than the relay and the proxy do', () => {
+    const files = (readdirSync(join(DEPLOY, 'systemd'), { recursive: true }) as string[]).filter((name) =>
+      /\.\w+$/.test(name),
+    );
+    const names = files.filter((name) => !name.endsWith('.d') && !name.endsWith('.conf'));
+    expect(names).to.have.members([
+      'marketplace-indexer.service',
+      'marketplace-relay@.service',
+      'marketplace-relay-health@.service',
+      'marketplace-relay-health@.timer',
+    ]);
     const units = names.map((name) => {
       const path = join(folder, name.replace('@.', '@1.'));
       const text = read(`systemd/${name}`);
       const [, script] = /^ExecStart=\/usr\/bin\/node (?:--\S+ )?scripts\/run\.mjs (\S+)$/m.exec(text) ?? [];
-      expect(script && existsSync(join(ROOT, script)), name).to.equal(true);
+      if (text.includes('/usr/bin/node')) expect(script && existsSync(join(ROOT, script)), name).to.equal(true);
+      for (const variable of text.matchAll(/\$\{([A-Z_]+)\}/g)) expect(SETTINGS).to.include(variable[1]);
       writeFileSync(path, text.replace('/usr/bin/node', process.execPath));
       return path;
     });
+    // Debian's own units with what is beside them here.
+    for (const [unit, from] of [
+      ['caddy.service', '/lib/systemd/system/caddy.service'],
+      ['postgresql@15-main.service', '/lib/systemd/system/postgresql@.service'],
+    ] as const) {
+      if (!existsSync(from)) continue;
+      const ours = read(`systemd/${unit.replace('15-main', '')}.d/marketplace.conf`);
+      const path = join(folder, unit);
+      writeFileSync(path, `${readFileSync(from, 'utf8')}\n${ours}`);
+      units.push(path);
+    }
     // Its exit code is 0 for a warning too, which names the unit.
-    const said = execFileSync('systemd-analyze', ['verify', '--man=no', ...units], { encoding: 'utf8', stdio: 'pipe' });
-    expect(said).to.not.include('marketplace');
-    const [, stopSeconds] = /^TimeoutStopSec=(\d+)$/m.exec(read('systemd/marketplace-relay@.service')) ?? [];
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], { encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => line.includes(folder) || line.includes('marketplace'))).to.deep.equal(
+      [],
+    );
+    const seconds = (name: string, setting: string) =>
+      Number(new RegExp(`^\\s*${setting}[= ](\\d+)s?$`, 'm').exec(read(name))?.[1]);
     const shutdown = variablesOf(read('marketplace.env.example')).SHUTDOWN_SECONDS;
-    expect(Number(stopSeconds)).to.be.greaterThan(Number(shutdown));
+    expect(seconds('systemd/marketplace-relay@.service', 'TimeoutStopSec')).to.be.greaterThan(Number(shutdown));
+    expect(seconds('systemd/caddy.service.d/marketplace.conf', 'TimeoutStopSec')).to.be.greaterThan(
+      seconds('Caddyfile', 'grace_period'),
+    );
   });
 
   it('compose.yaml: two relays and an indexer with a standby, of scripts and settings that exist', () => {
@@ -78,6 +108,7 @@ describe('deploy/', () => {
       'relay-2',
       'proxy',
     ]);
+    for (const name of Object.keys(services)) expect(services[name].healthcheck, name).to.have.property('test');
     for (const name of ['relay-1', 'relay-2', 'indexer', 'indexer-standby']) {
       const service = services[name];
       const command: string[] = service.command ?? ['node', 'scripts/run.mjs', 'app/relay/main.ts'];

@@ -84,6 +84,23 @@ describe('indexer, process', () => {
     expect(await third.exited).to.deep.include({ code: 0 });
   });
 
+  it('status: how far the index is, whether it is current, and whether that can be found out', async () => {
+    const environment = await settings('status.db');
+    const status = (...args: string[]) => run(environment, 'status', ...args).exited;
+    if (!onPostgres) expect((await status()).code).to.equal(2);
+    const { child, exited } = run(environment);
+    await eventually('current', async () => (await status('--json')).code === 0);
+    const { current, slot, lag_ms } = JSON.parse((await status('--json')).output);
+    expect([current, slot > 0, lag_ms >= 0]).to.deep.equal([true, true, true]);
+    expect((await status()).output).to.match(/^complete up to slot \d+, \d+ ms ago\n$/);
+    child.kill('SIGTERM');
+    await exited;
+    await change(bench.path('status.db'), 'UPDATE progress SET checked_at = checked_at - 30001');
+    expect(await status()).to.deep.include({ code: 1 });
+    await change(bench.path('status.db'), 'DELETE FROM progress');
+    expect(await status()).to.deep.include({ code: 1, output: 'not complete yet\n' });
+  });
+
   it('follows the chain and ends at once, cleanly, when asked to', async () => {
     const { child, exited } = run(await settings('followed.db'));
     await eventually('first read', async () => (await dump(bench.path('followed.db'))).executions!.length >= 30);

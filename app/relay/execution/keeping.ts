@@ -53,11 +53,21 @@ export function startKeeping(deps: KeepingDeps): () => Promise<void> {
   };
 }
 
-/** Drops what is old and moves what is large, until there is no more of it. Rejects where the storage does not answer. */
+/**
+ * Drops what is old and moves what is large, until there is no more of it. Rejects where the storage does not answer, once
+ * both were tried: a storage that takes and does not delete must not make the ledger grow.
+ */
 export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = () => false): Promise<void> {
-  const { ledger, views, objects, settings } = deps;
-  await sweepPieces(ledger, isEnded);
-  const oldestMs = deps.now() - settings.retentionDays * DAY_MS;
+  await sweepPieces(deps.ledger, isEnded);
+  try {
+    await dropExpired(deps, isEnded);
+  } finally {
+    await moveLarge(deps, isEnded);
+  }
+}
+
+async function dropExpired({ ledger, views, objects, settings, now }: KeepingDeps, isEnded: () => boolean) {
+  const oldestMs = now() - settings.retentionDays * DAY_MS;
   for (let rows = await readExpired(views, oldestMs); rows.length > 0; rows = await readExpired(views, oldestMs)) {
     for (const { execution_id, object_stored } of rows) {
       if (isEnded()) return;
@@ -66,6 +76,9 @@ export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = ()
       await dropResult(ledger, execution_id);
     }
   }
+}
+
+async function moveLarge({ ledger, views, objects, readText, settings }: KeepingDeps, isEnded: () => boolean) {
   if (!objects) return;
   const readMore = () => readMovable(views, settings.objectBytes);
   for (let rows = await readMore(); rows.length > 0; rows = await readMore()) {
@@ -74,7 +87,7 @@ export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = ()
       const row = await readStored(ledger, execution_id);
       // Another relay has just moved or dropped it.
       if (!row?.result) continue;
-      const text = await deps.readText(row);
+      const text = await readText(row);
       if (!text) throw new Error(`the ledger has lost pieces of the result of ${execution_id}`);
       await objects.put(row, text);
       await markMoved(ledger, execution_id);

@@ -1,5 +1,5 @@
 /** Ending in order: what is being answered is answered first. */
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /** Keeps count of the answers that are still being made; the returned function resolves once there are none. */
 export function watchAnswers(server: Server): () => Promise<void> {
@@ -17,4 +17,11 @@ export function watchAnswers(server: Server): () => Promise<void> {
       onIdle = resolve;
       if (open.size === 0) resolve();
     });
+}
+
+/** From now on each answer is the last of its connection, so that none is left on which a request could come too late. */
+export function endConnections(server: Server): void {
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.shouldKeepAlive = false;
+  });
 }

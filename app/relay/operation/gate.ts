@@ -21,7 +21,9 @@ export type Obstacle = keyof typeof OBSTACLES;
 
 export interface Gate {
   set(obstacle: Obstacle, isThere: boolean): void;
-  /** What shuts it now; nothing while it is open. */
+  /** It is about to be there: `obstacles` has it already, and executions still begin. */
+  announce(obstacle: Obstacle): void;
+  /** What shuts it now, or is announced; nothing while it is open. */
   obstacles(): Obstacle[];
   /** The engine behind the gate: 503 for what would begin while it is shut. */
   guard(engine: Engine): Engine;
@@ -30,10 +32,11 @@ export interface Gate {
 /** Shut until the ledger has been compared with the chain. */
 export function createGate(): Gate {
   const present = new Set<Obstacle>(['ledger_unreconciled']);
+  const announced = new Set<Obstacle>();
   /** In the order of the table, so that the callers' message is of the gravest. */
-  const obstacles = () => (Object.keys(OBSTACLES) as Obstacle[]).filter((obstacle) => present.has(obstacle));
+  const inOrder = (isThere: (obstacle: Obstacle) => boolean) => (Object.keys(OBSTACLES) as Obstacle[]).filter(isThere);
   function requireOpen(passable?: Obstacle): void {
-    for (const obstacle of obstacles()) {
+    for (const obstacle of inOrder((one) => present.has(one))) {
       if (obstacle === passable) continue;
       const [message, retryAfterSeconds] = OBSTACLES[obstacle];
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
@@ -45,7 +48,8 @@ export function createGate(): Gate {
       if (isThere) present.add(obstacle);
       else present.delete(obstacle);
     },
-    obstacles,
+    announce: (obstacle) => void announced.add(obstacle),
+    obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),
     guard: (engine) => ({
       ...engine,
       async execute(principal, agent, input) {

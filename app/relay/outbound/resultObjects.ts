@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { ApiError } from '../errors.ts';
 
-/** For one object of 5 MiB at the most. */
+/** For one object of 5 MiB at the most, from the request to the last byte. */
 const PATIENCE_MS = 10_000;
 const MAX_OBJECT_BYTES = 5 * 1024 * 1024;
 /** When what could not be read may be asked for again. */
@@ -45,7 +45,7 @@ export interface ResultObjects {
   drop(executionId: string): Promise<void>;
 }
 
-export function createResultObjects(settings: ObjectSettings): ResultObjects {
+export function createResultObjects(settings: ObjectSettings, patienceMs = PATIENCE_MS): ResultObjects {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
 
   async function ask(method: 'GET' | 'PUT' | 'DELETE', executionId: string, body?: Buffer) {
@@ -60,7 +60,7 @@ export function createResultObjects(settings: ObjectSettings): ResultObjects {
       method,
       headers: { ...Object.fromEntries(signed.headers), ...(body && { 'content-type': 'text/plain; charset=utf-8' }) },
       body: body ?? null,
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(patienceMs),
     });
     const isThere = answer.statusCode >= 200 && answer.statusCode < 300;
     if (isThere || answer.statusCode === 404) return { isThere, body: answer.body };

@@ -57,6 +57,21 @@ describe('the gate', () => {
     expect(begun()).to.equal(4);
   });
 
+  it('an obstacle that is announced is told, and shuts nothing before it is there', async () => {
+    const { gate, calls, begun } = behindGate();
+    gate.set('ledger_unreconciled', false);
+    gate.announce('stopping');
+    expect(gate.obstacles()).to.deep.equal(['stopping']);
+    for (const call of calls) expect((await call()).kind).to.equal('pending');
+    expect(begun()).to.equal(2);
+    gate.set('stopping', true);
+    expect(gate.obstacles()).to.deep.equal(['stopping']);
+    for (const call of calls) {
+      expect(await call().catch((error) => error)).to.include({ code: 'service_unavailable' });
+    }
+    expect(begun()).to.equal(2);
+  });
+
   it('while opens are paused what a wallet has opened can still be started', async () => {
     const { gate, guarded, begun } = behindGate();
     gate.set('ledger_unreconciled', false);

@@ -119,6 +119,22 @@ describe('stopping the relay', function () {
     expect(after.creator).to.equal(before.creator + PRICE - FEE);
   });
 
+  it('first proxies are told, and what reaches it meanwhile is served, on connections that end with it', async () => {
+    relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600', LEAVE_SECONDS: '60' });
+    const { url, child } = relay;
+    const before = await market.balances();
+    child.kill('SIGTERM');
+    const unready = await until('the announcement', async () => {
+      const ready = await request(url, '/ready');
+      return ready.status === 503 ? ready : null;
+    });
+    expect(unready.body.problems).to.include('stopping');
+    const answer = await execute(url, 'while it leaves');
+    expect(answer.status, answer.text).to.equal(200);
+    expect(answer.headers.get('connection')).to.equal('close');
+    expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
+  });
+
   it('a second signal ends it at once', async () => {
     relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600' });
     const { child } = relay;

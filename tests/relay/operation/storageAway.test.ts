@@ -1,0 +1,235 @@
+/** A storage of results that is slow, hangs, trickles or refuses: no call waits for it, and nothing is lost. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import pino from 'pino';
+import S3rver from 's3rver';
+import { request as ask } from 'undici';
+import { keepResults } from '../../../app/relay/execution/keeping.ts';
+import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  FEE,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { onPostgres } from '../../harness/postgres.ts';
+
+const BUCKET = 'results-of-tests';
+const KEYS = { bucket: BUCKET, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+const LARGE = 'r'.repeat(100_000);
+const DAY_MS = 86_400_000;
+const log = pino({ level: 'silent' });
+
+/** How the storage is: `locked` takes objects and does not delete them. */
+type Weather = 'fair' | 'slow' | 'hangs' | 'trickles' | 'refuses' | 'locked';
+
+/** A real storage, and before it what makes it bad. */
+async function startStorage() {
+  const directory = mkdtempSync(join(tmpdir(), 'objects-'));
+  const configureBuckets = [{ name: BUCKET, configs: [] }];
+  const storage = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets });
+  const { port } = await storage.run();
+  const state = { weather: 'fair' as Weather, held: 0 };
+
+  async function pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const method = incoming.method as 'GET';
+    if (state.weather === 'refuses' || (state.weather === 'locked' && incoming.method === 'DELETE')) {
+      return void response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+    }
+    if (state.weather === 'hangs') {
+      state.held += 1;
+      return;
+    }
+    if (state.weather === 'trickles') {
+      response.writeHead(200);
+      const drops = setInterval(() => response.write('r'), 20);
+      return void response.on('close', () => clearInterval(drops));
+    }
+    if (state.weather === 'slow') await sleep(100);
+    const { connection, 'transfer-encoding': _, ...headers } = incoming.headers;
+    const body = incoming.method === 'PUT' ? Buffer.concat(chunks) : null;
+    const answer = await ask(`http://127.0.0.1:${port}${incoming.url}`, { method, headers, body });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    response.writeHead(answer.statusCode).end(bytes);
+  }
+  const front: Server = createServer((incoming, response) => void pass(incoming, response).catch(() => {}));
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  return {
+    state,
+    endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    async stop() {
+      front.closeAllConnections();
+      front.close();
+      await storage.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+type Storage = Awaited<ReturnType<typeof startStorage>>;
+
+describe('results whose storage is away', function () {
+  this.timeout(60_000);
+  let storage: Storage;
+  let world: World;
+  let objects: ResultObjects;
+  before(async () => {
+    storage = await startStorage();
+    // With a storage that answers within 100 ms, so that nobody waits long for one that does not.
+    objects = createResultObjects({ endpoint: storage.endpoint, ...KEYS }, 2_000);
+    world = await startWorld({ readText: createReadText(objects, log) });
+  });
+  beforeEach(() => {
+    storage.state.weather = 'fair';
+    world.state.nowMs = EPOCH * 1_000;
+  });
+  after(async () => {
+    await world.stop();
+    await storage.stop();
+  });
+
+  async function keep(): Promise<'kept' | 'not kept'> {
+    const { ledger, views } = world.deps;
+    const settings = { retentionDays: 30, objectBytes: 65_536 };
+    const kept = keepResults({ ledger, views, objects, settings, now: () => world.state.nowMs, log });
+    return kept.then(
+      () => 'kept',
+      () => 'not kept',
+    );
+  }
+  async function settled(text: string) {
+    const { wallet, apiKey } = await world.addKey({ expiresAt: 2 * EPOCH });
+    const listing = await world.addListing();
+    const id = await world.addJournal({ wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 2) });
+    const token = await world.addResult(id, text);
+    return {
+      id,
+      readText: () => world.get(`/results/${id}/${token}`),
+      readRecord: () => world.get(`/v1/executions/${id}`, apiKey),
+    };
+  }
+  async function isMoved(id: string): Promise<boolean> {
+    const row = world.ledger.selectFrom('results').select('object_stored').where('execution_id', '=', id);
+    return (await row.executeTakeFirstOrThrow()).object_stored === 1n;
+  }
+
+  it('move into a slow one, and are read from there', async () => {
+    const large = await settled(LARGE);
+    storage.state.weather = 'slow';
+    expect(await keep()).to.equal('kept');
+    expect(await isMoved(large.id)).to.equal(true);
+    expect((await large.readText()).text === LARGE).to.equal(true);
+    expect((await large.readRecord()).json.result === LARGE).to.equal(true);
+  });
+
+  for (const weather of ['hangs', 'trickles', 'refuses'] as const) {
+    it(`stay where they are while it ${weather}, and who reads a moved one is told to come again`, async () => {
+      const moved = await settled(LARGE);
+      await keep();
+      const large = await settled(LARGE);
+      storage.state.weather = weather;
+      const [kept, ...answers] = await Promise.all([keep(), moved.readText(), moved.readRecord(), large.readText()]);
+      expect([kept, await isMoved(large.id)]).to.deep.equal(['not kept', false]);
+      for (const { status, json, headers } of answers.slice(0, 2)) {
+        expect([status, json.error.code, json.error.execution_id]).to.deep.equal([
+          503,
+          'service_unavailable',
+          moved.id,
+        ]);
+        expect(headers.get('retry-after')).to.equal('5');
+      }
+      expect(answers[2]!.text === LARGE).to.equal(true);
+      storage.state.weather = 'fair';
+      expect(await keep()).to.equal('kept');
+      for (const { id, readText } of [moved, large]) {
+        expect([await isMoved(id), (await readText()).text === LARGE]).to.deep.equal([true, true]);
+      }
+    });
+  }
+
+  it('move into one that does not delete what is old', async () => {
+    const old = await settled(LARGE);
+    await keep();
+    world.state.nowMs += 31 * DAY_MS;
+    const large = await settled(LARGE);
+    await world.ledger
+      .updateTable('results')
+      .set({ verified_ms: BigInt(world.state.nowMs) })
+      .where('execution_id', '=', large.id)
+      .execute();
+    storage.state.weather = 'locked';
+    expect(await keep()).to.equal('not kept');
+    expect([await isMoved(old.id), await isMoved(large.id)]).to.deep.equal([true, true]);
+    storage.state.weather = 'fair';
+    expect(await keep()).to.equal('kept');
+    expect([(await old.readText()).status, (await large.readText()).text === LARGE]).to.deep.equal([410, true]);
+  });
+});
+
+// Twice the ten seconds between its looks, and no matter of the database.
+if (!onPostgres) {
+  describe('a relay whose storage of results hangs', function () {
+    this.timeout(180_000);
+    let market: TestMarketplace;
+    let storage: Storage;
+    before(async () => {
+      [market, storage] = await Promise.all([startMarketplace(), startStorage()]);
+      market.setBehaviour(({ execution_id }, _, reply) => reply(goodAnswer(market.signingKey, execution_id, LARGE)));
+    });
+    after(async () => {
+      await storage.stop();
+      await market.stop();
+    });
+
+    it('serves and settles, answers from the ledger, stops, and moves results once it is back', async () => {
+      const settings = {
+        S3_ENDPOINT: storage.endpoint,
+        S3_BUCKET: BUCKET,
+        S3_ACCESS_KEY_ID: 'S3RVER',
+        S3_SECRET_ACCESS_KEY: 'S3RVER',
+      };
+      let relay = await startRelayHere(market, settings);
+      const { apiKey } = market.callers[0]!;
+      const execute = () =>
+        request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'large' } });
+      storage.state.weather = 'hangs';
+      const before = await market.balances();
+      const first = await execute();
+      expect(first.status, first.text.slice(0, 300)).to.equal(200);
+      await until('it asks the storage', async () => storage.state.held > 0);
+      const second = await execute();
+      expect(second.status, second.text.slice(0, 300)).to.equal(200);
+      const after = await market.balances();
+      expect(after.callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
+      expect(after.creator).to.equal(before.creator + 2n * (PRICE - FEE));
+      expect(after.treasury).to.equal(before.treasury + 2n * FEE);
+      const isThere = async ({ body }: typeof first) => {
+        const record = await request(relay.url, `/v1/executions/${body.execution_id}`, { apiKey });
+        return record.status === 200 && record.body.result === LARGE;
+      };
+      expect([await isThere(first), await isThere(second)]).to.deep.equal([true, true]);
+      await relay.stop();
+
+      storage.state.weather = 'fair';
+      relay = await startRelayHere(market, settings);
+      const stored = () => market.query('ledger', 'SELECT count(*) AS rows FROM results WHERE object_stored = 1');
+      await until('both are in the storage', async () => Number((await stored())[0].rows) === 2);
+      expect([await isThere(first), await isThere(second)]).to.deep.equal([true, true]);
+      await relay.stop();
+    });
+  });
+}
