@@ -69,8 +69,9 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
   }
 
   async function voidOpen(row: JournalRow, live: Live, error: ApiError, failed?: FailedOpen): Promise<Step> {
-    live.refused = error;
     await journal.void(row, error.code, error.message, failed);
+    // Not before: a row that another relay has taken may be opened there after all.
+    live.refused = error;
     return 'ended';
   }
 

@@ -1,6 +1,9 @@
 /** The journal on a real ledger: whose rows are whose, what takes the place of what, and what was lost. */
+import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
+import { createOpening } from '../../../app/relay/execution/open.ts';
+import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
 import { startRecovery } from '../../../app/relay/execution/recover.ts';
 import type { Refunding } from '../../../app/relay/execution/refund.ts';
 import { createServing } from '../../../app/relay/execution/serve.ts';
@@ -113,6 +116,32 @@ describe('the journal', () => {
       expect(spentMs).to.be.within(0, 60_000);
       await opened.clear();
     }
+  });
+
+  it('an open that was refused here and has been signed anew elsewhere is not reported as refused', async () => {
+    const { publicKey } = Keypair.generate();
+    const empty = { payerKey: publicKey, recentBlockhash: publicKey.toBase58(), instructions: [] };
+    const bytes = new VersionedTransaction(new TransactionMessage(empty).compileToV0Message()).serialize();
+    const id = '00000000-0000-8000-8000-000000000001';
+    const row = await mine.claim(execution(id, { listing: publicKey.toBase58() }), 1, free());
+    await mine.openSigned(row, { ...SIGNED, bytes }, 60n);
+    const chain = {
+      // Whoever takes it over meanwhile signs it by another authority, whose open lands.
+      async submit() {
+        await others.takeRowsOfOthersThan([]);
+        const theirs = (await others.get(id))!;
+        await others.openSigned(theirs, { ...SIGNED, bytes }, 60n);
+        await others.openConfirmed(theirs, TIMES, 1);
+        return { kind: 'failed', error: 'NotRelayAuthority', message: 'removed', slot: 1 };
+      },
+      readAgreed: async () => ({ accounts: [null, null], now: 1n, slot: 1 }),
+    };
+    const deps = { chain, journal: mine, authorities: { names: () => true }, openFailed: () => undefined };
+    const live = newLive({ isFresh: true });
+    const { open } = createOpening(deps as unknown as EngineDeps, STOP);
+    expect(await rejected(open(row, live))).to.be.instanceOf(JournalConflict);
+    const readText = async () => null;
+    expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
   });
 
   it('takes no more executions of a wallet than its limit, however many come at once', async () => {
