@@ -85,7 +85,7 @@ export const SUITES: Suite[] = [
     name: 'indexer-postgres',
     about: 'events to tables, on PostgreSQL',
     folder: 'indexer',
-    // About index.db itself, what its migrations make, and settings, which touch no database.
+    // About index.db itself, what its migrations make (tests/database has PostgreSQL's), and settings, which touch no database.
     without: ['database', 'deferred', 'schema', 'settings'],
     env: POSTGRES,
   },

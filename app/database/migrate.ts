@@ -60,10 +60,14 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
   const client = await connectPostgres(url, schema);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [lockNumber('migrations')]);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-    await client.query(
-      'CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
-    );
+    // Asked first: to make what is there already takes rights too, which who only reads has not.
+    const { rows: known } = await client.query(`SELECT to_regclass('${schema}.migrations') IS NOT NULL AS is_there`);
+    if (!known[0].is_there) {
+      await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+      await client.query(
+        'CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
+      );
+    }
     for (;;) {
       const { rows } = await client.query<Applied>(SELECT_APPLIED);
       const next = nextOf(rows, files, `the schema ${schema}`, folder);

@@ -283,6 +283,20 @@ describe('PostgreSQL', () => {
       expect(await applied()).to.deep.equal(['0003_base.pg.sql', '0004_more.pg.sql']);
     });
 
+    it('ask for no rights where nothing is to be done, and fail for want of them where something is', async () => {
+      const client = new pg.Client({ connectionString: place });
+      await client.connect();
+      await client.query(`CREATE ROLE onlooker LOGIN; GRANT USAGE ON SCHEMA chain TO onlooker;
+        GRANT SELECT ON ALL TABLES IN SCHEMA chain TO onlooker`);
+      await client.end();
+      const look = () => migratePostgres(place.replace('postgres@', 'onlooker@'), SCHEMAS.index, folder);
+      await look();
+      put('0005_further.pg.sql', 'UPDATE first SET a = 8;');
+      expect((await thrown(look())).message).to.include('permission denied for table migrations');
+      rmSync(join(folder, '0005_further.pg.sql'));
+      expect(await applied()).to.have.length(2);
+    });
+
     it('leave nothing of a file that fails half-way', async () => {
       put('0005_broken.pg.sql', 'UPDATE first SET a = 7; INSERT INTO nowhere VALUES (1);');
       expect((await thrown(run())).message).to.include('nowhere');
