@@ -22,7 +22,10 @@ const COVERAGE = 'tests/program/coverage.ts';
 /** On PostgreSQL instead of SQLite. */
 const POSTGRES = { DATABASE: 'postgres' };
 
-/** In the order in which a fault shows soonest: the cheap ones first. */
+/**
+ * In the order in which a fault shows soonest: the cheap ones first, then those that run long, and between them and what
+ * runs alone the short ones, so that no lane stands idle for long while the other ends.
+ */
 export const SUITES: Suite[] = [
   { name: 'rust', about: "the program's own unit tests" },
   { name: 'sdk', about: 'what everybody imports', folder: 'sdk', alone: true },
@@ -42,7 +45,6 @@ export const SUITES: Suite[] = [
   },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database' },
-  { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
   { name: 'api', about: 'the API over real tables', folder: 'relay/api', alone: true },
   { name: 'api-postgres', about: 'the API over tables in PostgreSQL', folder: 'relay/api', env: POSTGRES, alone: true },
   {
@@ -52,8 +54,15 @@ export const SUITES: Suite[] = [
     alone: true,
   },
   { name: 'operation', about: 'stopping, backups, reconciling, logs and metrics', folder: 'relay/operation' },
-  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls' },
-  { name: 'calls-postgres', about: 'paid calls, on PostgreSQL', folder: 'relay/calls', env: POSTGRES },
+  {
+    name: 'operation-postgres',
+    about: 'stopping, reconciling, journal and metrics, on PostgreSQL',
+    folder: 'relay/operation',
+    // No database is in gate, listedAgents and threads. The rest is about SQLite's own files, transactions and locks; what
+    // PostgreSQL has instead of them is tested in tests/database (postgres, several) and in restoring.
+    without: ['backup', 'gate', 'groupCommit', 'leases', 'listedAgents', 'threads'],
+    env: POSTGRES,
+  },
   { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
   {
     name: 'kills-postgres',
@@ -70,17 +79,7 @@ export const SUITES: Suite[] = [
   },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   { name: 'rpc-postgres', about: 'the same on PostgreSQL', folder: 'relay/rpc', env: POSTGRES },
-  { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour' },
-  { name: 'misbehaviour-postgres', about: 'the same on PostgreSQL', folder: 'relay/misbehaviour', env: POSTGRES },
-  {
-    name: 'operation-postgres',
-    about: 'stopping, reconciling, journal and metrics, on PostgreSQL',
-    folder: 'relay/operation',
-    // No database is in gate, listedAgents and threads. The rest is about SQLite's own files, transactions and locks; what
-    // PostgreSQL has instead of them is tested in tests/database (postgres, several) and in restoring.
-    without: ['backup', 'gate', 'groupCommit', 'leases', 'listedAgents', 'threads'],
-    env: POSTGRES,
-  },
+  { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
   {
     name: 'indexer-postgres',
     about: 'events to tables, on PostgreSQL',
@@ -89,6 +88,10 @@ export const SUITES: Suite[] = [
     without: ['database', 'deferred', 'schema', 'settings'],
     env: POSTGRES,
   },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls' },
+  { name: 'calls-postgres', about: 'paid calls, on PostgreSQL', folder: 'relay/calls', env: POSTGRES },
+  { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour' },
+  { name: 'misbehaviour-postgres', about: 'the same on PostgreSQL', folder: 'relay/misbehaviour', env: POSTGRES },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
   { name: 'cli', about: 'the command line', folder: 'cli', alone: true },
   { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs', alone: true },

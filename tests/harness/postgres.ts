@@ -81,13 +81,18 @@ export async function freshPostgres(): Promise<string> {
   return server.url(name);
 }
 
-/** Another database with the rows of the one at `url`, to which nobody is connected. */
+/** Another database with the rows of the one at `url`, which nobody uses any more. */
 export async function copyPostgres(url: string): Promise<string> {
   const server = await sharedPostgres();
   made += 1;
   const name = `copy_${process.pid}_${made}`;
   const template = new URL(url).pathname.slice(1);
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  await administer(
+    server,
+    // A process that was killed a moment ago may still have connections.
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`,
+    `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`,
+  );
   return server.url(name);
 }
 

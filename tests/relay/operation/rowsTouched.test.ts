@@ -33,7 +33,10 @@ const OTHERWISE: [RegExp, why: string][] = [
 ];
 const growsOtherwise = (text: string) => OTHERWISE.some(([pattern]) => pattern.test(text));
 
-/** Tables that grow, an alias too; but for indexes of what waits alone, which is little, and one in whose order a page is read. */
+/**
+ * Tables that grow, an alias too; but for indexes of what waits alone, which is little, and one in whose order a page is
+ * read.
+ */
 const GROWS = onPostgres
   ? /^(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|agent_statistics|archive_leaves)$/
   : /^(chain\.)?(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|[a-z])\b(?!.* INDEX (executions_unfinished|pending_metadata_of_wallets|disputes_ended)$)/;
