@@ -193,7 +193,9 @@ describe('deploy/', () => {
     });
 
     it('passes on who asks, but not the metrics', async () => {
-      expect(await (await fetch(`${url}/v1/agents`)).text()).to.equal('answered');
+      // An address that the caller has made up is not passed on.
+      const headers = { 'x-forwarded-for': '203.0.113.1' };
+      expect(await (await fetch(`${url}/v1/agents`, { headers })).text()).to.equal('answered');
       expect(relays.flatMap(({ forwarded }) => forwarded)).to.deep.equal(['127.0.0.1']);
       expect((await fetch(`${url}/metrics`)).status).to.equal(404);
       expect(relays.flatMap(({ calls }) => calls).filter((call) => call.includes('metrics'))).to.deep.equal([]);
