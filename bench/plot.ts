@@ -6,17 +6,17 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 const Spread = z.object({ p50: z.number(), p99: z.number() });
-const bySize = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.array(z.object({ executions: z.number().positive(), ...shape })).nullish();
+const rowsOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.array(z.object({ executions: z.number().positive(), ...shape }));
 
 /** What is drawn of the figures that the bench prints as JSON; parts that were not measured are null. */
 const Figures = z.object({
-  lists: bySize({
+  lists: rowsOf({
     start_held_ms: z.number(),
     lines: z.array(z.object({ name: z.string(), own: Spread, held_ms: z.number() })),
-  }),
-  index: bySize({ per_second: z.number() }),
-  starts: bySize({ ready_ms: z.number(), list_ms: z.number() }),
+  }).nullish(),
+  index: z.object({ fills: rowsOf({ per_second: z.number() }) }).nullish(),
+  starts: rowsOf({ ready_ms: z.number(), list_ms: z.number() }).nullish(),
 });
 type Figures = z.infer<typeof Figures>;
 type ListsOfSize = NonNullable<Figures['lists']>[number];
@@ -47,7 +47,7 @@ export function readFigures(files: readonly string[]): Figures {
 export function drawFigures({ lists, index, starts }: Figures): string {
   const drawings = [
     ...(lists ? drawingsOfLists(lists) : []),
-    ...(index ? [drawingOf('Indexed', 'a second', index, 'per_second', '≥ 10,000', 10_000)] : []),
+    ...(index ? [drawingOf('Indexed', 'a second', index.fills, 'per_second', '≥ 10,000', 10_000)] : []),
     ...(starts
       ? [
           {

@@ -13,13 +13,18 @@ describe('drawings of figures by size', () => {
     writeFileSync(path, JSON.stringify(content));
     return path;
   };
-  const index = [
+  const fills = [
     { executions: 1_000, per_second: 20_000 },
     { executions: 1_000_000, per_second: 5_000 },
   ];
+  const index = { fills };
 
   it('put together what several files have, the last of each part', () => {
-    const older = fileOf('older.json', { machine: {}, index: [{ executions: 1_000, per_second: 1 }], starts: null });
+    const older = fileOf('older.json', {
+      machine: {},
+      index: { fills: [{ executions: 1_000, per_second: 1 }] },
+      starts: null,
+    });
     const starts = [{ executions: 1_000, ready_ms: 3_000, list_ms: 3_100, call_ms: 3_200 }];
     const figures = readFigures([older, fileOf('index.json', { index }), fileOf('starts.json', { starts })]);
     expect(figures.index).to.deep.equal(index);
@@ -29,7 +34,7 @@ describe('drawings of figures by size', () => {
   });
 
   it('stand over and under their goal as they should, at even distances for each power of ten', () => {
-    const drawn = drawFigures({ index: [...index, { executions: 31_622.776, per_second: 10_000 }] });
+    const drawn = drawFigures({ index: { fills: [...fills, { executions: 31_622.776, per_second: 10_000 }] } });
     const [high, low, atGoal] = [...drawn.matchAll(/<circle class="dot" cx="([\d.]+)" cy="([\d.]+)"/g)].map(
       ([, x, y]) => {
         return { x: Number(x), y: Number(y) };
@@ -43,7 +48,7 @@ describe('drawings of figures by size', () => {
   });
 
   it('rejects: what no bench has printed, and nothing', () => {
-    const other = fileOf('other.json', { index: [{ executions: '1000' }] });
+    const other = fileOf('other.json', { index: { fills: [{ executions: '1000' }] } });
     expect(() => readFigures([other])).to.throw(`${other} is not what --json prints`);
     expect(() => drawFigures(readFigures([fileOf('none.json', { index: null })]))).to.throw('no figures by size');
   });

@@ -50,7 +50,7 @@ describe('results in pieces', () => {
     const row = await mine.claim(executionOf(id, { fingerprint: 'fingerprint' }), 1, free());
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES, 1);
-    await mine.dispatched(row, 1);
+    await mine.dispatched(row);
     return row;
   }
   const read = async ({ token, size }: Pick<ResultRow, 'token' | 'size'>) =>

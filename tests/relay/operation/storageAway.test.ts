@@ -11,6 +11,7 @@ import pino from 'pino';
 import S3rver from 's3rver';
 import { request as ask } from 'undici';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
+import { createReadPieces, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
@@ -91,7 +92,8 @@ describe('results whose storage is away', function () {
     storage = await startStorage();
     // With a storage that answers within 100 ms, so that nobody waits long for one that does not.
     objects = createResultObjects({ endpoint: storage.endpoint, ...KEYS }, 2_000);
-    world = await startWorld({ readText: createReadText(objects, log) });
+    const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
+    world = await startWorld({ readText: createReadText(readPieces, objects, log) });
   });
   beforeEach(() => {
     storage.state.weather = 'fair';
@@ -103,9 +105,9 @@ describe('results whose storage is away', function () {
   });
 
   async function keep(): Promise<'kept' | 'not kept'> {
-    const { ledger, views } = world.deps;
+    const { ledger, views, readText } = world.deps;
     const settings = { retentionDays: 30, objectBytes: 65_536 };
-    const kept = keepResults({ ledger, views, objects, settings, now: () => world.state.nowMs, log });
+    const kept = keepResults({ ledger, views, objects, readText, settings, now: () => world.state.nowMs, log });
     return kept.then(
       () => 'kept',
       () => 'not kept',
