@@ -53,6 +53,16 @@ describe('several processes on one PostgreSQL', () => {
       expect(await aliveNow()).to.deep.equal([]);
     });
 
+    it('that have just begun leave those who could not renew theirs the time to', async () => {
+      await ledger.pool.query("INSERT INTO relays (owner, alive_until_ms) VALUES ('asleep', 1)");
+      const fresh = leasesOf('fresh');
+      const end = await fresh.keep(log);
+      expect(await fresh.alive(0)).to.deep.equal(['asleep']);
+      await eventually('it is dead', async () => (await fresh.alive(0)).length === 0);
+      await end();
+      expect((await ledger.db.selectFrom('relays').select('owner').execute()).length).to.equal(0);
+    });
+
     it('renew it, and take their lock again after the connection was cut', async () => {
       const end = await leasesOf('cut').keep(log);
       const renewed = async () =>
@@ -85,7 +95,7 @@ describe('several processes on one PostgreSQL', () => {
       const leases = leasesOf('one');
       const end = await leases.keep(log);
       await ledger.db.insertInto('relays').values({ owner: 'two', alive_until_ms: 0n }).execute();
-      expect(await leases.alive(0)).to.deep.equal([]);
+      await eventually('it has begun to judge', async () => (await leases.alive(0)).length === 0);
       await cut('%pg_try_advisory_lock%');
       await cut('INSERT INTO relays%');
       await eventually('the silent one counts as alive', async () => (await leases.alive(0)).includes('two'));

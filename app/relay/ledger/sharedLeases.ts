@@ -15,15 +15,15 @@ const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${POSTGRES
 const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${POSTGRES_NOW_MS}) AS silent_ms FROM relays
   WHERE owner <> $1 AND alive_until_ms > ${POSTGRES_NOW_MS}`;
 const KNOWN = 'SELECT owner FROM relays WHERE owner <> $1';
-/** What is left of the dead is of no use after a while. */
-const CLEAR = `DELETE FROM relays WHERE alive_until_ms < ${POSTGRES_NOW_MS} - 60000`;
+/** One's own, at the end; what is left of the dead is of no use after a while. */
+const CLEAR = `DELETE FROM relays WHERE owner = $1 OR alive_until_ms < ${POSTGRES_NOW_MS} - 60000`;
 
 /** The leases of the ledger at `url`, seen from the process that calls itself `owner`. */
 export function createSharedLeases(url: string, pool: pg.Pool, owner: string, leaseMs = LEASE_MS): Leases {
   const beatMs = leaseMs / 5;
   const answerMs = 2 * beatMs;
   const lockOf = (name: string) => lockNumber(`relay ${name}`);
-  // While the database was away nobody could renew anything, and who is back first must not take all from all others.
+  // While the database was away nobody could renew anything, and who is back or begins first must not take all from all others.
   let judgesFromMs = 0;
 
   return {
@@ -31,6 +31,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
       let session: pg.Client | null = null;
       let isLocked = false;
       let isOver = false;
+      judgesFromMs = Number.POSITIVE_INFINITY;
 
       async function open(): Promise<pg.Client> {
         const made = await connectPostgres(url, SCHEMAS.ledger);
@@ -60,7 +61,6 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
         }
       }
       await beat();
-      await pool.query(CLEAR);
       let beating: Promise<void> | null = null;
       const timer = setInterval(() => {
         beating ??= beat()
@@ -78,7 +78,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
         clearInterval(timer);
         await beating;
         // What ends it is the lock's end and the row's; where the database is away, the lease runs out by itself.
-        await pool.query('DELETE FROM relays WHERE owner = $1', [owner]).catch(() => {});
+        await pool.query(CLEAR, [owner]).catch(() => {});
         await session?.end().catch(() => {});
       };
     },
