@@ -87,19 +87,30 @@ export function createPieces({ writes, db, compile }: Writing) {
 export type ReadPieces = (token: string, size: number) => Promise<Buffer | null>;
 
 export function createReadPieces(db: Kysely<LedgerDatabase>): ReadPieces {
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after another, whoever asks for them, so that no turn has two. */
+  function readPiece(token: string, place: bigint): Promise<Buffer | undefined> {
+    const mine = last.then(async () => {
+      await turn();
+      const query = db
+        .selectFrom('result_pieces')
+        .select('bytes')
+        .where('token', '=', token)
+        .where('place', '=', place);
+      return (await query.executeTakeFirst())?.bytes;
+    });
+    last = mine.catch(() => undefined);
+    return mine;
+  }
+
   return async (token, size) => {
     const bytes = Buffer.allocUnsafeSlow(size);
     let read = 0;
     for (let place = 0n; read < size; place += 1n) {
-      if (place > 0n) await turn();
-      const piece = await db
-        .selectFrom('result_pieces')
-        .select('bytes')
-        .where('token', '=', token)
-        .where('place', '=', place)
-        .executeTakeFirst();
-      if (!piece || read + piece.bytes.length > size) return null;
-      read += piece.bytes.copy(bytes, read);
+      const piece = await readPiece(token, place);
+      if (!piece || read + piece.length > size) return null;
+      read += piece.copy(bytes, read);
     }
     return bytes;
   };
