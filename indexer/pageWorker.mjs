@@ -21,6 +21,14 @@ function begin(cursor) {
   if (found !== cursor) throw new Error(`the index is at ${found}, not at ${cursor}`);
 }
 
+function end() {
+  if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
+  // Where somebody reads for long, the next one who writes goes on with it.
+  sqlite.pragma('wal_checkpoint(TRUNCATE)');
+  sqlite.close();
+  parentPort.close();
+}
+
 const run = {
   begin: ({ cursor }) => begin(cursor),
   write: ({ text, values }) => prepare(text).run(values),
@@ -29,9 +37,7 @@ const run = {
 
 parentPort.on('message', (message) => {
   if (message.kind === 'end') {
-    // Takes back what was begun.
-    sqlite.close();
-    parentPort.close();
+    end();
     return;
   }
   try {
