@@ -26,8 +26,11 @@ export interface Beside {
   db(): Kysely<IndexDatabase>;
   /** Drops what is there, and begins with nothing. */
   clear(): Promise<void>;
-  /** Puts what was built into the place of the present tables. Nothing is left beside them. */
-  replace(): Promise<void>;
+  /**
+   * Puts what was built into the place of the present tables. Nothing is left beside them. `onWaiting` is told which sessions
+   * of the database it waits for, every few seconds.
+   */
+  replace(onWaiting: (sessions: string) => void): Promise<void>;
   /** What was built stays, if it was not put into place. */
   close(): Promise<void>;
 }
@@ -97,12 +100,12 @@ async function openSchema(url: string): Promise<Beside> {
         await session.query(`DROP SCHEMA ${NEW_INDEX} CASCADE`);
         await migrateNew();
       },
-      async replace() {
+      async replace(onWaiting) {
         const known = sql<{
           revision: bigint;
         }>`SELECT revision FROM ${sql.table(`${SCHEMAS.index}.catalogue_revision`)}`;
         await leapRevision((await known.execute(db)).rows[0]!.revision, db);
-        await swap(session);
+        await swap(session, onWaiting);
       },
       async close() {
         await close();
@@ -124,10 +127,11 @@ const PAUSE_MIN_MS = 100;
 /** Whoever reads in one long transaction, as `hash` does, holds this up. */
 const PAUSE_MAX_MS = 10_000;
 
-async function swap(session: pg.Client): Promise<void> {
+async function swap(session: pg.Client, onWaiting: (sessions: string) => void): Promise<void> {
   // Statistics of new tables come late by themselves, and statements are slow without them.
   await session.query(`VACUUM (ANALYZE) ${await namesOf(session, NEW_INDEX, ['r'])}`);
-  await outlastSnapshots(session);
+  const report = createReport(session, onWaiting);
+  await outlastSnapshots(session, report);
   // Views among them, which readers lock before their tables.
   const present = await namesOf(session, SCHEMAS.index, ['r', 'v']);
   for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
@@ -144,8 +148,37 @@ async function swap(session: pg.Client): Promise<void> {
       await session.query('ROLLBACK');
       if (!isTemporary(error)) throw error;
     }
+    await report(HOLDING, [SCHEMAS.index]);
     await delay(pauseMs);
   }
+}
+
+/** Sessions with a lock on a table of this schema, for longer than a statement of ours may wait. */
+const HOLDING = `xact_start < clock_timestamp() - interval '2 seconds' AND pid IN (SELECT pid FROM pg_locks WHERE granted
+  AND relation IN (SELECT oid FROM pg_class WHERE relnamespace = CAST($1 AS regnamespace)))`;
+/** Sessions that read as of a moment before this transaction. */
+const READING_BEFORE = `backend_type = 'client backend'
+  AND age(backend_xmin) >= age(CAST(CAST($1 AS xid8) AS xid))`;
+/** Nobody needs to be told of a wait that is over sooner. */
+const PATIENCE_MS = 3_000;
+const REPORT_MS = 10_000;
+
+type Report = (condition: string, values: string[]) => Promise<void>;
+
+/** Tells now and then which sessions are in the way, as an operator finds and ends them. */
+function createReport(session: pg.Client, onWaiting: (sessions: string) => void): Report {
+  let nextMs = performance.now() + PATIENCE_MS;
+  return async (condition, values) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + REPORT_MS;
+    const { rows } = await session.query<{ sessions: string | null }>(
+      `SELECT string_agg(format('pid %s (%s, %s for %s s)', pid, coalesce(nullif(application_name, ''), 'unnamed'), state,
+         round(extract(epoch FROM clock_timestamp() - state_change))), ', ' ORDER BY pid) AS sessions
+       FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+      values,
+    );
+    if (rows[0]?.sessions) onWaiting(rows[0].sessions);
+  };
 }
 
 /** The tables of a schema, or its views too, as statements name them. */
@@ -159,16 +192,17 @@ async function namesOf(session: pg.Client, schema: string, kinds: ('r' | 'v')[])
 }
 
 /** A transaction that reads as of a moment before the end of the build would find the new tables by their name, half empty. */
-async function outlastSnapshots(session: pg.Client): Promise<void> {
+async function outlastSnapshots(session: pg.Client, report: Report): Promise<void> {
   const { rows } = await session.query<{ now: string }>('SELECT CAST(pg_current_xact_id() AS text) AS now');
+  const since = [rows[0]!.now];
   for (;;) {
     const older = await session.query(
       `SELECT 1 FROM pg_stat_activity
-       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
-         AND age(backend_xmin) >= age(CAST(CAST($1 AS xid8) AS xid)) LIMIT 1`,
-      [rows[0]!.now],
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${READING_BEFORE} LIMIT 1`,
+      since,
     );
     if (older.rows.length === 0) return;
+    await report(READING_BEFORE, since);
     await delay(PAUSE_MIN_MS);
   }
 }

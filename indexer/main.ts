@@ -95,6 +95,8 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
     ingest: source,
     log,
     onProgress: (slot) => console.error(`read up to slot ${slot}`),
+    onWaiting: (sessions) =>
+      console.error(`waits for sessions that read the present tables; pg_terminate_backend ends them: ${sessions}`),
   });
   const seconds = Math.round((performance.now() - started) / 1_000);
   const path = withoutCredentials(config.path);

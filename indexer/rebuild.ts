@@ -20,6 +20,8 @@ export interface RebuildOptions {
   log: Logger;
   /** Told how far it is. */
   onProgress?(slot: bigint): void;
+  /** Told which sessions of PostgreSQL hold up the end: their transactions read the tables that are replaced. */
+  onWaiting?(sessions: string): void;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function rebuild(options: RebuildOptions): Promise<void> {
   try {
     await requireChain(beside, options.ingest);
     await fill(options, beside.db());
-    await beside.replace();
+    await beside.replace((sessions) => options.onWaiting?.(sessions));
   } finally {
     await beside.close();
   }

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { type Kysely, sql } from 'kysely';
 import { openDatabase } from '../../app/database/open.ts';
 import { readTogether } from '../../app/database/portable.ts';
-import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { connectPostgres, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/open.ts';
@@ -45,8 +45,8 @@ describe('indexer, rebuild and hash', function () {
   let indexer: Indexer;
   const path = () => bench.path('live.db');
 
-  const run = async (...args: string[]) => {
-    const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
+  const start = (...args: string[]) =>
+    spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH,
@@ -56,6 +56,8 @@ describe('indexer, rebuild and hash', function () {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+  const run = async (...args: string[]) => {
+    const child = start(...args);
     const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     expect(output + errors).to.not.include(PASSWORD);
     return { code, output };
@@ -150,6 +152,26 @@ describe('indexer, rebuild and hash', function () {
     );
     expect((await reader.look()).executions).to.equal(least + 1);
     await reader.close();
+  });
+
+  it('says who holds it up, and goes on once they let go', async function () {
+    if (!onPostgres) this.skip();
+    const present = await hash();
+    const holder = await connectPostgres(path(), SCHEMAS.ledger);
+    await holder.query("SET application_name = 'a forgotten shell'");
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM chain.executions LIMIT 1');
+    const child = start('rebuild');
+    const ended = once(child, 'exit');
+    let told = '';
+    child.stderr.on('data', (chunk) => {
+      told += chunk;
+    });
+    await eventually('it says so', () => /pid \d+ \(a forgotten shell, idle in transaction for \d+ s\)/.test(told));
+    expect(child.exitCode).to.equal(null);
+    await holder.end();
+    expect((await ended)[0]).to.equal(0);
+    expect(await hash()).to.equal(present);
   });
 
   it('asks a node that answers 429 again when its Retry-After says, and not before', async () => {
