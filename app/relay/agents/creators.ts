@@ -1,12 +1,12 @@
 /** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
-import { type Kysely, sql } from 'kysely';
-import { readTogether } from '../../database/portable.ts';
+import type { Kysely } from 'kysely';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { ListedAgents } from './listed/listedAgents.ts';
 import type { Model } from './listed/model.ts';
+import { createTurns, sortInTurns } from './listed/turns.ts';
 import { statisticsOf } from './ownListings.ts';
 
 export interface CreatorsDeps {
@@ -22,10 +22,11 @@ export interface CreatorsQuery {
   offset: number;
 }
 
-interface Row {
+interface Known {
   wallet: string;
-  verified: bigint;
-  verified_at: bigint | null;
+  verified: boolean;
+  /** Of its newest listing, unix seconds; -1 where it has none. */
+  listedAt: number;
 }
 
 /** Who listed last comes first. */
@@ -33,25 +34,48 @@ export async function listCreators(
   { views, listed }: CreatorsDeps,
   query: CreatorsQuery,
 ): Promise<{ creators: CreatorSummary[]; total: number }> {
-  const named = query.q === undefined ? null : await walletsNamed(listed, query.q);
-  const filters = [
-    query.verified === undefined ? sql`1 = 1` : sql`verified = ${query.verified ? 1n : 0n}`,
-    named === null ? sql`1 = 1` : sql`wallet IN (${sql.join(named)})`,
-  ];
-  const matching = sql`(
-    SELECT known.wallet AS wallet, coalesce(c.verified, 0) AS verified, c.verified_at AS verified_at
-    FROM (SELECT creator AS wallet FROM chain.listings UNION SELECT wallet FROM chain.creators) AS known
-    LEFT JOIN chain.creators AS c ON c.wallet = known.wallet
-  ) AS matching WHERE ${sql.join(filters, sql` AND `)}`;
+  const named = query.q === undefined ? null : new Set(await walletsNamed(listed, query.q));
   const model = await listed.current();
-  // One transaction, so that page and total are of the same moment.
-  return readTogether(views, async (views) => {
-    const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);
-    const { rows } = await sql<Row>`SELECT * FROM ${matching}
-      ORDER BY (SELECT max(listed_at) FROM chain.listings AS l WHERE l.creator = wallet) DESC NULLS LAST, wallet
-      LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
-    return { creators: await summarize(views, model, rows), total: Number(counted.rows[0]?.total ?? 0n) };
-  });
+  const known = (await knownCreators(views, model)).filter(
+    ({ wallet, verified }) =>
+      (query.verified === undefined || verified === query.verified) && (named === null || named.has(wallet)),
+  );
+  const ordered = await sortInTurns(
+    known,
+    (one, other) => other.listedAt - one.listedAt || (one.wallet < other.wallet ? -1 : 1),
+  );
+  const page = ordered.slice(query.offset, query.offset + query.limit);
+  return { creators: await summarize(views, model, page), total: known.length };
+}
+
+/** All who have listed or had the badge: in turns, because they may be as many as there are listings. */
+async function knownCreators(views: CreatorsDeps['views'], model: Model): Promise<Known[]> {
+  const pause = createTurns();
+  const known = new Map<string, Known>();
+  for (const agent of model.all()) {
+    await pause();
+    if (!agent) continue;
+    const { creator: wallet, verified, listedAt } = agent;
+    const before = known.get(wallet);
+    if (!before || before.listedAt < listedAt) known.set(wallet, { wallet, verified, listedAt });
+  }
+  const others = await views
+    .selectFrom('chain.creators as creators')
+    .select(['wallet', 'verified'])
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('chain.listings as listings')
+            .select('listing')
+            .whereRef('listings.creator', '=', 'creators.wallet'),
+        ),
+      ),
+    )
+    .execute();
+  for (const { wallet, verified } of others) {
+    if (!known.has(wallet)) known.set(wallet, { wallet, verified: verified === 1n, listedAt: -1 });
+  }
+  return [...known.values()];
 }
 
 /** Creators whose names are looked at; who gives more words finds the one that is meant. */
@@ -63,8 +87,8 @@ async function walletsNamed(listed: ListedAgents, text: string): Promise<string[
   return [...new Set([text, ...agents.map((agent) => agent.creator)])].slice(0, MAX_NAMED);
 }
 
-async function summarize(views: CreatorsDeps['views'], model: Model, rows: Row[]): Promise<CreatorSummary[]> {
-  const wallets = rows.map((row) => row.wallet);
+async function summarize(views: CreatorsDeps['views'], model: Model, page: Known[]): Promise<CreatorSummary[]> {
+  const wallets = page.map(({ wallet }) => wallet);
   if (wallets.length === 0) return [];
   const listings = await views
     .selectFrom('chain.listings')
@@ -76,15 +100,22 @@ async function summarize(views: CreatorsDeps['views'], model: Model, rows: Row[]
     views,
     listings.map((listing) => listing.listing),
   );
-  return rows.map((row) => {
-    const own = listings.filter((listing) => listing.creator === row.wallet);
+  const badges = await views
+    .selectFrom('chain.creators')
+    .select(['wallet', 'verified_at'])
+    .where('wallet', 'in', wallets)
+    .execute();
+  const verifiedAt = new Map(badges.map((badge) => [badge.wallet, badge.verified_at]));
+  return page.map(({ wallet, verified }) => {
+    const own = listings.filter((listing) => listing.creator === wallet);
+    const verified_at = verifiedAt.get(wallet) ?? null;
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
     const [described] = own.flatMap(({ listing }) => model.get(listing)?.description ?? []);
     return {
-      wallet: row.wallet,
+      wallet,
       display_name: described?.display_name ?? null,
-      verified: row.verified === 1n,
-      verified_at: row.verified_at === null ? null : toTime(row.verified_at),
+      verified,
+      verified_at: verified_at === null ? null : toTime(verified_at),
       listings: own.filter(({ status }) => status !== 'delisted').length,
       total_executions: figures.reduce((sum, one) => sum + Number(one.total_executions), 0),
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),

@@ -226,6 +226,8 @@ export function createModel() {
   return {
     put,
     sort,
+    /** Listings of whatever status, in no order; null where one was. */
+    all: (): readonly (ListedAgent | null)[] => agents,
     get: (listing: string): ListedAgent | undefined => {
       const at = placeOfListing.get(listing);
       return at === undefined ? undefined : agentAt(at);
