@@ -53,14 +53,19 @@ describe('several processes on one PostgreSQL', () => {
       expect(await aliveNow()).to.deep.equal([]);
     });
 
-    it('that have just begun leave those who could not renew theirs the time to', async () => {
-      await ledger.pool.query("INSERT INTO relays (owner, alive_until_ms) VALUES ('asleep', 1)");
-      const fresh = leasesOf('fresh');
-      const end = await fresh.keep(log);
-      expect(await fresh.alive(0)).to.deep.equal(['asleep']);
-      await eventually('it is dead', async () => (await fresh.alive(0)).length === 0);
-      await end();
-      expect((await ledger.db.selectFrom('relays').select('owner').execute()).length).to.equal(0);
+    it('that begin soon after the database did leave those who could not renew theirs the time to', async () => {
+      const DAY_MS = 24 * 60 * 60_000;
+      for (const [leaseMs, alive] of [
+        [LEASE_MS, []],
+        [DAY_MS, ['asleep']],
+      ] as const) {
+        await ledger.pool.query("INSERT INTO relays (owner, alive_until_ms) VALUES ('asleep', 1)");
+        const fresh = createSharedLeases(url, ledger.pool, 'fresh', leaseMs);
+        const end = await fresh.keep(log);
+        await eventually('as many are alive', async () => (await fresh.alive(0)).length === alive.length);
+        expect(await fresh.alive(0)).to.deep.equal(alive);
+        await end();
+      }
     });
 
     it('renew it, and take their lock again after the connection was cut', async () => {

@@ -14,6 +14,9 @@ const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${POSTGRES
 /** Of those whose lease has not run out, how long ago they renewed it. */
 const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${POSTGRES_NOW_MS}) AS silent_ms FROM relays
   WHERE owner <> $1 AND alive_until_ms > ${POSTGRES_NOW_MS}`;
+/** Whether it has run for so many milliseconds, and not taken over from another server since. */
+const LASTED = `SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 > $1
+  AND pg_last_xact_replay_timestamp() IS NULL AS lasted`;
 const KNOWN = 'SELECT owner FROM relays WHERE owner <> $1';
 /** One's own, at the end; what is left of the dead is of no use after a while. */
 const CLEAR = `DELETE FROM relays WHERE owner = $1 OR alive_until_ms < ${POSTGRES_NOW_MS} - 60000`;
@@ -31,7 +34,8 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
       let session: pg.Client | null = null;
       let isLocked = false;
       let isOver = false;
-      judgesFromMs = Number.POSITIVE_INFINITY;
+      const { rows } = await pool.query<{ lasted: boolean }>(LASTED, [leaseMs + 2 * beatMs]);
+      if (!rows[0]?.lasted) judgesFromMs = Number.POSITIVE_INFINITY;
 
       async function open(): Promise<pg.Client> {
         const made = await connectPostgres(url, SCHEMAS.ledger);
