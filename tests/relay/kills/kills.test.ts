@@ -21,7 +21,7 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { onPostgres } from '../../harness/postgres.ts';
+import { administer, onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 
 /**
  * From the restart, or from the kill where another relay runs, to the end of every execution, beyond the time that
@@ -31,6 +31,18 @@ const END_WITHIN_MS = 5_000;
 /** On PostgreSQL a relay is dead when its connection has ended and it was silent for two renewals of its lease. */
 const SILENT_MS = onPostgres ? (2 * LEASE_MS) / 5 : 0;
 const TIMEOUT_SECONDS = 1;
+
+/** One that begins later judges at once who is dead. */
+async function outlastStart(): Promise<void> {
+  if (!onPostgres) return;
+  const server = await sharedPostgres();
+  const age = 'SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS ms';
+  const isOld = async () => {
+    const [row] = (await administer(server, age)) as { ms: string }[];
+    return Number(row?.ms) > LEASE_MS + SILENT_MS;
+  };
+  await until('PostgreSQL has run for a while', isOld);
+}
 
 type Ending = 'completed' | 'failed' | 'timeout';
 
@@ -179,6 +191,7 @@ describe('kill -9', function () {
           const neighbour = isTakenOver ? await market.startRelayProcess() : null;
           const before = await market.balances();
           await killAll(doomed, tasks);
+          await outlastStart();
           const killed = Date.now();
           const relay = neighbour ?? (await market.startRelayProcess());
           ends = await followAll(relay, tasks, isTakenOver ? killed : Date.now());
