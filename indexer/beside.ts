@@ -130,8 +130,8 @@ const PAUSE_MAX_MS = 10_000;
 async function swap(session: pg.Client, onWaiting: (sessions: string) => void): Promise<void> {
   // Statistics of new tables come late by themselves, and statements are slow without them.
   await session.query(`VACUUM (ANALYZE) ${await namesOf(session, NEW_INDEX, ['r'])}`);
-  const report = createReport(session, onWaiting);
-  await outlastSnapshots(session, report);
+  const tell = tellingSeldom(onWaiting);
+  await outlastSnapshots(session, tell);
   // Views among them, which readers lock before their tables.
   const present = await namesOf(session, SCHEMAS.index, ['r', 'v']);
   for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
@@ -148,7 +148,7 @@ async function swap(session: pg.Client, onWaiting: (sessions: string) => void): 
       await session.query('ROLLBACK');
       if (!isTemporary(error)) throw error;
     }
-    await report(HOLDING, [SCHEMAS.index]);
+    tell(await sessionsThat(session, HOLDING, SCHEMAS.index));
     await delay(pauseMs);
   }
 }
@@ -163,21 +163,24 @@ const READING_BEFORE = `backend_type = 'client backend'
 const PATIENCE_MS = 3_000;
 const REPORT_MS = 10_000;
 
-type Report = (condition: string, values: string[]) => Promise<void>;
+/** The sessions of which that is so, as an operator finds and ends them; null where there are none. */
+async function sessionsThat(session: pg.Client, condition: string, value: string): Promise<string | null> {
+  const { rows } = await session.query<{ sessions: string | null }>(
+    `SELECT string_agg(format('pid %s (%s, %s for %s s)', pid, coalesce(nullif(application_name, ''), 'unnamed'), state,
+       round(extract(epoch FROM clock_timestamp() - state_change))), ', ' ORDER BY pid) AS sessions
+     FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+    [value],
+  );
+  return rows[0]!.sessions;
+}
 
-/** Tells now and then which sessions are in the way, as an operator finds and ends them. */
-function createReport(session: pg.Client, onWaiting: (sessions: string) => void): Report {
+/** Tells of them now and then. */
+function tellingSeldom(onWaiting: (sessions: string) => void): (sessions: string | null) => void {
   let nextMs = performance.now() + PATIENCE_MS;
-  return async (condition, values) => {
-    if (performance.now() < nextMs) return;
+  return (sessions) => {
+    if (sessions === null || performance.now() < nextMs) return;
     nextMs = performance.now() + REPORT_MS;
-    const { rows } = await session.query<{ sessions: string | null }>(
-      `SELECT string_agg(format('pid %s (%s, %s for %s s)', pid, coalesce(nullif(application_name, ''), 'unnamed'), state,
-         round(extract(epoch FROM clock_timestamp() - state_change))), ', ' ORDER BY pid) AS sessions
-       FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
-      values,
-    );
-    if (rows[0]?.sessions) onWaiting(rows[0].sessions);
+    onWaiting(sessions);
   };
 }
 
@@ -192,17 +195,12 @@ async function namesOf(session: pg.Client, schema: string, kinds: ('r' | 'v')[])
 }
 
 /** A transaction that reads as of a moment before the end of the build would find the new tables by their name, half empty. */
-async function outlastSnapshots(session: pg.Client, report: Report): Promise<void> {
+async function outlastSnapshots(session: pg.Client, tell: (sessions: string | null) => void): Promise<void> {
   const { rows } = await session.query<{ now: string }>('SELECT CAST(pg_current_xact_id() AS text) AS now');
-  const since = [rows[0]!.now];
   for (;;) {
-    const older = await session.query(
-      `SELECT 1 FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${READING_BEFORE} LIMIT 1`,
-      since,
-    );
-    if (older.rows.length === 0) return;
-    await report(READING_BEFORE, since);
+    const sessions = await sessionsThat(session, READING_BEFORE, rows[0]!.now);
+    if (sessions === null) return;
+    tell(sessions);
     await delay(PAUSE_MIN_MS);
   }
 }

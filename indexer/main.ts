@@ -12,7 +12,7 @@ import { hashIndex } from './hash.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
 import { createNotices } from './notices.ts';
 import { LockLost, openPlace } from './open.ts';
-import { readStatus } from './read.ts';
+import { isBehind, lagOf, readProgress, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import type { IndexDatabase } from './tables.ts';
 import { verify } from './verify.ts';
@@ -103,9 +103,6 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
   print(json, { path, seconds }, `${path} was built again in ${seconds} s`);
 }
 
-/** It looks every few seconds, unless it fills an empty index or its node is away. */
-const MAX_LAG_MS = 30_000;
-
 /** Exit codes are those of `verify`. Applies no migration: it may be of another version than the indexer that runs. */
 async function runStatus({ json }: { json?: true }): Promise<void> {
   try {
@@ -114,11 +111,11 @@ async function runStatus({ json }: { json?: true }): Promise<void> {
       ? openPostgres<IndexDatabase>(path, { schema: SCHEMAS.index, readonly: true, max: 1 })
       : openDatabase<IndexDatabase>(path, { readonly: true });
     try {
-      const { slot, checkedAt } = await readStatus(db);
-      const lag_ms = checkedAt === null ? null : Math.max(0, Date.now() - Number(checkedAt));
-      const current = lag_ms !== null && lag_ms <= MAX_LAG_MS;
-      const text = lag_ms === null ? 'not complete yet' : `complete up to slot ${slot}, ${lag_ms} ms ago`;
-      print(json, { current, slot: slot === null ? null : Number(slot), lag_ms }, text);
+      const progress = await readProgress(db);
+      const lag_ms = lagOf(progress, Date.now());
+      const current = !isBehind(lag_ms);
+      const text = progress ? `complete up to slot ${progress.slot}, ${lag_ms} ms ago` : 'not complete yet';
+      print(json, { current, slot: progress ? Number(progress.slot) : null, lag_ms }, text);
       process.exitCode = current ? 0 : 1;
     } finally {
       await close();

@@ -33,6 +33,16 @@ export function readProgress(index: Kysely<IndexDatabase>): Promise<IndexProgres
   return index.selectFrom('progress').select(['slot', 'checked_at', 'finalized_slot']).executeTakeFirst();
 }
 
+/** An indexer that has not looked for so long is not running, or fills an empty index; it looks every few seconds. */
+const MAX_LAG_MS = 30_000;
+
+/** How long ago the indexer has looked, ms; null before it has. */
+export function lagOf(progress: IndexProgress | undefined, nowMs: number): number | null {
+  return progress ? Math.max(0, nowMs - Number(progress.checked_at)) : null;
+}
+
+export const isBehind = (lagMs: number | null): boolean => lagMs === null || lagMs > MAX_LAG_MS;
+
 /** How far the index is, and by which transaction. */
 export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexStatus> {
   const cursor = await index.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();

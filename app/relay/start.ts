@@ -85,8 +85,8 @@ export interface RunningRelay {
   /** Durable transactions so far: each waited once for the disk. */
   commits(): number;
   /**
-   * Has proxies turn away for `config.leaveSeconds`; then takes nothing new, lets what is nearly done end, answers the rest with what is known, and leaves it to the journal.
-   * Resolves within `config.shutdownSeconds`.
+   * Has proxies turn away for `config.leaveSeconds`; then takes nothing new, lets what is nearly done end, answers the rest
+   * with what is known, and leaves it to the journal. Resolves within `config.shutdownSeconds`.
    */
   stop(): Promise<void>;
 }

@@ -25,6 +25,7 @@ export interface CreatorsQuery {
 interface Known {
   wallet: string;
   verified: boolean;
+  verified_at: bigint | null;
   /** Of its newest listing, unix seconds; -1 where it has none. */
   listedAt: number;
 }
@@ -55,25 +56,16 @@ async function knownCreators(views: CreatorsDeps['views'], model: Model): Promis
   for (const agent of model.all()) {
     await pause();
     if (!agent) continue;
-    const { creator: wallet, verified, listedAt } = agent;
+    const { creator: wallet, listedAt } = agent;
     const before = known.get(wallet);
-    if (!before || before.listedAt < listedAt) known.set(wallet, { wallet, verified, listedAt });
+    if (before && before.listedAt >= listedAt) continue;
+    known.set(wallet, { wallet, listedAt, verified: false, verified_at: null });
   }
-  const others = await views
-    .selectFrom('chain.creators as creators')
-    .select(['wallet', 'verified'])
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('chain.listings as listings')
-            .select('listing')
-            .whereRef('listings.creator', '=', 'creators.wallet'),
-        ),
-      ),
-    )
-    .execute();
-  for (const { wallet, verified } of others) {
-    if (!known.has(wallet)) known.set(wallet, { wallet, verified: verified === 1n, listedAt: -1 });
+  // One row for each whom the admin ever gave it.
+  const badges = await views.selectFrom('chain.creators').select(['wallet', 'verified', 'verified_at']).execute();
+  for (const { wallet, verified, verified_at } of badges) {
+    const listedAt = known.get(wallet)?.listedAt ?? -1;
+    known.set(wallet, { wallet, listedAt, verified: verified === 1n, verified_at });
   }
   return [...known.values()];
 }
@@ -100,15 +92,8 @@ async function summarize(views: CreatorsDeps['views'], model: Model, page: Known
     views,
     listings.map((listing) => listing.listing),
   );
-  const badges = await views
-    .selectFrom('chain.creators')
-    .select(['wallet', 'verified_at'])
-    .where('wallet', 'in', wallets)
-    .execute();
-  const verifiedAt = new Map(badges.map((badge) => [badge.wallet, badge.verified_at]));
-  return page.map(({ wallet, verified }) => {
+  return page.map(({ wallet, verified, verified_at }) => {
     const own = listings.filter((listing) => listing.creator === wallet);
-    const verified_at = verifiedAt.get(wallet) ?? null;
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
     const [described] = own.flatMap(({ listing }) => model.get(listing)?.description ?? []);
     return {

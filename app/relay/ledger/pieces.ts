@@ -34,11 +34,21 @@ export interface Naming {
 export const isLoose = (token: string) =>
   sql<boolean>`EXISTS (SELECT 1 FROM loose_pieces WHERE token = ${token} AND since_ms > 0)`;
 
+/** Runs what it is given one after another, whoever gives it. */
+function createQueue() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Answer>(run: () => Promise<Answer>): Promise<Answer> => {
+    const mine = last.then(run);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}
+
 export type Pieces = ReturnType<typeof createPieces>;
 
 /** The pieces as one journal writes them. */
 export function createPieces({ writes, db, compile }: Writing) {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createQueue();
 
   const begin = (token: string) =>
     compile('beginPieces', [token], () => db.insertInto('loose_pieces').values({ token, since_ms: nowMsOf(db) }));
@@ -75,11 +85,7 @@ export function createPieces({ writes, db, compile }: Writing) {
 
   return {
     /** Writes the pieces, one result after another so that no turn has two, and then the row; returns what that wrote. */
-    storePieces(naming: Naming): Promise<Written> {
-      const mine = last.then(() => writeAll(naming));
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    storePieces: (naming: Naming): Promise<Written> => inTurn(() => writeAll(naming)),
   };
 }
 
@@ -87,28 +93,20 @@ export function createPieces({ writes, db, compile }: Writing) {
 export type ReadPieces = (token: string, size: number) => Promise<Buffer | null>;
 
 export function createReadPieces(db: Kysely<LedgerDatabase>): ReadPieces {
-  let last: Promise<unknown> = Promise.resolve();
+  // So that no turn has two.
+  const inTurn = createQueue();
 
-  /** One after another, whoever asks for them, so that no turn has two. */
-  function readPiece(token: string, place: bigint): Promise<Buffer | undefined> {
-    const mine = last.then(async () => {
-      await turn();
-      const query = db
-        .selectFrom('result_pieces')
-        .select('bytes')
-        .where('token', '=', token)
-        .where('place', '=', place);
-      return (await query.executeTakeFirst())?.bytes;
-    });
-    last = mine.catch(() => undefined);
-    return mine;
+  async function readPiece(token: string, place: bigint): Promise<Buffer | undefined> {
+    await turn();
+    const query = db.selectFrom('result_pieces').select('bytes').where('token', '=', token).where('place', '=', place);
+    return (await query.executeTakeFirst())?.bytes;
   }
 
   return async (token, size) => {
     const bytes = Buffer.allocUnsafeSlow(size);
     let read = 0;
     for (let place = 0n; read < size; place += 1n) {
-      const piece = await readPiece(token, place);
+      const piece = await inTurn(() => readPiece(token, place));
       if (!piece || read + piece.length > size) return null;
       read += piece.copy(bytes, read);
     }

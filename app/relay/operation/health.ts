@@ -4,15 +4,13 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { attachedIndex, type IndexProgress, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/read.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { shareReading } from '../shareReading.ts';
 import type { Gate } from './gate.ts';
 
-/** An indexer that has not looked for so long is not running; it looks every few seconds. */
-const MAX_LAG_MS = 30_000;
 const PROBE_TIMEOUT_MS = 2_000;
 
 export interface HealthDeps {
@@ -54,13 +52,6 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
     executions_in_flight: deps.engine.inFlight(),
   };
 }
-
-/** How long ago the indexer has looked, ms; null before it has. */
-function lagOf(progress: IndexProgress | undefined, nowMs: number): number | null {
-  return progress ? Math.max(0, nowMs - Number(progress.checked_at)) : null;
-}
-
-const isBehind = (lagMs: number | null) => lagMs === null || lagMs > MAX_LAG_MS;
 
 /** Whether the indexer has looked lately. Throws where the index cannot be read. */
 export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: number): Promise<boolean> {

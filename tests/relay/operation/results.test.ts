@@ -1,15 +1,7 @@
 /** Results after their executions: moved into a real S3 server, read from there, and dropped when they are old. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import pino from 'pino';
-import S3rver from 's3rver';
-import { request } from 'undici';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { createReadPieces, PIECE_BYTES, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
@@ -17,8 +9,8 @@ import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
+import { type Storage, startStorage } from '../../harness/storage.ts';
 
-const BUCKET = 'results-of-tests';
 const LARGE = `${'東\0"'.repeat(30_000)} end`;
 /** Longer than a row holds. */
 const LONG = LARGE.repeat(5);
@@ -26,75 +18,34 @@ const DAY_MS = 86_400_000;
 const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
 const log = pino({ level: 'silent' });
 
-/** What stands between relay and storage, to be as bad as a test wants. */
-type Weather = 'fair' | 'down' | 'other bytes' | 'forbidden';
-
 describe('results', function () {
   this.timeout(60_000);
   let world: World;
   let key: TestKey;
   let listing: string;
-  let storage: S3rver;
-  let front: Server;
-  let folder: string;
+  let storage: Storage;
   let objects: ResultObjects;
-  let weather: Weather = 'fair';
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'objects-'));
-    storage = new S3rver({
-      port: 0,
-      address: '127.0.0.1',
-      silent: true,
-      directory: folder,
-      configureBuckets: [{ name: BUCKET, configs: [] }],
-    });
-    const { port } = (await storage.run()) as AddressInfo;
-    front = createServer(async (incoming, response) => {
-      if (weather === 'down') return void incoming.socket.destroy();
-      if (weather === 'forbidden') return void response.writeHead(403).end();
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const answer = await request(`http://127.0.0.1:${port}${incoming.url}`, {
-        method: incoming.method as 'GET',
-        headers: Object.fromEntries(
-          Object.entries(incoming.headers).filter(([name]) => !['connection', 'transfer-encoding'].includes(name)),
-        ) as Record<string, string>,
-        body: incoming.method === 'PUT' ? Buffer.concat(chunks) : null,
-      });
-      const bytes = Buffer.from(await answer.body.arrayBuffer());
-      if (weather === 'other bytes') bytes.fill('x');
-      response.writeHead(answer.statusCode).end(bytes);
-    });
-    front.listen(0, '127.0.0.1');
-    await once(front, 'listening');
-    objects = createResultObjects({
-      endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-      bucket: BUCKET,
-      region: 'us-east-1',
-      accessKeyId: 'S3RVER',
-      secretAccessKey: 'S3RVER',
-    });
+    storage = await startStorage();
+    objects = createResultObjects(storage.settings);
     const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
     world = await startWorld({ readText: createReadText(readPieces, objects, log) });
     key = await world.addKey({ expiresAt: 2 * EPOCH });
     listing = await world.addListing();
   });
   beforeEach(() => {
-    weather = 'fair';
+    storage.state.weather = 'fair';
     world.state.nowMs = EPOCH * 1_000;
   });
   after(async () => {
     await world.stop();
-    front.closeAllConnections();
-    front.close();
-    await storage.close();
-    rmSync(folder, { recursive: true, force: true });
+    await storage.stop();
   });
 
-  const keep = (storage: ResultObjects | null = objects) => {
+  const keep = (into: ResultObjects | null = objects) => {
     const { ledger, views, readText } = world.deps;
     const now = () => world.state.nowMs;
-    return keepResults({ ledger, views, objects: storage, readText, settings: SETTINGS, now, log });
+    return keepResults({ ledger, views, objects: into, readText, settings: SETTINGS, now, log });
   };
   async function settled(text: string, state: 'settled' | 'verified' = 'settled') {
     const { wallet } = key;
@@ -203,7 +154,7 @@ describe('results', function () {
   for (const bad of ['down', 'other bytes', 'forbidden'] as const) {
     it(`stay in the ledger while the storage is bad: ${bad}`, async () => {
       const large = await settled(LARGE);
-      weather = bad;
+      storage.state.weather = bad;
       expect(
         await keep().then(
           () => 'kept',
@@ -212,7 +163,7 @@ describe('results', function () {
       ).to.equal('not kept');
       expect(await rowOf(large.id)).to.deep.include(inLedger(LARGE));
       expect((await large.read()).status).to.equal(200);
-      weather = 'fair';
+      storage.state.weather = 'fair';
       await keep();
       expect(await rowOf(large.id)).to.include({ result: null, object_stored: 1n });
     });
@@ -223,7 +174,7 @@ describe('results', function () {
     await keep();
     const outcomes: unknown[] = [];
     for (const next of ['down', 'forbidden', 'other bytes', 'fair'] as const) {
-      weather = next;
+      storage.state.weather = next;
       const { status, json } = await large.read();
       outcomes.push([status, json?.error.code ?? null]);
     }

@@ -1,15 +1,5 @@
-/** A storage of results that is slow, hangs, trickles or refuses: no call waits for it, and nothing is lost. */
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pino from 'pino';
-import S3rver from 's3rver';
-import { request as ask } from 'undici';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { createReadPieces, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
@@ -26,62 +16,11 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { onPostgres } from '../../harness/postgres.ts';
+import { type Storage, startStorage } from '../../harness/storage.ts';
 
-const BUCKET = 'results-of-tests';
-const KEYS = { bucket: BUCKET, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 const LARGE = 'r'.repeat(100_000);
 const DAY_MS = 86_400_000;
 const log = pino({ level: 'silent' });
-
-/** How the storage is: `locked` takes objects and does not delete them. */
-type Weather = 'fair' | 'slow' | 'hangs' | 'trickles' | 'refuses' | 'locked';
-
-/** A real storage, and before it what makes it bad. */
-async function startStorage() {
-  const directory = mkdtempSync(join(tmpdir(), 'objects-'));
-  const configureBuckets = [{ name: BUCKET, configs: [] }];
-  const storage = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets });
-  const { port } = await storage.run();
-  const state = { weather: 'fair' as Weather, held: 0 };
-
-  async function pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const method = incoming.method as 'GET';
-    if (state.weather === 'refuses' || (state.weather === 'locked' && incoming.method === 'DELETE')) {
-      return void response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
-    }
-    if (state.weather === 'hangs') {
-      state.held += 1;
-      return;
-    }
-    if (state.weather === 'trickles') {
-      response.writeHead(200);
-      const drops = setInterval(() => response.write('r'), 20);
-      return void response.on('close', () => clearInterval(drops));
-    }
-    if (state.weather === 'slow') await sleep(100);
-    const { connection, 'transfer-encoding': _, ...headers } = incoming.headers;
-    const body = incoming.method === 'PUT' ? Buffer.concat(chunks) : null;
-    const answer = await ask(`http://127.0.0.1:${port}${incoming.url}`, { method, headers, body });
-    const bytes = Buffer.from(await answer.body.arrayBuffer());
-    response.writeHead(answer.statusCode).end(bytes);
-  }
-  const front: Server = createServer((incoming, response) => void pass(incoming, response).catch(() => {}));
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
-  return {
-    state,
-    endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-    async stop() {
-      front.closeAllConnections();
-      front.close();
-      await storage.close();
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
-}
-type Storage = Awaited<ReturnType<typeof startStorage>>;
 
 describe('results whose storage is away', function () {
   this.timeout(60_000);
@@ -91,7 +30,7 @@ describe('results whose storage is away', function () {
   before(async () => {
     storage = await startStorage();
     // With a storage that answers within 100 ms, so that nobody waits long for one that does not.
-    objects = createResultObjects({ endpoint: storage.endpoint, ...KEYS }, 2_000);
+    objects = createResultObjects(storage.settings, 2_000);
     const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
     world = await startWorld({ readText: createReadText(readPieces, objects, log) });
   });
@@ -199,10 +138,10 @@ if (!onPostgres) {
 
     it('serves and settles, answers from the ledger, stops, and moves results once it is back', async () => {
       const settings = {
-        S3_ENDPOINT: storage.endpoint,
-        S3_BUCKET: BUCKET,
-        S3_ACCESS_KEY_ID: 'S3RVER',
-        S3_SECRET_ACCESS_KEY: 'S3RVER',
+        S3_ENDPOINT: storage.settings.endpoint,
+        S3_BUCKET: storage.settings.bucket,
+        S3_ACCESS_KEY_ID: storage.settings.accessKeyId,
+        S3_SECRET_ACCESS_KEY: storage.settings.secretAccessKey,
       };
       let relay = await startRelayHere(market, settings);
       const { apiKey } = market.callers[0]!;

@@ -1,0 +1,66 @@
+/** A real storage of results, and before it what makes it as bad as a test wants. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import S3rver from 's3rver';
+import { request as ask } from 'undici';
+
+const BUCKET = 'results-of-tests';
+const KEYS = { bucket: BUCKET, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+
+/** How the storage is: `locked` takes objects and does not delete them. */
+type Weather = 'fair' | 'down' | 'forbidden' | 'other bytes' | 'slow' | 'hangs' | 'trickles' | 'refuses' | 'locked';
+
+export async function startStorage() {
+  const directory = mkdtempSync(join(tmpdir(), 'objects-'));
+  const configureBuckets = [{ name: BUCKET, configs: [] }];
+  const storage = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets });
+  const { port } = await storage.run();
+  const state = { weather: 'fair' as Weather, held: 0 };
+
+  async function pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (state.weather === 'down') return void incoming.socket.destroy();
+    if (state.weather === 'forbidden') return void response.writeHead(403).end();
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const method = incoming.method as 'GET';
+    if (state.weather === 'refuses' || (state.weather === 'locked' && incoming.method === 'DELETE')) {
+      return void response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+    }
+    if (state.weather === 'hangs') {
+      state.held += 1;
+      return;
+    }
+    if (state.weather === 'trickles') {
+      response.writeHead(200);
+      const drops = setInterval(() => response.write('r'), 20);
+      return void response.on('close', () => clearInterval(drops));
+    }
+    if (state.weather === 'slow') await sleep(100);
+    const { connection, 'transfer-encoding': _, ...headers } = incoming.headers;
+    const body = incoming.method === 'PUT' ? Buffer.concat(chunks) : null;
+    const answer = await ask(`http://127.0.0.1:${port}${incoming.url}`, { method, headers, body });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    if (state.weather === 'other bytes') bytes.fill('x');
+    response.writeHead(answer.statusCode).end(bytes);
+  }
+  const front: Server = createServer((incoming, response) => void pass(incoming, response).catch(() => {}));
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  return {
+    state,
+    /** As a relay is given it. */
+    settings: { endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`, ...KEYS },
+    async stop() {
+      front.closeAllConnections();
+      front.close();
+      await storage.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+export type Storage = Awaited<ReturnType<typeof startStorage>>;
