@@ -3,7 +3,7 @@
  * them oldest first. One `pass` does that once; it is safe to call at any time and loses nothing when it throws.
  */
 import type { Kysely } from 'kysely';
-import type { HistoricTransaction, History } from '../app/solana/helius.ts';
+import type { History } from '../app/solana/helius.ts';
 import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
@@ -23,8 +23,9 @@ import type { IndexDatabase } from './tables.ts';
 import {
   type Listed,
   type ReadDeps,
+  readFetched,
+  readHeard,
   readSnapshot,
-  readTransaction,
   readTransactions,
   Vanished,
 } from './transactions.ts';
@@ -140,7 +141,10 @@ async function readHistory(deps: IngestDeps, history: History, state: backfill.B
   };
   try {
     for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
-      for (const item of transactions) page.push(await readHistoric(deps, item, finalizedSlot));
+      for (const { logs, slot, ...info } of transactions) {
+        const item = { ...info, slot: BigInt(slot) };
+        page.push(readHeard(deps, item, logs) ?? (await readFetched(deps, item, finalizedSlot)));
+      }
       token = next;
       if (page.length >= backfillPage) await applyRead();
     }
@@ -153,10 +157,6 @@ async function readHistory(deps: IngestDeps, history: History, state: backfill.B
       await writer.close();
     }
   }
-}
-
-function readHistoric(deps: IngestDeps, { logs, slot, ...info }: HistoricTransaction, finalizedSlot: bigint) {
-  return readTransaction(deps, { ...info, slot: BigInt(slot) }, logs, finalizedSlot);
 }
 
 /** Lists on, page by page, until there is nothing older: in constant memory, and never the same page twice. */

@@ -44,6 +44,8 @@ interface Wanted {
   slots: Set<bigint>;
   /** Of listings. */
   versions: Set<string>;
+  /** Records that the page opens, and at which slot. */
+  opened: Map<string, bigint>;
   /** Refunds that gave a grant its amount back: the key is known only from the execution. */
   refunds: { record: string; caller: string }[];
 }
@@ -51,7 +53,9 @@ interface Wanted {
 /** Loads all that the page may read or change, but the cursor. */
 export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]): Promise<void> {
   const wanted = collect(page);
+  const opened = await readOpened(db);
   await loadWhole(db, unit, 'configs');
+  passOverNew(unit, wanted, opened);
   await loadKeyed(db, unit, 'executions', wanted.keys.executions);
   await loadKeyed(db, unit, 'disputes', wanted.keys.disputes);
   // A dispute that is gone is priced by its execution.
@@ -63,7 +67,7 @@ export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
   await loadDisputed(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
-  await loadOpened(db, unit, wanted.slots);
+  await loadOpened(db, unit, wanted.slots, opened);
 }
 
 export async function loadWhole<Table extends StoredName>(db: Db, unit: Unit, table: Table): Promise<void> {
@@ -109,13 +113,40 @@ async function loadUnread(db: Db, unit: Unit, { keys, configs, slots }: Wanted):
   }
 }
 
+interface Opened {
+  /** The last slot that has opened an execution of the tables; -1 for none. */
+  last: bigint;
+  /** An account has told of an execution whose opening was not seen. */
+  hasUnplaced: boolean;
+}
+
+async function readOpened(db: Db): Promise<Opened> {
+  const executions = db.selectFrom('executions');
+  const { last, unplaced } = await db
+    .selectNoFrom([
+      executions.select(({ fn }) => fn.max<bigint | null>('opened_slot').as('slot')).as('last'),
+      executions.select('record').where('opened_slot', 'is', null).limit(1).as('unplaced'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { last: last ?? -1n, hasUnplaced: unplaced !== null };
+}
+
+/**
+ * What is opened after all that the tables have cannot be in them. Looking for it would cost more than all else that is read:
+ * each has a place of its own in the largest unique key.
+ */
+function passOverNew({ rows }: Unit, wanted: Wanted, { last, hasUnplaced }: Opened): void {
+  if (hasUnplaced) return;
+  const later = [...wanted.opened].flatMap(([record, slot]) => (slot > last ? record : []));
+  rows.executions.load(
+    [],
+    later.filter((record) => !rows.executions.isLoaded(record)),
+  );
+}
+
 /** How many executions the slots have opened so far; one after the last that opened any has none. */
-async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promise<void> {
-  const last = await db
-    .selectFrom('executions')
-    .select(({ fn }) => fn.max('opened_slot').as('slot'))
-    .executeTakeFirst();
-  const begun = [...slots].filter((slot) => !unit.opened.has(slot) && slot <= (last?.slot ?? -1n));
+async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>, { last }: Opened): Promise<void> {
+  const begun = [...slots].filter((slot) => !unit.opened.has(slot) && slot <= last);
   if (begun.length === 0) return;
   const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');
   const rows = await counts.select(['opened_slot', ({ fn }) => fn.countAll<bigint>().as('count')]).execute();
@@ -125,11 +156,18 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
 function collect(page: readonly ChainTransaction[]): Wanted {
   const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves'] as KeyedTable[];
   const keys = Object.fromEntries(tables.map((table) => [table, new Set<string>()])) as Wanted['keys'];
-  const wanted: Wanted = { keys, configs: new Set(), slots: new Set(), versions: new Set(), refunds: [] };
+  const wanted: Wanted = {
+    keys,
+    configs: new Set(),
+    slots: new Set(),
+    versions: new Set(),
+    opened: new Map(),
+    refunds: [],
+  };
   for (const { slot, content } of page) {
     if (content.kind === 'failed') continue;
     wanted.slots.add(slot);
-    for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event);
+    for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event, slot);
     if (content.snapshot) collectSnapshot(wanted, content.snapshot);
   }
   return wanted;
@@ -143,7 +181,7 @@ function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefi
   if (keyId) want(wanted, 'grants', grantAddress(wallet, keyId));
 }
 
-function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
+function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent, slot: bigint): void {
   const fields = data as Record<string, unknown>;
   for (const [field, table] of EVENT_KEYS[name] ?? []) want(wanted, table, base58(fields[field] as PublicKey));
   if (fields.listing instanceof PublicKey && typeof fields.listingVersion === 'number') {
@@ -151,8 +189,10 @@ function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
   }
   if (fields.config instanceof PublicKey) wanted.configs.add(base58(fields.config));
   if (name === 'GrantCreated') rememberGrant(data.wallet, data.keyId, data.grant);
-  else if (name === 'ExecutionOpened') wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));
-  else if (name === 'ExecutionRefunded' && data.grantRestored) {
+  else if (name === 'ExecutionOpened') {
+    wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));
+    wanted.opened.set(base58(data.record), slot);
+  } else if (name === 'ExecutionRefunded' && data.grantRestored) {
     wanted.refunds.push({ record: base58(data.record), caller: base58(data.caller) });
   } else if (name === 'ExecutionsArchived') {
     for (const { record, execution } of data.executions) {

@@ -43,24 +43,32 @@ export async function readTransactions(
 ): Promise<ChainTransaction[]> {
   const transactions: ChainTransaction[] = [];
   for (const side of chunks(listed, FETCH_CONCURRENCY)) {
-    const read = side.map((item) => readTransaction(deps, item, deps.notices.logsOf(item), finalizedSlot));
+    const read = side.map(
+      async (item) => readHeard(deps, item, deps.notices.logsOf(item)) ?? readFetched(deps, item, finalizedSlot),
+    );
     transactions.push(...(await Promise.all(read)));
   }
   return transactions;
 }
 
-/** `heard` are logs of exactly this transaction in this slot, where there are any. */
-export async function readTransaction(
-  deps: ReadDeps,
+/** What the logs of exactly this transaction in this slot say of it; null where there are none, or not all of them. */
+export function readHeard(
+  { programId }: Pick<ReadDeps, 'programId'>,
   { signature, slot, hasFailed }: Listed,
   heard: string[] | null | undefined,
+): ChainTransaction | null {
+  if (hasFailed) return { signature, slot, content: { kind: 'failed' } };
+  const known = heard && readTrusted(signature, () => readEvents(heard, programId));
+  return known?.complete ? { signature, slot, content: { kind: 'events', events: known.events } } : null;
+}
+
+/** What the node has of a transaction that has succeeded. */
+export async function readFetched(
+  deps: ReadDeps,
+  { signature, slot }: Listed,
   finalizedSlot: bigint,
 ): Promise<ChainTransaction> {
   const position = { signature, slot };
-  if (hasFailed) return { ...position, content: { kind: 'failed' } };
-  const known = heard && readTrusted(signature, () => readEvents(heard, deps.programId));
-  if (known?.complete) return { ...position, content: { kind: 'events', events: known.events } };
-
   const transaction = await fetchTransaction(deps, position);
   const logs = transaction.meta?.logMessages;
   const calls = readCarried(transaction, deps.programId);

@@ -131,6 +131,31 @@ describe('indexer, pages of a long backfill', () => {
     expect(await hashIndex(many)).to.equal(await hashIndex(one));
   });
 
+  it('know an execution whose account was read before its opening was seen', async () => {
+    const history = randomHistory(15, LENGTH);
+    const [one, many] = [await openOwn(), await openOwn()];
+    const isOpen = ({ content }: ChainTransaction) =>
+      content.kind === 'events' && content.events.some(({ name }) => name === 'ExecutionOpened');
+    const at = history.findIndex((item, place) => place > 40 && isOpen(item) && item.slot > history[place - 1]!.slot);
+    const [before, opening] = [history.slice(0, at), history[at]!];
+    await applyPage(one, [...before, opening], 100n);
+    const newest = one.selectFrom('executions').selectAll().orderBy('opened_slot', 'desc');
+    const row = await newest.executeTakeFirstOrThrow();
+    expect(row.opened_slot).to.equal(opening.slot);
+
+    const unseen = { open_signature: null, opened_slot: null, open_index: null };
+    const nothing = { configs: [], creators: [], listings: [], grants: [], disputes: [], archives: [] };
+    const readings = { refunds: [], gone: [], provisionalAt: new Set<bigint>() };
+    const snapshot = { ...nothing, executions: [{ ...row, ...unseen }], ...readings };
+    // Anybody may name the record's address before it is opened.
+    const naming = { ...before.at(-1)!, signature: 'naming' };
+    await applyPage(many, [...before, { ...naming, content: { kind: 'accounts', snapshot, carried: [] } }], 100n);
+    await applyPage(many, [opening], 100n);
+    expect(await many.selectFrom('executions').selectAll().where('record', '=', row.record).execute()).to.deep.equal([
+      row,
+    ]);
+  });
+
   it('are written without the thread where it finds other tables than the page was made for', async () => {
     const history = randomHistory(13, LENGTH);
     const [one, many] = [await openOwn(), await openOwn()];
