@@ -216,7 +216,7 @@ export function createModel() {
       // Only as far as the page: agents are strewn over memory in this order.
       const found: ListedAgent[] = [];
       let passed = 0;
-      for (let next = 0; passed < Math.min(end, total); next += 1) {
+      for (let next = 0; next < order.length && passed < Math.min(end, total); next += 1) {
         const at = order[next] as number;
         if (!filters.isMarked(at)) continue;
         if (passed >= query.offset) found.push(agentAt(at));
