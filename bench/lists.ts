@@ -44,7 +44,8 @@ export const LINES: Line[] = [
   agents('a custom tag', '&tags=kind-7'),
   agents('verified', '&verified_only=true'),
   agents('a word of all of them', '&q=agent'),
-  agents('a word of few', '&q=audit+tax'),
+  agents('a word of few', '&q=audit+code'),
+  agents('words of none', '&q=audit+tax'),
   {
     name: 'agents, page 1 without a filter',
     goal: 3,
@@ -105,20 +106,22 @@ export interface ListFigures {
   lines: LineFigures[];
 }
 
+/** `wanted`: only kinds of requests whose name has this in it. */
 export async function benchLists(
   sizes: readonly number[],
   requests: number,
+  wanted: string,
   report: (line: string) => void,
 ): Promise<ListFigures[]> {
   const figures: ListFigures[] = [];
   for (const executions of sizes) {
-    const size = { executions, agents: Math.max(executions / 10, 100) };
+    const size = { executions, agents: Math.max(Math.floor(executions / 10), 100) };
     const folder = mkdtempSync(join(tmpdir(), 'bench-lists-'));
     try {
       report(`filling ${executions} executions`);
       await fill(folder, size);
       report(`asking for lists of ${executions} executions`);
-      figures.push({ ...size, ...(await measure(folder, size, requests)) });
+      figures.push({ ...size, ...(await measure(folder, size, requests, wanted)) });
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -134,13 +137,13 @@ interface Ready {
   rss_mb: number;
 }
 
-export async function measure(folder: string, size: Size, requests: number) {
+async function measure(folder: string, size: Size, requests: number, wanted: string) {
   const child = await startChild<Ready>('lists/apiProcess.ts', [folder]);
   const { url, apiKey, ...start } = child.ready;
   const connections = new Agent({ keepAlive: true });
   try {
     const lines: ListFigures['lines'] = [];
-    for (const line of LINES) {
+    for (const line of LINES.filter(({ name }) => name.includes(wanted))) {
       const times: number[] = [];
       const ask = (number: number) => time(connections, url + line.path(number, size), apiKey, line.body?.(number));
       for (let number = 0; number < requests / 10; number += 1) await ask(900_000 + number);

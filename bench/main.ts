@@ -55,11 +55,12 @@ interface Options {
   from?: string[];
   before?: string;
   kinds: string;
+  executions?: number;
   json?: true;
 }
 
 async function bench(options: Options): Promise<void> {
-  const { quick = false, only, peers, slotMs, plot, from, before, kinds, json } = options;
+  const { quick = false, only, peers, slotMs, plot, from, before, kinds, executions, json } = options;
   if ((only === 'versions') !== (before !== undefined)) throw new Error('--only versions and --before go together');
   if (from && plot === undefined) throw new Error('--from needs --plot');
   if (from && plot !== undefined) {
@@ -95,9 +96,9 @@ async function bench(options: Options): Promise<void> {
   const dashboard = isWanted('dashboard') ? await benchDashboard(quick ? 1 : 3, report) : null;
   const index = isWanted('index') ? await benchIndex(quick, report) : null;
   // Filling a million takes minutes, so only who asks for it waits.
-  const lists =
-    only === 'lists' ? await benchLists(quick ? SIZES.slice(0, 3) : SIZES, quick ? 100 : 500, report) : null;
-  const starts = only === 'starts' ? await benchStarts(quick ? SIZES.slice(0, 3) : SIZES, quick ? 1 : 3, report) : null;
+  const sizes = executions === undefined ? (quick ? SIZES.slice(0, 3) : SIZES) : [executions];
+  const lists = only === 'lists' ? await benchLists(sizes, quick ? 100 : 500, kinds, report) : null;
+  const starts = only === 'starts' ? await benchStarts(sizes, quick ? 1 : 3, report) : null;
   // Needs a PostgreSQL, and the machine for itself.
   const machines = only === 'machines' ? await benchMachines(quick, slotMs, report) : null;
   if (plot !== undefined) writeFileSync(plot, drawFigures({ lists, index, starts }));
@@ -250,7 +251,8 @@ await runScript(
       '--before <folder>',
       'with --only versions: a working tree of an older commit, with its node_modules and target',
     )
-    .option('--kinds <text>', 'with holds: only kinds of requests that have this in their name', '')
+    .option('--executions <n>', 'with lists or starts: over so many only', wholeFrom(1_000))
+    .option('--kinds <text>', 'with holds or lists: only kinds of requests that have this in their name', '')
     .option('--plot <file>', 'where to draw the figures of lists, index and starts by size, as SVG')
     .option('--from <files...>', 'with --plot: files that --json has written, to be drawn instead of measuring')
     .option('--json', 'the figures as one JSON object on stdout')

@@ -4,6 +4,7 @@
  */
 import { isStandardTag, STANDARD_TAGS, tagMask } from '../../../sdk/wire/metadata.ts';
 import type { AgentsQuery } from '../../../sdk/wire/wire.ts';
+import { type Condition, createFilters } from './filters.ts';
 import { createTurns, placeOf, sortInTurns } from './turns.ts';
 import { createWords, wordsOf } from './words.ts';
 
@@ -42,16 +43,12 @@ export function createModel() {
   const agents: (ListedAgent | null)[] = [];
   const free: number[] = [];
   const placeOfListing = new Map<string, number>();
-  // What filters ask is apart from the rest, so that a walk over all touches little memory.
-  const masks: number[] = [];
+  const filters = createFilters();
+  // What orders ask is apart from the rest too.
   const totals: number[] = [];
   const rates: number[] = [];
   const times: number[] = [];
   const prices: bigint[] = [];
-  const badges: number[] = [];
-  const creatorIds: number[] = [];
-  /** 1 where the agent is in lists. */
-  const shown: number[] = [];
   const idOfCreator = new Map<string, number>();
   const words = createWords();
   const customTags = createWords();
@@ -99,19 +96,16 @@ export function createModel() {
 
   function write(at: number, agent: ListedAgent): void {
     agents[at] = agent;
-    masks[at] = agent.tagMask;
     totals[at] = agent.totalExecutions;
     rates[at] = agent.successRate;
     times[at] = agent.listedAt;
     prices[at] = agent.price;
-    shown[at] = Number(isShown(agent));
-    badges[at] = Number(agent.verified);
     let id = idOfCreator.get(agent.creator);
     if (id === undefined) {
       id = idOfCreator.size;
       idOfCreator.set(agent.creator, id);
     }
-    creatorIds[at] = id;
+    filters.write(at, agent, id, isShown(agent));
   }
 
   /** Sorts in which the agent does not stand where it stood. */
@@ -147,7 +141,7 @@ export function createModel() {
       if (isShown(after)) for (const sort of moved) place(at, sort, 'add');
     } else {
       agents[at] = null;
-      shown[at] = 0;
+      filters.hide(at);
       placeOfListing.delete(listing);
       free.push(at);
     }
@@ -157,8 +151,8 @@ export function createModel() {
   async function sort(): Promise<void> {
     const pause = createTurns();
     const places: number[] = [];
-    for (const [at, isIn] of shown.entries()) {
-      if (isIn === 1) places.push(at);
+    for (const at of agents.keys()) {
+      if (filters.isShown(at)) places.push(at);
       if (at % 1_000 === 0) await pause();
     }
     // What is equal stays in this order, which they mostly come in.
@@ -168,59 +162,40 @@ export function createModel() {
     isSorted = true;
   }
 
-  /** Those of which every word begins one of theirs, or a standard tag. */
-  function markWords(text: string): Uint8Array {
-    const all = leaveLongest(wordsOf(text));
-    const marks = new Uint8Array(agents.length).fill(all.length === 0 ? 0 : 1);
-    for (const word of all) {
-      const has = new Uint8Array(agents.length);
-      words.markBeginning(word, has);
-      const mask = tagMask(STANDARD_TAGS.filter((tag) => tag.startsWith(word)));
-      for (let at = 0; at < marks.length; at += 1) {
-        if (has[at] === 0 && ((masks[at] as number) & mask) === 0) marks[at] = 0;
-      }
-    }
-    return marks;
-  }
-
-  /** By words, by their own address or by their creator's. */
-  function markAsked(text: string): Uint8Array {
-    const marks = markWords(text);
+  /** Every word begins one of theirs, or a standard tag; or the text is their own address or their creator's. */
+  function conditionsOf(text: string): Condition[] {
     const own = placeOfListing.get(text);
-    if (own !== undefined) marks[own] = 1;
     const creator = idOfCreator.get(text);
-    if (creator !== undefined) {
-      for (let at = 0; at < marks.length; at += 1) if (creatorIds[at] === creator) marks[at] = 1;
-    }
-    return marks;
+    const addressed = [
+      ...(own === undefined ? [] : [own]),
+      ...(creator === undefined ? [] : filters.ofCreator(creator)),
+    ];
+    const asked = leaveLongest(wordsOf(text));
+    if (asked.length === 0) return [{ lists: [addressed], mask: 0 }];
+    return asked.map((word) => ({
+      lists: [...words.beginning(word), addressed],
+      mask: tagMask(STANDARD_TAGS.filter((tag) => tag.startsWith(word))),
+    }));
   }
 
-  /** Marks those that the query asks for; null where it asks for all. */
-  function markMatching(query: AgentsQuery): Uint8Array | null {
-    const tags = query.tags ?? [];
+  /** Marks those that the query asks for and returns how many they are; null where it asks for all. */
+  function markMatching(query: AgentsQuery): number | null {
+    const { q, tags = [], verified_only: isVerified, min_executions: least = 0, min_success_rate: rate = 0 } = query;
     const mask = tagMask(tags.filter(isStandardTag));
-    const { verified_only: verified, min_executions: least = 0, min_success_rate: rate = 0 } = query;
     const custom = tags.filter((tag) => !isStandardTag(tag));
-    const isPlain = mask === 0 && !verified && least === 0 && rate === 0 && query.creator === undefined;
-    if (isPlain && custom.length === 0 && query.q === undefined) return null;
-    const marks = query.q === undefined ? new Uint8Array(agents.length).fill(1) : markAsked(query.q);
-    for (const tag of custom) {
-      const having = new Uint8Array(agents.length);
-      for (const at of customTags.having(tag)) having[at] = 1;
-      for (let at = 0; at < marks.length; at += 1) (marks[at] as number) &= having[at] as number;
-    }
-    if (isPlain) return marks;
-    const creator = query.creator === undefined ? null : (idOfCreator.get(query.creator) ?? -1);
-    for (let at = 0; at < marks.length; at += 1) {
-      const isAsked =
-        ((masks[at] as number) & mask) === mask &&
-        (totals[at] as number) >= least &&
-        (rates[at] as number) >= rate &&
-        (!verified || badges[at] === 1) &&
-        (creator === null || creatorIds[at] === creator);
-      if (!isAsked) marks[at] = 0;
-    }
-    return marks;
+    const isPlain = mask === 0 && !isVerified && least === 0 && rate === 0 && query.creator === undefined;
+    if (isPlain && custom.length === 0 && q === undefined) return null;
+    const conditions = [
+      ...(q === undefined ? [] : conditionsOf(q)),
+      ...custom.map((tag) => ({ lists: [customTags.having(tag)], mask: 0 })),
+    ];
+    return filters.mark(conditions.length === 0 ? null : filters.meeting(conditions), {
+      mask,
+      leastExecutions: least,
+      leastRate: rate,
+      isVerified,
+      creator: query.creator === undefined ? null : (idOfCreator.get(query.creator) ?? -1),
+    });
   }
 
   return {
@@ -235,20 +210,15 @@ export function createModel() {
     /** The active agents with a description that match, and how many they are. */
     page(query: AgentsQuery): { agents: ListedAgent[]; total: number } {
       const order = orders[query.sort];
-      const marks = markMatching(query);
+      const total = markMatching(query);
       const end = query.offset + query.limit;
-      if (!marks) return { agents: order.slice(query.offset, end).map(agentAt), total: order.length };
-      let total = 0;
-      for (let at = 0; at < marks.length; at += 1) {
-        (marks[at] as number) &= shown[at] as number;
-        total += marks[at] as number;
-      }
+      if (total === null) return { agents: order.slice(query.offset, end).map(agentAt), total: order.length };
       // Only as far as the page: agents are strewn over memory in this order.
       const found: ListedAgent[] = [];
       let passed = 0;
-      for (let next = 0; passed < Math.min(end, total); next += 1) {
+      for (let next = 0; next < order.length && passed < Math.min(end, total); next += 1) {
         const at = order[next] as number;
-        if (marks[at] === 0) continue;
+        if (!filters.isMarked(at)) continue;
         if (passed >= query.offset) found.push(agentAt(at));
         passed += 1;
       }
@@ -256,14 +226,8 @@ export function createModel() {
     },
     /** Listings of whatever status by creators whose names have all these words. */
     ofCreatorsNamed(text: string): ListedAgent[] {
-      const all = leaveLongest(wordsOf(text));
-      const hits = all.map((word) => {
-        const marks = new Uint8Array(agents.length);
-        creatorWords.markBeginning(word, marks);
-        return marks;
-      });
-      if (hits.length === 0) return [];
-      return agents.filter((agent, at): agent is ListedAgent => agent !== null && hits.every((hit) => hit[at] === 1));
+      const conditions = leaveLongest(wordsOf(text)).map((word) => ({ lists: creatorWords.beginning(word), mask: 0 }));
+      return [...filters.meeting(conditions).sort()].flatMap((at) => agents[at] ?? []);
     },
   };
 }

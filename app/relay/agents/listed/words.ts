@@ -50,11 +50,13 @@ export function createWords() {
     having(word: string): readonly number[] {
       return agentsOf.get(word) ?? [];
     },
-    /** Marks those that have a word which begins so. */
-    markBeginning(beginning: string, marks: Uint8Array): void {
+    /** Those that have a word which begins so, a list for each word. */
+    beginning(beginning: string): (readonly number[])[] {
+      const lists: (readonly number[])[] = [];
       for (let at = placeOf(sorted, beginning, compare); sorted[at]?.startsWith(beginning); at += 1) {
-        for (const agent of agentsOf.get(sorted[at] as string) ?? []) marks[agent] = 1;
+        lists.push(agentsOf.get(sorted[at] as string) ?? []);
       }
+      return lists;
     },
   };
 }
