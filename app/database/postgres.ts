@@ -54,6 +54,12 @@ export interface OpenedPostgres<Tables> extends OpenDatabase<Tables> {
 
 export const isPostgresUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
 
+/** Host and name of a database, as they may be shown to others: without user and password. */
+export function addressOf(url: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  return `${host}:${port}/${database}`;
+}
+
 /** Opens a pool; nothing is connected until it is used. Throws where the URL is none. */
 export function openPostgres<Tables>(url: string, options: PostgresOptions): OpenedPostgres<Tables> {
   const pool = new pg.Pool({ ...connectionOf(url, options), max: options.max ?? MAX_CONNECTIONS, Client: Connection });
