@@ -191,20 +191,19 @@ describe('migrate-to-postgres', function () {
     await relay.close();
     // As a relay writes first.
     const list = "INSERT INTO call_keys (kid, x, listed_until_ms) VALUES ('theirs', 'x', 0)";
-    let during: Promise<[{ relay: string; indexer: string }, string]> | null = null;
     const there = open();
     await there.pool.query("SET lock_timeout TO '100ms'");
+    const insert = () =>
+      there.pool.query(list).then(
+        () => 'it was written',
+        (error: Error) => error.message,
+      );
+    const during: [ReturnType<typeof refusals>, Promise<string>][] = [];
     await moveToPostgres(folder, url, () => {
-      during ??= Promise.all([
-        refusals(),
-        there.pool.query(list).then(
-          () => 'it was written',
-          (error: Error) => error.message,
-        ),
-      ]);
+      if (during.length === 0) during.push([refusals(), insert()]);
     });
+    const [files, written] = await Promise.all(during[0]!);
     await there.close();
-    const [files, written] = (await during)!;
     expect(files.relay).to.match(/ledger\.db is being moved to PostgreSQL \(process \d+\): start with DATABASE_URL/);
     expect(files.indexer).to.match(/index\.db is kept by another indexer/);
     expect(written).to.equal('canceling statement due to lock timeout');
