@@ -75,7 +75,9 @@ function lockIndex(path: string): Lock {
     return takeLock(`${path}.lock`);
   } catch (cause) {
     if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`${path} is kept by another indexer${cause.holder}: stop that one, wait where it is migrate-to-postgres, or choose another DATA_DIR`);
+    throw new Error(
+      `${path} is kept by another indexer${cause.holder}: stop that one, wait where it is migrate-to-postgres, or choose another DATA_DIR`,
+    );
   }
 }
 

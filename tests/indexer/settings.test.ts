@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { describeConfig as describeRelay, readConfig as readRelay, readToolConfig as readTool } from '../../app/relay/config.ts';
+import {
+  describeConfig as describeRelay,
+  readConfig as readRelay,
+  readToolConfig as readTool,
+} from '../../app/relay/config.ts';
 import { connectForReading, createPatientFetch, createRpcFetch } from '../../app/solana/rpc.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
 
@@ -67,13 +71,19 @@ describe('settings', () => {
 
   it('of addresses say what they should look like, and never the address', () => {
     const addresses = {
-      DATABASE_URL: ['postgres://user:canary pw@host:port/name', 'postgres://user:can/ary@host/name', 'mysql://canary/x'],
+      DATABASE_URL: [
+        'postgres://user:canary pw@host:port/name',
+        'postgres://user:can/ary@host/name',
+        'mysql://canary/x',
+      ],
       SOLANA_RPC_URL: ['localhost:8899/canary', 'ws://canary', 'https://one,canary'],
       SOLANA_WS_URL: ['http://canary'],
     };
     const expected = {
-      DATABASE_URL: /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: PostgreSQL in place/,
-      SOLANA_RPC_URL: /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several .*: JSON-RPC address/,
+      DATABASE_URL:
+        /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: PostgreSQL in place/,
+      SOLANA_RPC_URL:
+        /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several .*: JSON-RPC address/,
       SOLANA_WS_URL: /^SOLANA_WS_URL must be a URL, wss:\/\/HOST or ws:\/\/HOST:PORT, or several .*: WebSocket address/,
     };
     for (const [name, given] of Object.entries(addresses)) {
@@ -86,7 +96,10 @@ describe('settings', () => {
         }
       }
     }
-    const good = ['postgres://user:p%40ss@db.internal/name?sslmode=verify-full', 'postgresql:///name?host=/run/postgresql'];
+    const good = [
+      'postgres://user:p%40ss@db.internal/name?sslmode=verify-full',
+      'postgresql:///name?host=/run/postgresql',
+    ];
     for (const DATABASE_URL of good) expect(readIndexer({ DATABASE_URL }).path).to.equal(DATABASE_URL);
   });
 

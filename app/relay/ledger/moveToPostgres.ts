@@ -202,7 +202,14 @@ async function copyTable(
 
 /** Whether no indexer and no relay has written there: only the migrations have. A relay begins with its call keys. */
 async function readUnused(to: Target): Promise<boolean> {
-  const counts = ['chain.chain_meta', 'chain.events', 'ledger.executions', 'ledger.api_keys', 'ledger.secrets', 'ledger.call_keys'];
+  const counts = [
+    'chain.chain_meta',
+    'chain.events',
+    'ledger.executions',
+    'ledger.api_keys',
+    'ledger.secrets',
+    'ledger.call_keys',
+  ];
   for (const table of counts) if ((await countOf(to, table)) > 0) return false;
   return true;
 }

@@ -47,10 +47,12 @@ export function createSending(deps: {
     const end = () => waiting.abort();
     const patience = setTimeout(end, patienceMs);
     stop.addEventListener('abort', end, { once: true });
-    const fate = await chain.submit(signed, async () => false, waiting.signal).finally(() => {
-      clearTimeout(patience);
-      stop.removeEventListener('abort', end);
-    });
+    const fate = await chain
+      .submit(signed, async () => false, waiting.signal)
+      .finally(() => {
+        clearTimeout(patience);
+        stop.removeEventListener('abort', end);
+      });
     if (fate.kind === 'unknown') {
       throw new Interrupted(stop.aborted ? 'the relay stops' : 'the node does not say what became of a transaction');
     }
