@@ -1,6 +1,7 @@
 /** The indexer's settings, and the only place in its process that reads the environment. */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { databaseUrl } from '../app/database/postgres.ts';
 import { describeSettings, readSettings } from '../app/process/settings.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../app/solana/helius.ts';
 import { nodesOf, urls } from '../app/solana/nodes.ts';
@@ -16,11 +17,7 @@ const settings = z.object({
   HELIUS_URL: z.url().optional().describe('address of Helius, if not that of the environment'),
   ENVIRONMENT: z.enum(['test', 'live']).default('test').describe("live: Helius' mainnet; test: its devnet"),
   DATA_DIR: z.string().default('.local').describe('folder of index.db'),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-    .optional()
-    .describe('PostgreSQL in place of index.db; the same for relays and indexers'),
+  DATABASE_URL: databaseUrl.describe('PostgreSQL in place of index.db; the same for relays and indexers'),
   INDEX_DB: z.string().optional().describe('path of index.db, if not DATA_DIR/index.db'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('least severe log line'),
 });

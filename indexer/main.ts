@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import pino from 'pino';
 import { openDatabase } from '../app/database/open.ts';
-import { isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
+import { addressOf, isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
@@ -61,13 +61,6 @@ function print(json: boolean | undefined, fields: Record<string, unknown>, text:
   console.log(json ? JSON.stringify(fields) : text);
 }
 
-/** Of a database the host and its name alone: what is printed may be kept where others read it. */
-function withoutCredentials(place: string): string {
-  if (!isPostgresUrl(place)) return place;
-  const { host, pathname } = new URL(place);
-  return `${host}${pathname}`;
-}
-
 async function runHash({ json }: { json?: true }): Promise<void> {
   const { path } = readConfig(process.env);
   const { db, close } = await openPlace(path);
@@ -99,7 +92,7 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
       console.error(`waits for sessions that read the present tables; pg_terminate_backend ends them: ${sessions}`),
   });
   const seconds = Math.round((performance.now() - started) / 1_000);
-  const path = withoutCredentials(config.path);
+  const path = isPostgresUrl(config.path) ? addressOf(config.path) : config.path;
   print(json, { path, seconds }, `${path} was built again in ${seconds} s`);
 }
 

@@ -3,6 +3,7 @@ import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import type pg from 'pg';
 import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../app/database/migrate.ts';
+import { requireNotMoved } from '../app/database/moved.ts';
 import { type OpenDatabase, type OpenedDatabase, openDatabase } from '../app/database/open.ts';
 import { connectPostgres, isPostgresUrl, lockNumber, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
 import { isTemporary } from '../app/database/temporary.ts';
@@ -74,13 +75,16 @@ function lockIndex(path: string): Lock {
     return takeLock(`${path}.lock`);
   } catch (cause) {
     if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`${path} is kept by another indexer${cause.holder}: stop that one, or choose another DATA_DIR`);
+    throw new Error(
+      `${path} is kept by another indexer${cause.holder}: stop that one, wait where it is migrate-to-postgres, or choose another DATA_DIR`,
+    );
   }
 }
 
 function openLocked(path: string): OpenDatabase<IndexDatabase> {
   const lock = lockIndex(path);
   try {
+    requireNotMoved(path);
     const opened = openIndex(path);
     return {
       ...opened,

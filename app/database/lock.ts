@@ -23,17 +23,31 @@ export class LockHeld extends Error {
 
 /** Takes the lock, whose folder is made if missing; `pidPath` is where the holder's process id is noted. Throws LockHeld. */
 export function takeLock(path: string, pidPath = `${path}.pid`): Lock {
+  const lock = hold(path, pidPath, (database) => void database.exec('BEGIN EXCLUSIVE'));
+  // Only for the message of LockHeld; that the process lives is what the lock itself says.
+  writeFileSync(pidPath, `${process.pid}\n`);
+  return lock;
+}
+
+/** Holds the lock together with all others that share it, so that nobody takes it meanwhile. Throws LockHeld where somebody has. */
+export function shareLock(path: string): Lock {
+  return hold(path, `${path}.pid`, (database) => {
+    // To read is what shares it, until the transaction ends.
+    database.exec('BEGIN');
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+  });
+}
+
+function hold(path: string, pidPath: string, begin: (database: Database.Database) => void): Lock {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const database = new Database(path, { timeout: 0 });
   try {
-    database.exec('BEGIN EXCLUSIVE');
+    begin(database);
   } catch (error) {
     database.close();
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
     throw new LockHeld(path, holderOf(pidPath));
   }
-  // Only for the message of LockHeld; that the process lives is what the lock itself says.
-  writeFileSync(pidPath, `${process.pid}\n`);
   return { release: () => void database.close() };
 }
 

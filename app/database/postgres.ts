@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { type CompiledQuery, type DatabaseConnection, type Dialect, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { z } from 'zod';
 import type { GroupCommit, Written } from './groupCommit.ts';
 import type { OpenDatabase } from './open.ts';
 
@@ -53,6 +54,29 @@ export interface OpenedPostgres<Tables> extends OpenDatabase<Tables> {
 }
 
 export const isPostgresUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
+
+/** `DATABASE_URL` of relay and indexer. What is wrong with one is said without it: it has a password. */
+export const databaseUrl = z
+  .string()
+  .refine(isReadable, {
+    error:
+      'must be postgres://USER:PASSWORD@HOST:PORT/NAME, in USER and PASSWORD each character but letters, digits and -._~ as %XX',
+  })
+  .optional();
+
+function isReadable(url: string): boolean {
+  try {
+    return isPostgresUrl(url) && addressOf(url) !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Host and name of a database, as they may be shown to others: without user and password. */
+export function addressOf(url: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  return `${host}:${port}/${database}`;
+}
 
 /** Opens a pool; nothing is connected until it is used. Throws where the URL is none. */
 export function openPostgres<Tables>(url: string, options: PostgresOptions): OpenedPostgres<Tables> {

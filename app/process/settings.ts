@@ -51,6 +51,8 @@ function fault(issue: z.core.$ZodIssue): string {
         : `must be at least ${issue.minimum}`;
     case 'too_big':
       return `must be at most ${issue.maximum}`;
+    case 'custom':
+      return issue.message;
     default:
       return `is wrong (${issue.message})`;
   }

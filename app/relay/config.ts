@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
+import { databaseUrl } from '../database/postgres.ts';
 import { describeSettings, readSettings } from '../process/settings.ts';
 import { parseAddress } from '../sdk/program/program.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
@@ -105,11 +106,7 @@ const settings = z.object({
       'another deployment that signs with the relay authority must have been silent for so long; 0: nobody looks for one',
     ),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-    .optional()
-    .describe('PostgreSQL in place of ledger.db and index.db; the same for relays and indexers'),
+  DATABASE_URL: databaseUrl.describe('PostgreSQL in place of ledger.db and index.db; the same for relays and indexers'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks one'),
   BASE_URL: z.url().optional().describe('public address in result links, if not http://HOST:PORT'),

@@ -7,18 +7,17 @@ export interface NodeUrls {
   wsUrl: string | null;
 }
 
-const url = z.url();
-
-/** A setting of one URL or several; messages name the variable. */
-export const urls = (usual: string) =>
-  z
+/** A setting of one URL or several, of the kind of its default: http or ws; messages name the variable. */
+export const urls = (usual: string) => {
+  const scheme = usual.slice(0, usual.indexOf(':'));
+  const url = z.url({ protocol: new RegExp(`^${scheme}s?$`) });
+  return z
     .string()
-    .superRefine((text, context) => {
-      if (listOf(text).some((one) => !url.safeParse(one).success)) {
-        context.addIssue({ code: 'invalid_format', format: 'url', message: 'must be a URL' });
-      }
+    .refine((text) => listOf(text).every((one) => url.safeParse(one).success), {
+      error: `must be a URL, ${scheme}s://HOST or ${scheme}://HOST:PORT, or several with commas between`,
     })
     .default(usual);
+};
 
 /** The URLs of such a setting. */
 export const listOf = (text: string) => text.split(',').map((one) => one.trim());

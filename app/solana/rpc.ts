@@ -60,6 +60,21 @@ const sendForLarge: RpcFetch = async (url, init) => {
   return { ok, status, statusText, retryAfter: headers.get('retry-after'), text: async () => text };
 };
 
+/** A node did not answer. Of its address only the host is named: keys lie in the path, the query and the user's name. */
+export class NodeAway extends Error {
+  constructor(url: string, error: unknown) {
+    const { cause = error } = error as { cause?: unknown };
+    const { message, code } = cause as { message?: string; code?: string };
+    const { protocol, host } = new URL(url);
+    const name = `${protocol}//${host}`;
+    const reason = (message || code || String(cause)).replaceAll(url, name);
+    super(
+      `the node at ${name} does not answer: ${reason}. SOLANA_RPC_URL says where it is, or HELIUS_URL with HELIUS_API_KEY`,
+      { cause },
+    );
+  }
+}
+
 /** Gives a call up when it takes too long, or when `closing` says so, with the reason of either. */
 function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): RpcFetch {
   // Every call under way listens to it.
@@ -73,6 +88,8 @@ function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): Rpc
     closing.addEventListener('abort', close, { once: true });
     try {
       return await send(url, { ...init, signal: giveUp.signal });
+    } catch (error) {
+      throw closing.aborted ? error : new NodeAway(url, error);
     } finally {
       clearTimeout(timer);
       closing.removeEventListener('abort', close);

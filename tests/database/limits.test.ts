@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { createTrialLimits } from '../../app/relay/agents/trial.ts';
 import { createSharedLimits, type Limits } from '../../app/relay/ledger/limits.ts';
+import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { until } from '../harness/edge/until.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 
@@ -13,18 +14,24 @@ const ENDPOINT = `https://creator.example/${'long/'.repeat(40)}execute`;
 describe('limits of two relays on one PostgreSQL', function () {
   this.timeout(120_000);
   let url: string;
+  /** Before the second relay's database. */
+  let proxy: TcpProxy;
   let relays: Limits[];
   let counters: ReturnType<typeof createTrialLimits>['endpoint'][];
 
   before(async () => {
     url = await freshPostgres();
     // Nothing but the connection's own schema is needed: what is told is in no table.
-    relays = ['one', 'other'].map((name) => createSharedLimits(url, name, pino({ level: 'silent' })));
+    proxy = await startProxy(url);
+    const byProxy = new URL(url);
+    byProxy.host = new URL(proxy.url).host;
+    relays = [url, byProxy.href].map((way, at) => createSharedLimits(way, `relay ${at}`, pino({ level: 'silent' })));
     counters = relays.map((limits) => createTrialLimits(limits).endpoint);
     await untilBothHear('hello');
   });
   after(async () => {
     for (const limits of relays) await limits.end();
+    await proxy.close();
   });
 
   const consumed = async (counter: number, client: string) =>
@@ -35,22 +42,21 @@ describe('limits of two relays on one PostgreSQL', function () {
       () => 'refused',
     );
 
-  /** Each has heard of something that the other has let in just now. */
+  /** One has heard of something that the other has let in just now. */
+  async function untilHeard(from: 0 | 1, to: 0 | 1, what: string): Promise<void> {
+    let asked = 0;
+    await until(`${to} hears of ${from}`, async () => {
+      asked += 1;
+      const client = `${what} ${from} ${asked}`;
+      await take(from, client);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      for (let one = 1; one <= asked; one += 1) if ((await consumed(to, `${what} ${from} ${one}`)) > 0) return true;
+      return false;
+    });
+  }
   async function untilBothHear(what: string): Promise<void> {
-    for (const [from, to] of [
-      [0, 1],
-      [1, 0],
-    ] as const) {
-      let asked = 0;
-      await until(`${to} hears of ${from}`, async () => {
-        asked += 1;
-        const client = `${what} ${from} ${asked}`;
-        await take(from, client);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        for (let one = 1; one <= asked; one += 1) if ((await consumed(to, `${what} ${from} ${one}`)) > 0) return true;
-        return false;
-      });
-    }
+    await untilHeard(0, 1, what);
+    await untilHeard(1, 0, what);
   }
 
   it('let in together what one would', async () => {
@@ -69,6 +75,16 @@ describe('limits of two relays on one PostgreSQL', function () {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
     );
     await untilBothHear('again');
+  });
+
+  it('notice that the way to the database has gone silent, also where they have nothing to tell', async () => {
+    proxy.stall();
+    proxy.restore();
+    await untilHeard(0, 1, 'nothing told');
+    proxy.stall();
+    await take(1, 'told into the silence');
+    proxy.restore();
+    await untilBothHear('told');
   });
 });
 

@@ -13,12 +13,12 @@ import { type OpenedDatabase, openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createLeases } from '../../app/relay/ledger/leases.ts';
 import { type MovedTable, moveToPostgres } from '../../app/relay/ledger/moveToPostgres.ts';
-import { indexPath, ledgerPath } from '../../app/relay/ledger/open.ts';
+import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { applyPage } from '../../indexer/apply.ts';
 import { hashIndex } from '../../indexer/hash.ts';
-import { openIndex } from '../../indexer/open.ts';
+import { openAlone, openIndex } from '../../indexer/open.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
 import { createRows, EPOCH, newAddress, newExecutionId } from '../harness/edge/rows.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
@@ -77,6 +77,10 @@ describe('migrate-to-postgres', function () {
       await opened.close();
     }
   }
+  /** Takes the marks of an earlier move away. */
+  const forget = () => {
+    for (const path of [ledgerPath(folder), indexPath(folder)]) rmSync(`${path}.moved`, { force: true });
+  };
   const rowsOf = (moved: MovedTable[], table: string) => moved.find((one) => one.table === table)!;
   async function refusal(): Promise<string> {
     return moveToPostgres(folder, url).then(
@@ -164,6 +168,63 @@ describe('migrate-to-postgres', function () {
     const executions = await inPostgres(({ pool }) => pool.query('SELECT count(*) AS count FROM executions'));
     expect(executions.rows).to.deep.equal([{ count: 0n }]);
     await moveToPostgres(folder, url);
+  });
+
+  it('lets nobody begin on either side while it copies, and nobody on the files afterwards', async () => {
+    const place = { dataDir: folder, databaseUrl: null };
+    const keeping = { stop: new AbortController().signal, onStandby: () => {}, onLost: () => {} };
+    const beginnings = { relay: () => openLedger(place), indexer: () => openAlone(indexPath(folder), keeping) };
+    const refusalOf = async (begin: () => Promise<{ close(): unknown } | null>) => {
+      const begun = await begin().catch((error: Error) => error);
+      if (begun instanceof Error) return begun.message;
+      await begun?.close();
+      return 'it began';
+    };
+    const refusals = async () => ({
+      relay: await refusalOf(beginnings.relay),
+      indexer: await refusalOf(beginnings.indexer),
+    });
+
+    forget();
+    const relay = await openLedger(place);
+    expect(await refusal()).to.match(/A relay runs on .*ledger\.db: stop it first/);
+    await relay.close();
+    // As a relay writes first.
+    const list = "INSERT INTO call_keys (kid, x, listed_until_ms) VALUES ('theirs', 'x', 0)";
+    const there = open();
+    await there.pool.query("SET lock_timeout TO '100ms'");
+    const insert = () =>
+      there.pool.query(list).then(
+        () => 'it was written',
+        (error: Error) => error.message,
+      );
+    const during: [ReturnType<typeof refusals>, Promise<string>][] = [];
+    await moveToPostgres(folder, url, () => {
+      if (during.length === 0) during.push([refusals(), insert()]);
+    });
+    const [files, written] = await Promise.all(during[0]!);
+    await there.close();
+    expect(files.relay).to.match(/ledger\.db is being moved to PostgreSQL \(process \d+\): start with DATABASE_URL/);
+    expect(files.indexer).to.match(/index\.db is kept by another indexer/);
+    expect(written).to.equal('canceling statement due to lock timeout');
+
+    const { host, pathname } = new URL(url);
+    for (const [name, message] of Object.entries(await refusals())) {
+      expect(message, name).to.match(/The rows of .*\.db were moved to the PostgreSQL .* start with DATABASE_URL/);
+      expect(message, name).to.include(`${host}${pathname}`);
+    }
+    forget();
+    expect(await refusals()).to.deep.equal({ relay: 'it began', indexer: 'it began' });
+  });
+
+  it('leaves the files unmarked where it has moved nothing', async () => {
+    forget();
+    await moveToPostgres(folder, url);
+    forget();
+    await inPostgres(({ pool }) => pool.query('UPDATE chain.listings SET price = price + 1'));
+    await refusal();
+    const begun = await openLedger({ dataDir: folder, databaseUrl: null });
+    await begun.close();
   });
 
   it('as a command: a database without schemas is filled, figures by --json; without DATABASE_URL it says what is missing', async () => {

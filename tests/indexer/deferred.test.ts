@@ -3,14 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import { deferIndexes, restoreIndexes } from '../../indexer/deferred.ts';
-import { openIndex } from '../../indexer/open.ts';
+import { openIndex, openPlace } from '../../indexer/open.ts';
+import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 
-describe('indexer/deferred', () => {
+describe('indexer/deferred', function () {
+  this.timeout(120_000);
   const folder = mkdtempSync(join(tmpdir(), 'deferred-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('restores what it left out, also after a restart, and changes nothing where all is there', async () => {
+  it('restores what it left out, also after a restart, and changes nothing where all is there', async function () {
+    if (onPostgres) return this.skip();
     const path = join(folder, 'index.db');
     const opened = openIndex(path);
     const schema = (of: typeof opened) =>
@@ -32,5 +36,19 @@ describe('indexer/deferred', () => {
     await restoreIndexes(again.db);
     expect(schema(again)).to.deep.equal(whole);
     again.close();
+  });
+
+  it('leaves PostgreSQL all its indexes, where others read the tables too', async function () {
+    if (!onPostgres) return this.skip();
+    const { db, close } = await openPlace(await freshPostgres());
+    const indexes = async () =>
+      (await sql`SELECT indexname FROM pg_indexes WHERE schemaname = 'chain' ORDER BY 1`.execute(db)).rows;
+    const whole = await indexes();
+    expect(whole).to.deep.include({ indexname: 'executions_by_caller_status' });
+    await deferIndexes(db);
+    expect(await indexes()).to.deep.equal(whole);
+    await restoreIndexes(db);
+    expect(await indexes()).to.deep.equal(whole);
+    await close();
   });
 });

@@ -1,6 +1,14 @@
 /** Settings of indexer and relay: what `--help` says of each, and how a missing or wrong one is named. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { describeConfig as describeRelay, readConfig as readRelay } from '../../app/relay/config.ts';
+import {
+  describeConfig as describeRelay,
+  readConfig as readRelay,
+  readToolConfig as readTool,
+} from '../../app/relay/config.ts';
+import { connectForReading, createPatientFetch, createRpcFetch } from '../../app/solana/rpc.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
 
 const refusal = (read: () => unknown): string => {
@@ -59,6 +67,70 @@ describe('settings', () => {
     }
     expect(message).to.not.include('short');
     expect(refusal(() => readIndexer({ ENVIRONMENT: 'prod' }))).to.match(/^ENVIRONMENT must be test or live: /);
+  });
+
+  it('of addresses say what they should look like, and never the address', () => {
+    const addresses = {
+      DATABASE_URL: [
+        'postgres://user:canary pw@host:port/name',
+        'postgres://user:can/ary@host/name',
+        'mysql://canary/x',
+      ],
+      SOLANA_RPC_URL: ['localhost:8899/canary', 'ws://canary', 'https://one,canary'],
+      SOLANA_WS_URL: ['http://canary'],
+    };
+    const expected = {
+      DATABASE_URL:
+        /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: PostgreSQL in place/,
+      SOLANA_RPC_URL:
+        /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several .*: JSON-RPC address/,
+      SOLANA_WS_URL: /^SOLANA_WS_URL must be a URL, wss:\/\/HOST or ws:\/\/HOST:PORT, or several .*: WebSocket address/,
+    };
+    for (const [name, given] of Object.entries(addresses)) {
+      for (const value of given) {
+        for (const read of [readIndexer, readTool]) {
+          if (read === readTool && name === 'SOLANA_WS_URL') continue;
+          const message = refusal(() => read({ [name]: value }));
+          expect(message).to.match(expected[name as keyof typeof expected]);
+          expect(message).to.not.include('canary');
+        }
+      }
+    }
+    const good = [
+      'postgres://user:p%40ss@db.internal/name?sslmode=verify-full',
+      'postgresql:///name?host=/run/postgresql',
+    ];
+    for (const DATABASE_URL of good) expect(readIndexer({ DATABASE_URL }).path).to.equal(DATABASE_URL);
+  });
+
+  it('of a node that does not answer are named, with its host alone', async () => {
+    const never = new AbortController().signal;
+    const patient = createPatientFetch(never, createRpcFetch(), 1);
+    const messageOf = (call: Promise<unknown>) =>
+      call.then(
+        () => 'it answered',
+        (error: Error) => error.message,
+      );
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.close();
+    await once(server, 'close');
+    const away = `http://${host}/canary?api-key=canary`;
+    const calls = [
+      () => connectForReading(away, never).getSlot(),
+      () => patient(away, { method: 'POST', headers: {} }),
+    ];
+    for (const call of calls) {
+      expect(await messageOf(call())).to.equal(
+        `the node at http://${host} does not answer: connect ECONNREFUSED ${host}. SOLANA_RPC_URL says where it is, or HELIUS_URL with HELIUS_API_KEY`,
+      );
+    }
+    // The platform refuses it, and says the whole of it.
+    const withUser = connectForReading('http://user:canary@127.0.0.1:1/canary', never).getSlot();
+    expect(await messageOf(withUser))
+      .to.match(/^the node at http:\/\/127\.0\.0\.1:1 does not answer: .*credentials/)
+      .and.not.include('canary');
   });
 
   it('count as unset where they are empty', () => {

@@ -137,7 +137,7 @@ describe('indexer, verify', function () {
     });
     expect([unknown.status, unknown.stderr]).to.deep.equal([
       2,
-      'SOLANA_RPC_URL must be a URL: JSON-RPC address of the Solana node\n',
+      'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several with commas between: JSON-RPC address of the Solana node\n',
     ]);
   });
 });

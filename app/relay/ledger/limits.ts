@@ -14,6 +14,10 @@ const TELL_MS = 500;
 const CHANNEL = 'let_in';
 /** A notification has less than 8,000 bytes. */
 const TOLD_AT_ONCE = 80;
+/** How often something is asked where there is nothing to tell: a way that is gone without a word hears nothing either. */
+const HEARTBEAT_MS = 2_000;
+/** A connection without an answer for so long is replaced. */
+const ANSWER_MS = 5_000;
 /** Longer names are told by their hash. */
 const MAX_NAME = 64;
 /** Clients of one telling; those beyond are counted by their own relay alone. */
@@ -57,6 +61,7 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
   const counters = new Map<string, RateLimiterMemory>();
   const given = new Map<string, [counter: string, client: string, points: number]>();
   let session: pg.Client | null = null;
+  let answeredMs = 0;
   let isOver = false;
 
   function hear({ payload = '' }: { payload?: string | undefined }): void {
@@ -71,18 +76,31 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
       if (session === made) session = null;
     });
     made.on('notification', hear);
+    session = made;
     // What is told is worth no waiting for a disk.
-    await made.query(`SET synchronous_commit TO off; LISTEN ${CHANNEL}`);
+    await ask(made, `SET synchronous_commit TO off; LISTEN ${CHANNEL}`);
     return made;
   }
 
+  async function ask(on: pg.Client, text: string, values?: unknown[]): Promise<void> {
+    try {
+      await on.query({ text, values, query_timeout: ANSWER_MS } as pg.QueryConfig);
+      answeredMs = performance.now();
+    } catch (error) {
+      if (session === on) session = null;
+      on.end().catch(() => {});
+      throw error;
+    }
+  }
+
   async function tell(): Promise<void> {
-    session ??= await connect();
+    const on = session ?? (await connect());
     const counts = [...given.values()];
     given.clear();
     const told = chunks(counts, TOLD_AT_ONCE).map((part) => JSON.stringify({ from: owner, counts: part }));
     if (told.length > 0)
-      await session.query('SELECT pg_notify($1, told) FROM unnest(CAST($2 AS text[])) AS told', [CHANNEL, told]);
+      await ask(on, 'SELECT pg_notify($1, told) FROM unnest(CAST($2 AS text[])) AS told', [CHANNEL, told]);
+    else if (performance.now() - answeredMs >= HEARTBEAT_MS) await ask(on, 'SELECT 1');
   }
 
   let telling = Promise.resolve();

@@ -1,6 +1,6 @@
 /**
  * `npm run relay -- migrate-to-postgres`: copies ledger.db and index.db of a deployment that is stopped into the database
- * that DATABASE_URL names. All of it is one transaction, at whose end every table is read again and compared: what is
+ * that DATABASE_URL names, and marks the files as moved. All of it is one transaction, at whose end every table is read again and compared: what is
  * there afterwards is the whole, or nothing. Where it is there already, nothing changes.
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -8,13 +8,15 @@ import { existsSync } from 'node:fs';
 import type Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
 import { CompiledQuery, type Transaction } from 'kysely';
+import type pg from 'pg';
 import { writeRows } from '../../database/bulk.ts';
 import { LockHeld, takeLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
+import { markMoved } from '../../database/moved.ts';
 import { openDatabase } from '../../database/open.ts';
-import { lockNumber, openPostgres, SCHEMAS } from '../../database/postgres.ts';
+import { addressOf, lockNumber, openPostgres, SCHEMAS } from '../../database/postgres.ts';
 import { createLeases } from './leases.ts';
-import { type DatabasePlace, indexPath, ledgerPath } from './open.ts';
+import { type DatabasePlace, indexPath, ledgerLockPath, ledgerPath } from './open.ts';
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerTables } from './tables.ts';
 
@@ -58,43 +60,69 @@ export async function moveToPostgres(
   for (const path of Object.values(paths)) {
     if (!existsSync(path)) throw new Error(`There is no ${path}; DATA_DIR names its folder`);
   }
-  const indexer = lockIndexer(paths.index);
-  const files = { ledger: openDatabase(paths.ledger), index: openDatabase(paths.index) };
+  // Both are held until the end, so that neither an indexer nor a relay begins meanwhile.
+  const indexer = takeAlone(`${paths.index}.lock`, ({ holder }) => `An indexer runs on ${paths.index}${holder}`);
   try {
-    for (const of of ['ledger', 'index'] as const) migrate(files[of].sqlite, MIGRATIONS[of]);
-    const relays = await createLeases(files.ledger.sqlite, paths.ledger, OURSELVES).alive(Date.now());
-    if (relays.length > 0) throw new Error(`A relay runs on ${paths.ledger}: stop it first`);
-    for (const of of ['index', 'ledger'] as const) await migratePostgres(url, SCHEMAS[of], MIGRATIONS[of]);
-    return await copy({ ledger: files.ledger.sqlite, index: files.index.sqlite }, url, report);
+    const relays = takeAlone(ledgerLockPath(dataDir), () => `A relay runs on ${paths.ledger}`);
+    try {
+      return await moveFiles(paths, url, report);
+    } finally {
+      relays.release();
+    }
   } finally {
-    for (const { close } of Object.values(files)) close();
     indexer.release();
   }
 }
 
-function lockIndexer(path: string) {
+function takeAlone(path: string, describe: (held: LockHeld) => string) {
   try {
-    return takeLock(`${path}.lock`);
+    return takeLock(path);
   } catch (cause) {
     if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`An indexer runs on ${path}${cause.holder}: stop it first`);
+    throw new Error(`${describe(cause)}: stop it first`);
+  }
+}
+
+type Paths = Record<'ledger' | 'index', string>;
+
+async function moveFiles(
+  paths: Paths,
+  url: string,
+  report: (table: string, rows: number) => void,
+): Promise<MovedTable[]> {
+  const files = { ledger: openDatabase(paths.ledger), index: openDatabase(paths.index) };
+  try {
+    for (const of of ['ledger', 'index'] as const) migrate(files[of].sqlite, MIGRATIONS[of]);
+    // Of an older version, which does not know of the lock.
+    const relays = await createLeases(files.ledger.sqlite, paths.ledger, OURSELVES).alive(Date.now());
+    if (relays.length > 0) throw new Error(`A relay runs on ${paths.ledger}: stop it first`);
+    for (const of of ['index', 'ledger'] as const) await migratePostgres(url, SCHEMAS[of], MIGRATIONS[of]);
+    const leave = () => {
+      for (const path of Object.values(paths)) markMoved(path, addressOf(url));
+    };
+    return await copy({ ledger: files.ledger.sqlite, index: files.index.sqlite }, url, { report, leave });
+  } finally {
+    for (const { close } of Object.values(files)) close();
   }
 }
 
 async function copy(
   files: { ledger: Sqlite.Database; index: Sqlite.Database },
   url: string,
-  report: (table: string, rows: number) => void,
+  { report, leave }: { report: (table: string, rows: number) => void; leave: () => void },
 ): Promise<MovedTable[]> {
   const target = openPostgres<LedgerTables>(url, { schema: SCHEMAS.ledger, max: 2 });
   try {
-    if ((await createSharedLeases(url, target.pool, OURSELVES).alive(Date.now())).length > 0)
-      throw new Error('A relay runs on the PostgreSQL that DATABASE_URL names: stop it first');
+    await requireNoRelay(url, target.pool);
     return await target.db.transaction().execute(async (transaction) => {
       const to = transaction as unknown as Target;
       const lock = `SELECT pg_try_advisory_xact_lock($1) AS taken`;
       const { rows } = await to.executeQuery<{ taken: boolean }>(CompiledQuery.raw(lock, [lockNumber('indexer')]));
       if (!rows[0]?.taken) throw new Error('An indexer runs on the PostgreSQL that DATABASE_URL names: stop it first');
+      // A relay that begins now waits with what it writes first, its call keys, before it does anything about money.
+      const ledger = tablesOf(files.ledger).map(({ name }) => `${SCHEMAS.ledger}.${name}`);
+      await to.executeQuery(CompiledQuery.raw(`LOCK TABLE ${ledger.join(', ')} IN EXCLUSIVE MODE`));
+      await requireNoRelay(url, target.pool);
       const isUnused = await readUnused(to);
       const moved: MovedTable[] = [];
       for (const of of ['index', 'ledger'] as const) {
@@ -103,11 +131,18 @@ async function copy(
         }
       }
       await compareSums(files.ledger, to);
+      // Before the commit, of which it may never be known whether it was: both would go on with the same money.
+      leave();
       return moved;
     });
   } finally {
     await target.close();
   }
+}
+
+async function requireNoRelay(url: string, pool: pg.Pool): Promise<void> {
+  if ((await createSharedLeases(url, pool, OURSELVES).alive(Date.now())).length > 0)
+    throw new Error('A relay runs on the PostgreSQL that DATABASE_URL names: stop it first');
 }
 
 /** The tables that are copied, each with its columns and the primary key, in whose order both databases read it. */
@@ -165,9 +200,16 @@ async function copyTable(
   return { table, rows, added: rows - before, hash: wanted };
 }
 
-/** Whether no indexer and no relay has written there: only the migrations have. */
+/** Whether no indexer and no relay has written there: only the migrations have. A relay begins with its call keys. */
 async function readUnused(to: Target): Promise<boolean> {
-  const counts = ['chain.chain_meta', 'chain.events', 'ledger.executions', 'ledger.api_keys', 'ledger.secrets'];
+  const counts = [
+    'chain.chain_meta',
+    'chain.events',
+    'ledger.executions',
+    'ledger.api_keys',
+    'ledger.secrets',
+    'ledger.call_keys',
+  ];
   for (const table of counts) if ((await countOf(to, table)) > 0) return false;
   return true;
 }
@@ -222,7 +264,7 @@ export function addMoveCommand(program: Command, readPlaces: () => DatabasePlace
   program
     .command('migrate-to-postgres')
     .description(
-      'Copies ledger.db and index.db of DATA_DIR into the PostgreSQL of DATABASE_URL, and compares them: all of it or nothing. Relay and indexer must be stopped. It can be repeated.',
+      'Copies ledger.db and index.db of DATA_DIR into the PostgreSQL of DATABASE_URL, and compares them: all of it or nothing. Relay and indexer must be stopped, and begin on the files no more. It can be repeated.',
     )
     .option('--json', 'print one JSON object and no progress')
     .action(async ({ json }: { json?: true }) => {

@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
+import { type Lock, LockHeld, shareLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
+import { requireNotMoved } from '../../database/moved.ts';
 import { type OpenDatabase, openDatabase } from '../../database/open.ts';
 import {
   createPostgresWrites,
@@ -36,6 +38,8 @@ export interface OpenLedger {
 /** The files in a data folder. */
 export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
 export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
+/** Shared by all relays on the ledger; who has it alone knows that none is there and none begins. */
+export const ledgerLockPath = (dataDir: string) => `${ledgerPath(dataDir)}.lock`;
 
 /**
  * 128 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
@@ -53,20 +57,39 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
   const index = indexPath(dataDir);
   if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
   const path = ledgerPath(dataDir);
-  // One connection for all that is written, so that no write of ours ever waits for another.
-  const ledger = openDatabase<LedgerTables>(path);
-  migrate(ledger.sqlite, MIGRATIONS.ledger);
-  ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
-  return {
-    writes: createGroupCommit(ledger.sqlite),
-    ledger,
-    views,
-    leasesOf: (owner) => createLeases(ledger.sqlite, path, owner),
-    async close() {
-      for (const database of [views, ledger]) database.close();
-    },
-  };
+  const lock = shareLedger(dataDir);
+  try {
+    requireNotMoved(path);
+    // One connection for all that is written, so that no write of ours ever waits for another.
+    const ledger = openDatabase<LedgerTables>(path);
+    migrate(ledger.sqlite, MIGRATIONS.ledger);
+    ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
+    return {
+      writes: createGroupCommit(ledger.sqlite),
+      ledger,
+      views,
+      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner),
+      async close() {
+        for (const database of [views, ledger]) database.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function shareLedger(dataDir: string): Lock {
+  try {
+    return shareLock(ledgerLockPath(dataDir));
+  } catch (cause) {
+    if (!(cause instanceof LockHeld)) throw cause;
+    throw new Error(
+      `${ledgerPath(dataDir)} is being moved to PostgreSQL${cause.holder}: start with DATABASE_URL when that has ended`,
+    );
+  }
 }
 
 async function openSchemas(url: string): Promise<OpenLedger> {

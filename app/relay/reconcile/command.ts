@@ -1,7 +1,7 @@
 /** `npm run relay -- reconcile`: proves that escrows, journal and index agree, and prints what does not. */
-import { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
+import { connectForReading } from '../../solana/rpc.ts';
 import { type DatabasePlace, openViews } from '../ledger/open.ts';
 import { DIFFERENCES, type DifferenceKind } from './compare.ts';
 import { type Reconciliation, reconcile } from './sweep.ts';
@@ -9,6 +9,8 @@ import { type Reconciliation, reconcile } from './sweep.ts';
 const EXIT_AGREES = 0;
 const EXIT_DIFFERS = 1;
 const EXIT_UNKNOWN = 2;
+/** What a search through all escrows may take a node. */
+const ANSWER_MS = 60_000;
 
 /** The tables, and the node by its URL. */
 export type ReconcilePlaces = DatabasePlace & { rpcUrl: string };
@@ -42,7 +44,8 @@ ${Object.entries(DIFFERENCES)
 async function run({ rpcUrl, ...place }: ReconcilePlaces): Promise<Reconciliation> {
   const opened = await openViews(place);
   try {
-    return await reconcile({ connection: new Connection(rpcUrl, 'confirmed'), views: opened.db });
+    const connection = connectForReading(rpcUrl, new AbortController().signal, ANSWER_MS);
+    return await reconcile({ connection, views: opened.db });
   } finally {
     await opened.close();
   }

@@ -9,7 +9,13 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import type { SweepPlace } from '../ledger/archiveSweep.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 
-/** The round ends here: the relay stops, or another one sweeps now. What was sent is followed by whoever sweeps next. */
+/** Well beyond the life of a transaction, and the finality that proves its end: the node is silent, and others may do better. */
+const PATIENCE_MS = 180_000;
+
+/**
+ * The round ends here: the relay stops, another one sweeps now, or the node does not say what became of a transaction. What was
+ * sent is followed by whoever sweeps next.
+ */
 export class Interrupted extends Error {}
 
 /** `refused`: it would fail, so it was not sent. */
@@ -31,13 +37,25 @@ export function createSending(deps: {
   chain: Pick<RelayChain, 'sign' | 'simulate' | 'submit'>;
   place: SweepPlace;
   stop: AbortSignal;
+  patienceMs?: number;
 }): Sending {
-  const { chain, place, stop } = deps;
+  const { chain, place, stop, patienceMs = PATIENCE_MS } = deps;
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Fate, { kind: 'unknown' }>> {
     // What it is for can also be done by anybody else, so only its own status says what became of it.
-    const fate = await chain.submit(signed, async () => false, stop);
-    if (fate.kind === 'unknown') throw new Interrupted('the relay stops');
+    const waiting = new AbortController();
+    const end = () => waiting.abort();
+    const patience = setTimeout(end, patienceMs);
+    stop.addEventListener('abort', end, { once: true });
+    const fate = await chain
+      .submit(signed, async () => false, waiting.signal)
+      .finally(() => {
+        clearTimeout(patience);
+        stop.removeEventListener('abort', end);
+      });
+    if (fate.kind === 'unknown') {
+      throw new Interrupted(stop.aborted ? 'the relay stops' : 'the node does not say what became of a transaction');
+    }
     await place.clear(signed.signature);
     return fate;
   }

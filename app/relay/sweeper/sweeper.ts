@@ -1,7 +1,8 @@
 /**
  * The sweeper: rent that waits in ended accounts goes back to who lent it, by archiving and closing; and the trees of
- * the archives are followed, so that proofs can be shown. One relay sweeps, however many share the ledger. It can be
- * killed at any step: the chain says what is left to do, and what was sent is followed by whoever sweeps next.
+ * the archives are followed, so that proofs can be shown. One relay sweeps, however many share the ledger, and one whose
+ * round fails leaves that to the others. It can be killed at any step: the chain says what is left to do, and what was sent is
+ * followed by whoever sweeps next.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
@@ -60,12 +61,15 @@ export interface Sweeper {
   end(): Promise<void>;
 }
 
-/** Sweeps from now on, until `end`. */
-export function startSweeper(deps: SweeperDeps, pauseMs = PAUSE_MS): Sweeper {
+/** Sweeps from now on, until `end`; the options are for tests. */
+export function startSweeper(
+  deps: SweeperDeps,
+  { pauseMs = PAUSE_MS, patienceMs }: { pauseMs?: number; patienceMs?: number } = {},
+): Sweeper {
   const { chain, views, place, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const sending = createSending({ chain, place, stop });
+  const sending = createSending({ chain, place, stop, ...(patienceMs !== undefined && { patienceMs }) });
   const resting = createResting(Date.now);
   const mismatched: Mismatched = new Set();
   let returned = 0;
@@ -94,15 +98,20 @@ export function startSweeper(deps: SweeperDeps, pauseMs = PAUSE_MS): Sweeper {
     await closeDisputes(sweep, now);
   }
 
+  const leave = () =>
+    place.leave().catch((error) => log.warn({ error: String(error) }, 'the place of the sweeper was not left'));
+
   async function run(): Promise<void> {
     while (!stop.aborted) {
       await round().catch((error) => {
         if (error instanceof Interrupted) log.debug({ reason: error.message }, 'the sweeping was interrupted');
         else log.warn({ error: String(error) }, 'the sweeping failed; it will be tried again');
+        // As where its node is away: another relay, with a node of its own, takes the place before the next round here.
+        return leave();
       });
       await sleep(pauseMs, null, { signal: stop }).catch(() => undefined);
     }
-    await place.leave().catch((error) => log.warn({ error: String(error) }, 'the place of the sweeper was not left'));
+    await leave();
   }
   const running = run();
 

@@ -385,5 +385,14 @@ describe('reconcile', function () {
     expect(unknown.stderr).to.match(
       /There is no .*ledger\.db|The database has no schema chain; start the indexer first/,
     );
+    // A port that fetch never asks.
+    const silent = await runRelayCommand(market, ['reconcile'], {
+      ...copied,
+      SOLANA_RPC_URL: 'http://127.0.0.1:1/key',
+    });
+    expect([silent.status, silent.stdout]).to.deep.equal([2, '']);
+    expect(silent.stderr).to.match(
+      /^the node at http:\/\/127\.0\.0\.1:1 does not answer: bad port\. SOLANA_RPC_URL says/,
+    );
   });
 });

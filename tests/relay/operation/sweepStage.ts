@@ -44,7 +44,9 @@ export async function startStage() {
   let views: OpenDatabase<LedgerDatabase> | null = null;
   const sweepers = new Set<SweeperHandle>();
 
-  async function sweep(environment: { DIE_AT?: Step; MODE?: string } = {}): Promise<SweeperHandle> {
+  async function sweep(
+    environment: { DIE_AT?: Step; MODE?: string; SOLANA_RPC_URL?: string; PATIENCE_MS?: string } = {},
+  ): Promise<SweeperHandle> {
     const child = fork(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
       execArgv: TYPESCRIPT_ARGS,
       env: {
@@ -128,6 +130,11 @@ export async function startStage() {
       for (const [key, bytes] of [[address, data] as const, [tree, treeData] as const]) {
         await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
       }
+    },
+    /** Whether a sweeper has the place; and what is signed there and not followed to its end. */
+    place: async () => {
+      const row = await look((tables) => tables.selectFrom('sweeper').selectAll().executeTakeFirstOrThrow());
+      return { isTaken: row.owner !== null, signature: row.signature };
     },
     /** Until the index has so many leaves and nodes are built of all of them. */
     async followed(count: number): Promise<void> {

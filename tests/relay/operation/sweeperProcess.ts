@@ -17,7 +17,7 @@ export const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
 export type Step = (typeof STEPS)[number];
 
 const { DATA_DIR = '', DATABASE_URL, SOLANA_RPC_URL = '', SOLANA_WS_URL = '', RELAY_KEYPAIR = '' } = process.env;
-const { DIE_AT, MODE = 'on' } = process.env;
+const { DIE_AT, MODE = 'on', PATIENCE_MS } = process.env;
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' }, pino.destination(2));
 const owner = randomUUID();
 const { writes, ledger, views, leasesOf } = await openLedger({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL ?? null });
@@ -65,7 +65,7 @@ const sweeper = startSweeper(
     minLamports: 0,
     log,
   },
-  50,
+  { pauseMs: 50, ...(PATIENCE_MS && { patienceMs: Number(PATIENCE_MS) }) },
 );
 process.on('message', async (message) => {
   if (message === 'figures') process.send?.(await sweeper.figures());
