@@ -119,6 +119,17 @@ describe('deploy/', () => {
       for (const volume of service.volumes) expect(volumes).to.have.property(volume.split(':')[0]);
       for (const { source } of service.secrets ?? []) expect(secrets).to.have.property(source);
     }
+    // In place of the address in marketplace.env, which the proxy would not reach in another container.
+    for (const name of ['relay-1', 'relay-2']) expect(services[name].environment.HOST).to.equal('0.0.0.0');
+    // Neither an end before its time, nor keypairs and settings in the image.
+    const grace = (name: string) => Number(/^(\d+)s$/.exec(services[name].stop_grace_period)?.[1]);
+    const { SHUTDOWN_SECONDS } = variablesOf(read('marketplace.env.example'));
+    expect(grace('relay-1')).to.be.greaterThan(Number(SHUTDOWN_SECONDS));
+    expect(grace('proxy')).to.be.greaterThan(Number(/grace_period (\d+)s/.exec(read('Caddyfile'))?.[1]));
+    expect(grace('indexer')).to.equal(
+      Number(/TimeoutStopSec=(\d+)/.exec(read('systemd/marketplace-indexer.service'))?.[1]),
+    );
+    expect(read('Dockerfile.dockerignore').split('\n')).to.include('deploy');
     expect(services['relay-1'].secrets[0].source).to.not.equal(services['relay-2'].secrets[0].source);
     expect(services.proxy.environment.RELAYS).to.equal('relay-1:8787 relay-2:8787');
     expect(services['relay-1'].healthcheck.test.join(' ')).to.include(':8787/health');
@@ -126,6 +137,30 @@ describe('deploy/', () => {
     for (const [, path] of read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
       for (const source of path!.split(' ')) expect(existsSync(join(ROOT, source)), source).to.equal(true);
     }
+  });
+
+  it('compose.yaml: a relay that answers nothing is killed, one that does not listen is left alone', async () => {
+    const { services } = parse(read('compose.yaml'), { merge: true });
+    // All processes of a container, but here those of this machine: 9 stands for it.
+    const script = (services['relay-1'].healthcheck.test[3] as string)
+      .replace("process.kill(-1, 'SIGKILL')", 'process.exit(9)')
+      .replace('40_000', '2_000');
+    expect(script).to.include('process.exit(9)').and.not.include('kill');
+    expect(services['relay-1'].init).to.equal(true);
+    let answer: (response: ServerResponse) => void = (response) => response.end();
+    const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const check = async () =>
+      (await once(spawn('node', ['-e', script.replace('8787', String(port))], { stdio: 'ignore' }), 'exit'))[0];
+    expect(await check()).to.equal(0);
+    answer = (response) => response.writeHead(500).end();
+    expect(await check()).to.equal(1);
+    answer = () => {};
+    expect(await check()).to.equal(9);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(await check()).to.equal(1);
   });
 
   describe('Caddyfile', () => {
