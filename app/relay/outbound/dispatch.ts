@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
-import type { Body } from '../longBytes.ts';
+import { type Body, inOwnTurn, PIECE_BYTES } from '../longBytes.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 import { createTurnsByServer, type Turns } from './turns.ts';
 
@@ -85,10 +85,10 @@ export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOp
 
 class AnswerTooLarge extends Error {}
 
-/** Reads all of it; what is long waits for a turn among the long answers of its server. */
+/** Reads all of it; what is long waits for a turn among the long answers of its server, and is read in pieces. */
 async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
-  let size = 0;
+  let [size, unpaused] = [0, 0];
   let release: (() => void) | null = null;
   try {
     for await (const chunk of body) {
@@ -96,6 +96,11 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
       if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge();
       chunks.push(chunk);
       if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
+      unpaused += chunk.length;
+      if (unpaused < PIECE_BYTES) continue;
+      unpaused = 0;
+      // Meanwhile the connection is not read, of which a turn of the event loop may take 2 MiB.
+      await inOwnTurn(() => undefined);
     }
     return chunks;
   } finally {
