@@ -226,11 +226,7 @@ export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.in
 }
 
 /** The same with parts that are written already, each of which is one of the body's. */
-export function renderParts<Schema extends z.ZodType>(
-  schema: Schema,
-  value: z.input<Schema>,
-  parts: Parts = {},
-): Body {
+export function renderParts<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>, parts: Parts = {}): Body {
   if (Object.keys(parts).length === 0) return [renderJson(schema, value)];
   const parsed = schema.parse(value);
   const members = Object.entries(parsed as object).filter(([, member]) => member !== undefined);
