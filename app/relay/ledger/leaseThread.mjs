@@ -6,13 +6,10 @@ import { fstatSync, openSync, readSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
-const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes, fullLogBytes } = workerData;
+const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes } = workerData;
 /** How often the log is looked at, and how much more of it is worth another copying, which waits for the disk. */
 const LOOK_MS = 50;
 const COPIED_BYTES = 4 * 1024 * 1024;
-/** The same where it is nearly full. */
-const LOOK_AGAIN_MS = 5;
-const COPIED_AGAIN_BYTES = 256 * 1024;
 /** Of SQLite's file format. */
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_BYTES = 24;
@@ -47,15 +44,11 @@ function logBytes(file) {
 // The log is never removed while the ledger is open here.
 const log = openSync(`${path}-wal`, 'r');
 let copiedTo = 0;
-function look() {
+setInterval(() => {
   const bytes = logBytes(log);
-  const isFull = bytes > fullLogBytes;
   // It was begun again.
   if (bytes < copiedTo) copiedTo = 0;
-  if (bytes > longLogBytes && bytes >= copiedTo + (isFull ? COPIED_AGAIN_BYTES : COPIED_BYTES)) {
-    copiedTo = bytes;
-    ledger.pragma('wal_checkpoint(PASSIVE)');
-  }
-  setTimeout(look, isFull ? LOOK_AGAIN_MS : LOOK_MS);
-}
-look();
+  if (bytes <= longLogBytes || bytes < copiedTo + COPIED_BYTES) return;
+  copiedTo = bytes;
+  ledger.pragma('wal_checkpoint(PASSIVE)');
+}, LOOK_MS);

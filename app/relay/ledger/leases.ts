@@ -18,9 +18,7 @@ const BEAT_MS = 1_000;
 /** A lease may have been renewed a moment after our clock was read. */
 const SLACK_MS = 1_000;
 /** From here on the thread copies the log into the file as it grows. */
-const LONG_LOG_BYTES = 8 * 1024 * 1024;
-/** From here on it does so all the time: at 32 MiB what is left must be copied at once (open.ts), while everybody waits. */
-const FULL_LOG_BYTES = 24 * 1024 * 1024;
+const LONG_LOG_BYTES = 32 * 1024 * 1024;
 /** When the thread is started again after it has failed. */
 const RESTART_MS = 1_000;
 
@@ -60,7 +58,6 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
           stalledMs: STALLED_MS,
           beat,
           longLogBytes: LONG_LOG_BYTES,
-          fullLogBytes: FULL_LOG_BYTES,
         };
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();

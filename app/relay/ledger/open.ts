@@ -38,11 +38,11 @@ export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
 export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
 
 /**
- * 32 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
+ * 128 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
  * been done by then, beside our writes: the thread that renews the lease does it at SQLite's own 1,000 pages, and as soon as
- * the log is long. What remains is to have the file on the disk, which takes a millisecond of the processor for 10 MiB.
+ * the log is long.
  */
-const CHECKPOINT_PAGES = 8_192;
+const CHECKPOINT_PAGES = 32_768;
 
 /** Opens both, and brings the ledger up to date. Throws where no indexer has made an index. */
 export function openLedger({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenLedger> {
