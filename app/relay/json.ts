@@ -4,7 +4,8 @@
  * And JSON to strangers, held to the schema that was promised.
  */
 import type { z } from 'zod';
-import { inThread } from './workers.ts';
+import type { Body } from './longBytes.ts';
+import { bytesInThread } from './workers.ts';
 
 /** One value that is wrong: where it is, what is right there, and what came. */
 interface WrongValue {
@@ -208,11 +209,11 @@ export interface InParts<Value> {
 /** Up to here a text is written at once, in half a millisecond. */
 const SMALL_TEXT = 64 * 1024;
 
-const quoteInThread = inThread('answers', import.meta.url, quoteNow);
+const quoteInThread = bytesInThread('answers', import.meta.url, quoteNow);
 
 /** A text, given in UTF-8, as JSON. */
 export async function quoteText(utf8: Uint8Array): Promise<Uint8Array> {
-  return utf8.length <= SMALL_TEXT ? quoteNow(utf8) : quoteInThread(utf8);
+  return utf8.length <= SMALL_TEXT ? quoteNow(utf8) : quoteInThread([utf8], undefined);
 }
 
 export function quoteNow(utf8: Uint8Array): Uint8Array {
@@ -220,13 +221,18 @@ export function quoteNow(utf8: Uint8Array): Uint8Array {
 }
 
 /** The bytes of a JSON answer. Throws where the value does not fit its schema. */
-export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>, parts?: Parts): Buffer {
+export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>): Buffer {
+  return Buffer.from(JSON.stringify(schema.parse(value)));
+}
+
+/** The same with parts that are written already, each of which is one of the body's. */
+export function renderParts<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>, parts: Parts = {}): Body {
+  if (Object.keys(parts).length === 0) return [renderJson(schema, value)];
   const parsed = schema.parse(value);
-  if (!parts || Object.keys(parts).length === 0) return Buffer.from(JSON.stringify(parsed));
   const members = Object.entries(parsed as object).filter(([, member]) => member !== undefined);
-  const pieces = members.flatMap(([name, member], index) => [
+  const rendered = members.flatMap(([name, member], index) => [
     Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
     typeof parts[name] === 'object' ? parts[name] : Buffer.from(parts[name] ?? JSON.stringify(member)),
   ]);
-  return Buffer.concat([...pieces, Buffer.from('}')]);
+  return [...rendered, Buffer.from('}')];
 }

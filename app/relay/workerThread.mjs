@@ -1,4 +1,5 @@
 /** Runs in each thread of workers.ts: reads TypeScript as the process does, and calls the function that is named. */
+import { receiveMessageOnPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { register } from 'tsx/esm/api';
 
@@ -7,10 +8,18 @@ const LONG_BYTES = 64 * 1024;
 
 register();
 
-export default async ({ moduleUrl, name, input }) => {
+export default async ({ moduleUrl, name, input, bytes }) => {
   const functions = await import(moduleUrl);
-  return handOver(functions[name](input));
+  return handOver(bytes ? functions[name](gather(bytes), input) : functions[name](input));
 };
+
+/** The bytes whose pieces lie in a port. */
+function gather(port) {
+  const pieces = [];
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) pieces.push(next.message);
+  port.close();
+  return Buffer.concat(pieces);
+}
 
 function handOver(output) {
   const buffers = longBuffersIn(output);

@@ -86,8 +86,7 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
     deadlineMs: performance.now() + timeoutSeconds * 1_000,
   });
   if (answer.kind !== 'body') return answer.kind;
-  const { verdict } = await judgeAnswer({
-    bytes: answer.bytes,
+  const { verdict } = await judgeAnswer(answer.body, {
     executionId,
     signingKey: bs58.decode(row.signing_key),
     requestHash: '',

@@ -132,7 +132,7 @@ export async function tryListing(
   const signingKey = bs58.decodeUnsafe(input.signing_key) ?? new Uint8Array();
   const limit =
     own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
-  const found = await judgeAnswer({ bytes: answer.bytes, executionId, signingKey, requestHash: '', ...limit });
+  const found = await judgeAnswer(answer.body, { executionId, signingKey, requestHash: '', ...limit });
   const { verdict } = found;
   if (found.jsonFault !== null) {
     check('json', false, found.jsonFault);

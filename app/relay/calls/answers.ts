@@ -7,7 +7,8 @@ import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf 
 import { ApiError, errorBody } from '../errors.ts';
 import type { Engine, ExecuteOutcome } from '../execution/contract.ts';
 import { transactionUrl } from '../explorer.ts';
-import { quoteText, renderJson } from '../json.ts';
+import { quoteText, renderJson, renderParts } from '../json.ts';
+import type { Body } from '../longBytes.ts';
 import type { Repeatable } from './idempotency.ts';
 import { type KeptAnswer, type KeptAnswersDeps, keepIfEnded, readKept } from './keptAnswers.ts';
 import { decideRepeat } from './repeats.ts';
@@ -28,7 +29,7 @@ export interface AnswersDeps extends KeptAnswersDeps {
 /** An answer as it leaves. */
 export interface CallAnswer {
   status: number;
-  body: Buffer;
+  body: Body;
   headers: Record<string, string>;
 }
 
@@ -83,7 +84,7 @@ async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>)
     const { status } = ERRORS[error.code as ErrorCode];
     const wait = error.retryAfterSeconds;
     const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
-    return { status, body: renderJson(errorBodyOf(error.code), errorBody(error)), headers, isFinal: true };
+    return { status, body: [renderJson(errorBodyOf(error.code), errorBody(error))], headers, isFinal: true };
   }
 }
 
@@ -91,11 +92,11 @@ async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise
   const { executionId } = outcome;
   if (outcome.kind === 'pending') {
     const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'pending' });
-    return { status: 200, body, headers: {} };
+    return { status: 200, body: [body], headers: {} };
   }
   if (outcome.kind === 'running') {
     const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'running' });
-    return { status: 202, body, headers: { 'Retry-After': String(ASK_AGAIN_SECONDS) } };
+    return { status: 202, body: [body], headers: { 'Retry-After': String(ASK_AGAIN_SECONDS) } };
   }
   const completed = {
     execution_id: executionId,
@@ -109,7 +110,7 @@ async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise
     ipfs_url: resultUrl(deps, executionId, outcome.resultToken),
   };
   const result = await quoteText(outcome.result);
-  return { status: 200, body: renderJson(ExecuteCompleted, completed, { result }), headers: {}, result };
+  return { status: 200, body: renderParts(ExecuteCompleted, completed, { result }), headers: {}, result };
 }
 
 function toAnswer(answer: KeptAnswer | CallAnswer, headers: Record<string, string> = {}): CallAnswer {

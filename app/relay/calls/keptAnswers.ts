@@ -8,9 +8,9 @@ import { lostResult, standingOf } from '../execution/standing.ts';
 import { quoteText } from '../json.ts';
 import { dropAnswers, insertAnswer, readAnswer } from '../ledger/answers.ts';
 import { readStanding } from '../ledger/executions.ts';
-import { PIECE_BYTES } from '../ledger/pieces.ts';
 import { readStored } from '../ledger/results.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
+import { type Body, lengthOf, PIECE_BYTES } from '../longBytes.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 
 /** How long an answer is kept as it was given. */
@@ -19,13 +19,10 @@ export const KEPT_MS = 24 * 60 * 60 * 1_000;
 /** An answer in its bytes. */
 export interface KeptAnswer {
   status: number;
-  body: Buffer;
+  body: Body;
   /** The part of the body that is a result in JSON, if there is one. */
   result?: Uint8Array;
 }
-
-/** What stands before a result in its answer, for the first time: before it are words that hold no quotes. */
-const RESULT_NAME = '"result":';
 
 export interface KeptAnswersDeps {
   ledger: Kysely<LedgerTables>;
@@ -64,9 +61,10 @@ async function keepAnswer<Answer extends KeptAnswer>(
 }
 
 function withoutLong({ body, result }: KeptAnswer): { body: Buffer; resultAt: number | null } {
-  if (!result || result.length <= PIECE_BYTES) return { body, resultAt: null };
-  const resultAt = body.indexOf(RESULT_NAME) + RESULT_NAME.length;
-  return { body: Buffer.concat([body.subarray(0, resultAt), body.subarray(resultAt + result.length)]), resultAt };
+  if (!result || result.length <= PIECE_BYTES) return { body: Buffer.concat(body), resultAt: null };
+  const place = body.indexOf(result);
+  const resultAt = lengthOf(body.slice(0, place));
+  return { body: Buffer.concat(body.toSpliced(place, 1)), resultAt };
 }
 
 /**
@@ -78,10 +76,10 @@ export async function readKept(deps: KeptAnswersDeps, executionId: string): Prom
   if (!row) return null;
   const { body, result_at: resultAt } = row;
   const status = Number(row.status);
-  if (resultAt === null) return { status, body };
+  if (resultAt === null) return { status, body: [body] };
   const stored = await readStored(deps.ledger, executionId);
   const text = stored ? await deps.readText(stored) : null;
   if (!text) throw lostResult(executionId);
   const [head, tail] = [body.subarray(0, Number(resultAt)), body.subarray(Number(resultAt))];
-  return { status, body: Buffer.concat([head, await quoteText(text), tail]) };
+  return { status, body: [head, await quoteText(text), tail] };
 }

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
 import { dropLateAnswers } from '../ledger/lateAnswers.ts';
 import type { JournalRow, LedgerTables } from '../ledger/tables.ts';
+import type { Body } from '../longBytes.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
@@ -15,7 +16,7 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export type KeepLate = (
   row: Pick<JournalRow, 'execution_id' | 'listing' | 'request_hash'>,
   signingKey: Uint8Array,
-  bytes: Uint8Array,
+  body: Body,
 ) => Promise<void>;
 
 export function createKeepLate(
@@ -23,11 +24,10 @@ export function createKeepLate(
   ledger: Kysely<LedgerTables>,
   log: Logger,
 ): KeepLate {
-  return async (row, signingKey, bytes) => {
+  return async (row, signingKey, body) => {
     const { execution_id, listing } = row;
     try {
-      const { verdict } = await judgeAnswer({
-        bytes,
+      const { verdict } = await judgeAnswer(body, {
         executionId: execution_id,
         signingKey,
         requestHash: row.request_hash,

@@ -34,7 +34,7 @@ export function createServing(
       signingKey: signingKey.toBase58(),
       deadlineMs: live.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
       stop: stopping,
-      late: (bytes) => void deps.keepLate(row, signingKey.toBytes(), bytes),
+      late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
     // An answer is not asked for again because the node could not be asked what it is worth.
     live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
@@ -47,8 +47,7 @@ export function createServing(
     if (answer.kind === 'timeout') return refundIntent(row, snapshot, 'creatorTimeout', answer.message);
     if (answer.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', answer.message);
     if (answer.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', answer.message);
-    const { verdict } = await judgeAnswer({
-      bytes: answer.bytes,
+    const { verdict } = await judgeAnswer(answer.body, {
       executionId: row.execution_id,
       signingKey: record.signingKey.toBytes(),
       requestHash: row.request_hash,

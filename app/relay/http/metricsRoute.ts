@@ -24,7 +24,7 @@ export function answerMetrics(deps: MetricsRouteDeps) {
     }
     const text = await deps.metrics.render();
     response.setHeader('Cache-Control', 'no-store');
-    sendBytes(response, 200, Buffer.from(text), Registry.PROMETHEUS_CONTENT_TYPE);
+    sendBytes(response, 200, [Buffer.from(text)], Registry.PROMETHEUS_CONTENT_TYPE);
   };
 }
 

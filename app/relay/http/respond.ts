@@ -4,7 +4,8 @@ import type { Response } from 'express';
 import type { z } from 'zod';
 import { ERRORS } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
-import { type Parts, renderJson } from '../json.ts';
+import { type Parts, renderParts } from '../json.ts';
+import { type Body, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../longBytes.ts';
 
 /** The header that names the request, in every answer and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
@@ -27,12 +28,12 @@ export function send<Schema extends z.ZodType>(
   value: z.input<Schema>,
   parts?: Parts,
 ): void {
-  end(response, status, renderJson(schema, value, parts), 'application/json; charset=utf-8');
+  end(response, status, renderParts(schema, value, parts), 'application/json; charset=utf-8');
 }
 
 /** Sends bytes as they are, such as a result: text that a stranger wrote, which no browser may take for a page. */
-export function sendBytes(response: Response, status: number, bytes: Buffer, contentType: string): void {
-  end(response, status, bytes, contentType);
+export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
+  end(response, status, body, contentType);
 }
 
 /** Sends an error with the status of its code, in the specification's body unless told another. */
@@ -42,11 +43,11 @@ export function sendError(response: Response, error: ApiError, body: object = er
   const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);
   if (seconds !== undefined) response.setHeader('Retry-After', String(seconds));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-  sendBytes(response, status, Buffer.from(JSON.stringify(body)), 'application/json; charset=utf-8');
+  sendBytes(response, status, [Buffer.from(JSON.stringify(body))], 'application/json; charset=utf-8');
 }
 
 /** Sends the body; of what may be kept, only the news. */
-function end(response: Response, status: number, body: Buffer, contentType: string): void {
+function end(response: Response, status: number, body: Body, contentType: string): void {
   // A caller that has gone does not stop its execution, only this answer.
   if (response.destroyed || response.headersSent) return;
   const { takeMs } = response.locals as AnswerLimits;
@@ -62,11 +63,32 @@ function end(response: Response, status: number, body: Buffer, contentType: stri
       return;
     }
   }
-  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length });
-  response.end(body);
+  const length = lengthOf(body);
+  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': length });
+  if (length > PIECE_BYTES) void sendLong(response, body);
+  else response.end(together(body));
 }
 
-const tagOf = (body: Buffer): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+/** Hands the connection one piece after the other, each when it has taken the one before. */
+async function sendLong(response: Response, body: Body): Promise<void> {
+  const gone = new Promise<void>((resolve) => void response.once('close', resolve));
+  for (const piece of piecesOf(body)) {
+    await inOwnTurn(() => undefined);
+    // What is written to a connection that has gone is an error that nobody hears.
+    if (response.destroyed) return;
+    const taken = new Promise<void>((resolve) => void response.write(together(piece), () => resolve()));
+    await Promise.race([taken, gone]);
+  }
+  response.end();
+}
+
+const together = (body: Body): Uint8Array => (body.length === 1 ? body[0]! : Buffer.concat(body));
+
+function tagOf(body: Body): string {
+  const hash = createHash('sha256');
+  for (const part of body) hash.update(part);
+  return `"${hash.digest('base64url').slice(0, 27)}"`;
+}
 
 /** Whether If-None-Match names this version; a proxy may have made the tag weak. */
 function isKnown(header: string | undefined, etag: string): boolean {

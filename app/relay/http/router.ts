@@ -121,7 +121,7 @@ function answer(response: Response, route: Route, reply: AnyReply | WrittenReply
     return;
   }
   const { schema, bytes } = route.answers[reply.status] as Answer;
-  if (Buffer.isBuffer(reply.value)) sendBytes(response, reply.status, reply.value, `${bytes}; charset=utf-8`);
+  if (Buffer.isBuffer(reply.value)) sendBytes(response, reply.status, [reply.value], `${bytes}; charset=utf-8`);
   else send(response, reply.status, schema!, reply.value, reply.parts);
 }
 

@@ -1,7 +1,8 @@
 /** The table of late answers: valid results that came after their deadline. */
 import { randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { isLoose, NOTHING, PIECE_BYTES, type Pieces } from './pieces.ts';
+import { PIECE_BYTES } from '../longBytes.ts';
+import { isLoose, NOTHING, type Pieces } from './pieces.ts';
 import type { LateAnswersTable, LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 

@@ -8,11 +8,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Written } from '../../database/groupCommit.ts';
 import { nowMsOf } from '../../database/portable.ts';
+import { createQueue, PIECE_BYTES } from '../longBytes.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** What a statement writes in a millisecond or two. Results up to here lie in their rows. */
-export const PIECE_BYTES = 256 * 1024;
 /** Longer than anybody writes or reads one result. */
 const LOOSE_MS = 10 * 60_000;
 /** Loose ones that are looked for at once. */
@@ -33,16 +32,6 @@ export interface Naming {
 /** Whether the pieces of a token are there, all of them, and nobody deletes them. */
 export const isLoose = (token: string) =>
   sql<boolean>`EXISTS (SELECT 1 FROM loose_pieces WHERE token = ${token} AND since_ms > 0)`;
-
-/** Runs what it is given one after another, whoever gives it. */
-function createQueue() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <Answer>(run: () => Promise<Answer>): Promise<Answer> => {
-    const mine = last.then(run);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
-}
 
 export type Pieces = ReturnType<typeof createPieces>;
 

@@ -1,6 +1,7 @@
 /** Results of executions: what a creator answered, kept from before its settle is signed until it is old. */
 import { type Insertable, type Kysely, sql } from 'kysely';
-import { isLoose, NOTHING, PIECE_BYTES, type Pieces } from './pieces.ts';
+import { PIECE_BYTES } from '../longBytes.ts';
+import { isLoose, NOTHING, type Pieces } from './pieces.ts';
 import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
+import { type Body, inOwnTurn, PIECE_BYTES } from '../longBytes.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 import { createTurnsByServer, type Turns } from './turns.ts';
 
@@ -30,9 +31,9 @@ export interface CreatorRequest {
   timeout_seconds: number;
 }
 
-/** What came back: a body, nothing in time, or something that is final and not an answer. */
+/** What came back: a body in parts as they came, because to put a long one together holds everybody up, nothing in time, or something that is final and not an answer. */
 export type CreatorAnswer =
-  | { kind: 'body'; bytes: Uint8Array }
+  | { kind: 'body'; body: Body }
   | { kind: 'timeout'; message: string }
   | { kind: 'failed'; message: string }
   | { kind: 'invalid'; message: string };
@@ -49,7 +50,7 @@ export interface CreatorCall {
   once?: boolean;
   stop?: AbortSignal;
   /** Is given the body that comes within a minute after the deadline; it changes nothing. */
-  late?: (bytes: Uint8Array) => void;
+  late?: (body: Body) => void;
 }
 
 export interface CreatorPoolOptions {
@@ -84,10 +85,10 @@ export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOp
 
 class AnswerTooLarge extends Error {}
 
-/** Reads all of it; what is long waits for a turn among the long answers of its server. */
-async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer> {
+/** Reads all of it; what is long waits for a turn among the long answers of its server, and is read in pieces. */
+async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
-  let size = 0;
+  let [size, unpaused] = [0, 0];
   let release: (() => void) | null = null;
   try {
     for await (const chunk of body) {
@@ -95,8 +96,13 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
       if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge();
       chunks.push(chunk);
       if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
+      unpaused += chunk.length;
+      if (unpaused < PIECE_BYTES) continue;
+      unpaused = 0;
+      // Meanwhile the connection is not read, of which a turn of the event loop may take 2 MiB.
+      await inOwnTurn(() => undefined);
     }
-    return Buffer.concat(chunks);
+    return chunks;
   } finally {
     release?.();
   }
@@ -135,7 +141,7 @@ async function attempt(
     return { kind: 'invalid', message: "The creator's answer is compressed, which was not asked for" };
   }
   try {
-    return { kind: 'body', bytes: await readBounded(response.body, pool.turnsOf(endpoint), signal) };
+    return { kind: 'body', body: await readBounded(response.body, pool.turnsOf(endpoint), signal) };
   } catch (error) {
     if (!(error instanceof AnswerTooLarge)) throw error;
     response.body.destroy();
@@ -185,7 +191,7 @@ function listenLate(
   const timer = setTimeout(() => giveUp.abort(), LATE_MS);
   answer
     .then((value) => {
-      if (value?.kind === 'body') late(value.bytes);
+      if (value?.kind === 'body') late(value.body);
     })
     .catch(() => undefined)
     .finally(() => {

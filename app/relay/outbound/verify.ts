@@ -4,7 +4,8 @@ import { hashResult, verifyMessage, verifyResultSignature } from '../../sdk/crea
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { executionMessage } from '../../sdk/receipt/receipt.ts';
 import { JsonError, parseJson } from '../json.ts';
-import { inThread } from '../workers.ts';
+import { type Body, lengthOf } from '../longBytes.ts';
+import { bytesInThread } from '../workers.ts';
 
 /** Up to here an answer is read at once: 3 ms at the worst. */
 const SMALL_ANSWER = 8 * 1024;
@@ -81,14 +82,15 @@ function readSteps(steps: unknown, maxBytes: number): string | null {
   return Buffer.byteLength(text) <= Math.min(maxBytes, MAX_STEPS_BYTES) ? text : null;
 }
 
-const judgeInThread = inThread('answers', import.meta.url, judgeNow);
+const judgeInThread = bytesInThread('answers', import.meta.url, judgeNow);
 
-/** Judges the body of an answer; large ones elsewhere than in the thread that serves everybody. */
-export async function judgeAnswer(input: Expected & { bytes: Uint8Array }): Promise<Judgement> {
-  return input.bytes.length <= SMALL_ANSWER ? judgeNow(input) : judgeInThread(input);
+/** Judges the body of an answer as it came; large ones elsewhere than in the thread that serves everybody. */
+export async function judgeAnswer(body: Body, expected: Expected): Promise<Judgement> {
+  const isSmall = lengthOf(body) <= SMALL_ANSWER;
+  return isSmall ? judgeNow(Buffer.concat(body), expected) : judgeInThread(body, expected);
 }
 
-export function judgeNow({ bytes, ...expected }: Expected & { bytes: Uint8Array }): Judgement {
+export function judgeNow(bytes: Uint8Array, expected: Expected): Judgement {
   let json: unknown;
   try {
     json = parseJson(bytes, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, roundNumbers: true });

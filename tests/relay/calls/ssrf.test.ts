@@ -217,7 +217,7 @@ describe('calls to creators: addresses', function () {
     const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
     expect(await call(`http://127.0.0.1:${port}/execute`, { pool: local })).to.deep.equal({
       kind: 'body',
-      bytes: Buffer.from('{}'),
+      body: [Buffer.from('{}')],
     });
     expect(attempts).to.deep.equal(['127.0.0.1']);
     expect(hits).to.equal(1);

@@ -172,7 +172,7 @@ describe("an agent's health", () => {
         const json = answer(call);
         return json === undefined
           ? { kind: 'timeout', message: 'x' }
-          : { kind: 'body', bytes: Buffer.from(JSON.stringify(json)) };
+          : { kind: 'body', body: [Buffer.from(JSON.stringify(json))] };
       };
       const passed = await probeListing({ ...world.deps, callCreator }, listing);
       return { passed, asked: asked! };

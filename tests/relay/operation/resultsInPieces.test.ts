@@ -4,10 +4,11 @@ import { expect } from 'chai';
 import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import { createReadPieces, PIECE_BYTES, sweepPieces } from '../../../app/relay/ledger/pieces.ts';
+import { createReadPieces, sweepPieces } from '../../../app/relay/ledger/pieces.ts';
 import { dropResult } from '../../../app/relay/ledger/results.ts';
 import type { LedgerDatabase, ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
+import { PIECE_BYTES } from '../../../app/relay/longBytes.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 

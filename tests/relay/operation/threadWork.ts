@@ -17,6 +17,10 @@ export function devour(): number {
   for (;;) eaten.push(Array.from({ length: 1_000_000 }, (_, index) => index + eaten.length));
 }
 
+export function ends(bytes: Uint8Array, name: string): string {
+  return `${name}: ${bytes.length}, ${bytes[0]} to ${bytes.at(-1)}`;
+}
+
 export function busy(ms: number): number {
   const end = performance.now() + ms;
   while (performance.now() < end);

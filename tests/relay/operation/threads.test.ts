@@ -1,7 +1,8 @@
 /** Work on strangers' bytes in threads: none of it ends the relay or holds it up, and what cannot be done is said. */
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
-import { inThread } from '../../../app/relay/workers.ts';
+import { type Body, PIECE_BYTES } from '../../../app/relay/longBytes.ts';
+import { bytesInThread, inThread } from '../../../app/relay/workers.ts';
 import * as work from './threadWork.ts';
 
 const MODULE = new URL('./threadWork.ts', import.meta.url).href;
@@ -30,6 +31,25 @@ describe('work in threads', function () {
   it('rejects: an answer whose thread dies, with what says nothing of the answer', async () => {
     expect(await outcome(inThread('answers', MODULE, work.die)(undefined))).to.match(/^Error: /);
     expect(await inThread('answers', MODULE, work.double)(4)).to.equal(8);
+  });
+
+  it('long bytes arrive whole, with turns of the event loop between their pieces, and stay with who gave them', async () => {
+    const ends = bytesInThread('answers', MODULE, work.ends);
+    const bytes = Buffer.concat([Buffer.from([1]), Buffer.alloc(10 * PIECE_BYTES, 7), Buffer.from([9])]);
+    // In parts of no particular length, as a connection brings them.
+    const body: Body = [bytes.subarray(0, 5), bytes.subarray(5, PIECE_BYTES + 9), bytes.subarray(PIECE_BYTES + 9)];
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const running = [ends(body, 'one'), ends(body, 'two'), ends(body, 'three')];
+    const all = `${bytes.length}, 1 to 9`;
+    expect(await Promise.all(running)).to.deep.equal([`one: ${all}`, `two: ${all}`, `three: ${all}`]);
+    clearInterval(counting);
+    expect(turns).to.be.at.least(10);
+    expect(Buffer.concat(body).equals(bytes)).to.equal(true);
+    expect(await outcome(bytesInThread('answers', MODULE, work.die)(body, undefined))).to.match(/^Error: /);
+    expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
   it('rejects: what takes too long, and everything while too much waits; answers are read all the same', async () => {

@@ -40,7 +40,7 @@ export const agentRoutes = {
     cache: CACHING.listing,
     async handle({ deps }, { request }) {
       const query = parse(AgentsQuery, readQuery(request.url), 'query');
-      return { status: 200, body: await listAgents(deps, query) };
+      return { status: 200, body: [await listAgents(deps, query)] };
     },
   }),
 

@@ -8,6 +8,7 @@ import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { RelayDeps } from '../../deps.ts';
 import type { Principal } from '../../execution/contract.ts';
 import type { Parts } from '../../json.ts';
+import type { Body } from '../../longBytes.ts';
 
 /** How long an answer may be kept, by whom: the value of Cache-Control. What may be kept has an ETag. */
 export const CACHING = {
@@ -109,7 +110,7 @@ export interface AnyReply {
 /** An answer in JSON that passed its schema when it was first made. */
 export interface WrittenReply {
   status: number;
-  body: Buffer;
+  body: Body;
   headers?: Record<string, string>;
 }
 
