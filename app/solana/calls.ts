@@ -1,6 +1,7 @@
 /**
- * The calls to the node that every paid call makes, over whatever sends them (rpc.ts). web3.js has them, but checks answers by schemas that make an error
- * object for each alternative that does not fit, and that took more than the rest of each call.
+ * The calls to the node that every paid call makes, and one with a long answer, over whatever sends them (rpc.ts). web3.js
+ * has them, but checks answers by schemas that make an error object for each alternative that does not fit, and that took
+ * more than the rest of each call.
  */
 import { type AccountInfo, type Commitment, type FetchFn, PublicKey, type TransactionError } from '@solana/web3.js';
 import { z } from 'zod';
@@ -51,6 +52,13 @@ const statusesAnswer = z.object({
       .nullable(),
   ),
 });
+const listedAnswer = z.array(
+  z.object({
+    signature: z.string(),
+    err: z.union([z.string(), z.looseObject({})]).nullable(),
+    blockTime: z.number().nullish(),
+  }),
+);
 const simulation = z.object({ value: z.object({ err: z.union([z.string(), z.looseObject({})]).nullable() }) });
 
 export interface ReadAccounts {
@@ -119,4 +127,16 @@ export async function simulateTransaction(
 ): Promise<TransactionError | null> {
   const params = [Buffer.from(bytes).toString('base64'), { encoding: 'base64', sigVerify: true, commitment }];
   return (await call(node, 'simulateTransaction', params, simulation)).value.err;
+}
+
+/** A transaction in a list of those that name an account; `err` is null where it succeeded. */
+export type ListedSignature = z.infer<typeof listedAnswer>[number];
+
+/** The latest that name an account, newest first, 1,000 at most: web3.js holds everybody up for 60 ms with so many. */
+export function listSignatures(
+  node: Node,
+  address: string,
+  options: { limit: number; commitment: Commitment },
+): Promise<ListedSignature[]> {
+  return call(node, 'getSignaturesForAddress', [address, options], listedAnswer);
 }

@@ -3,10 +3,10 @@
  * a reading of each that is not known. Anybody can name the authority as an account, so nothing is believed unread, and only
  * so many are read at once.
  */
-import type { Connection, PublicKey } from '@solana/web3.js';
 import { readEvents } from '../../sdk/program/events.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
+import type { RelayChain } from './relayChain.ts';
 
 /** As many as nodes give at once: at 30 a second that is all of half a minute, beyond that the latest of it. */
 const LISTED = 1_000;
@@ -30,11 +30,11 @@ export interface AuthoredReading {
 
 /** Reads what landed since then, unix seconds, and is not known; what the node does not have yet comes with the next reading. */
 export async function readAuthored(
-  { connection, authority }: { connection: Connection; authority: PublicKey },
+  { connection, authority, listOfAuthority }: Pick<RelayChain, 'connection' | 'authority' | 'listOfAuthority'>,
   since: bigint,
   isKnown: (signature: string) => boolean,
 ): Promise<AuthoredReading> {
-  const listed = await connection.getSignaturesForAddress(authority, { limit: LISTED }, 'confirmed');
+  const listed = await listOfAuthority(LISTED);
   const unknown = listed.filter(
     ({ signature, err, blockTime }) => err === null && blockTime && BigInt(blockTime) > since && !isKnown(signature),
   );

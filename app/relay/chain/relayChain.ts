@@ -4,7 +4,7 @@
  */
 import type { Commitment, Connection, Keypair, PublicKey, TransactionError } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { simulateTransaction } from '../../solana/calls.ts';
+import { type ListedSignature, listSignatures, simulateTransaction } from '../../solana/calls.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { connectForReading, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
@@ -40,6 +40,8 @@ export interface RelayChain
    * Throws if that cannot be said.
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
+  /** The latest transactions that name our authority, newest first, whoever signed them. */
+  listOfAuthority(limit: number): Promise<ListedSignature[]>;
   /** Of each node, in the order of the setting. */
   nodes(): NodeStatus[];
   /** Asks several nodes where they are. Throws where they are of two clusters. */
@@ -115,6 +117,8 @@ export function createRelayChain(options: {
       }
       return error ? describeFailureOf(bytes, error) : null;
     },
+    listOfAuthority: (limit) =>
+      nodes.first((node) => listSignatures(node, authority.toBase58(), { limit, commitment: COMMITMENT })),
     read: (keys) => nodes.first((node) => node.reader.read(keys)),
     readAgreed: agreement.read,
     readFinalized,

@@ -27,7 +27,7 @@ export interface AuthorityWatch {
 }
 
 export function createAuthorityWatch(options: {
-  chain: Pick<RelayChain, 'connection' | 'authority' | 'isOwn' | 'read' | 'clock'>;
+  chain: Pick<RelayChain, 'connection' | 'authority' | 'listOfAuthority' | 'isOwn' | 'read' | 'clock'>;
   /** Whether the ledger has this transaction of an execution. */
   isInLedger(transaction: Pick<Authored, 'executionId' | 'signature'>): Promise<boolean>;
   /** How long another deployment has to be silent, seconds; 0: nobody looks for one. */

@@ -1,8 +1,9 @@
 /** What looking for another deployment costs, and that nobody can make it cost more: sharedAuthority.test.ts has what it finds. */
-import { type ConfirmedSignatureInfo, type Connection, Keypair, type PublicKey } from '@solana/web3.js';
+import { type Connection, Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createAuthorityWatch } from '../../../app/relay/execution/authorityWatch.ts';
+import type { ListedSignature } from '../../../app/solana/calls.ts';
 
 const NOW = 1_800_000_000;
 const SILENCE = 120;
@@ -11,7 +12,7 @@ const AT_ONCE = 20;
 
 describe('the watch of what the relay authority signs', () => {
   const authority = Keypair.generate().publicKey;
-  let listed: ConfirmedSignatureInfo[];
+  let listed: ListedSignature[];
   let calls: string[];
   let isNodeThere: boolean;
   const own = new Set<string>();
@@ -23,11 +24,9 @@ describe('the watch of what the relay authority signs', () => {
     own.clear();
   });
 
-  const mention = (signature: string, changes: Partial<ConfirmedSignatureInfo> = {}): ConfirmedSignatureInfo => ({
+  const mention = (signature: string, changes: Partial<ListedSignature> = {}): ListedSignature => ({
     signature,
-    slot: 1,
     err: null,
-    memo: null,
     blockTime: NOW - 10,
     ...changes,
   });
@@ -37,12 +36,6 @@ describe('the watch of what the relay authority signs', () => {
   function startWatch(silenceSeconds = SILENCE) {
     const shared: boolean[] = [];
     const connection = {
-      async getSignaturesForAddress(address: PublicKey) {
-        calls.push('list');
-        if (!isNodeThere) throw new Error('no node');
-        expect(address.equals(authority)).to.equal(true);
-        return listed;
-      },
       async getTransaction(signature: string) {
         calls.push(signature);
         // Signed by a stranger: the authority is only named.
@@ -57,6 +50,11 @@ describe('the watch of what the relay authority signs', () => {
       chain: {
         connection,
         authority,
+        async listOfAuthority() {
+          calls.push('list');
+          if (!isNodeThere) throw new Error('no node');
+          return listed;
+        },
         isOwn: (signature) => own.has(signature),
         clock: () => BigInt(NOW),
         read: async () => expect.fail('the clock is read only while another was heard'),
