@@ -3,7 +3,6 @@
  * words or custom tags are asked for, only those that have them are walked over. A question allocates nothing of the
  * size of all agents: to collect that would take longer than to answer.
  */
-import type { ListedAgent } from './model.ts';
 
 /** Agents that there is room for at first; it doubles. */
 const FIRST_ROOM = 1_024;
@@ -26,6 +25,14 @@ export interface Filter {
   isVerified: boolean;
   /** Null where any will do. */
   creator: number | null;
+}
+
+/** What is kept of an agent. */
+interface Asked {
+  tagMask: number;
+  totalExecutions: number;
+  successRate: number;
+  verified: boolean;
 }
 
 /** Agents and creators are named by small numbers. */
@@ -95,7 +102,7 @@ export function createFilters() {
   }
 
   return {
-    write(at: number, agent: ListedAgent, creator: number, isShown: boolean): void {
+    write(at: number, agent: Asked, creator: number, isShown: boolean): void {
       while (at >= room) grow();
       end = Math.max(end, at + 1);
       masks[at] = agent.tagMask;
