@@ -3,6 +3,7 @@
  * asked for by then are committed together; where one of them must be durable, the group waits for the disk, once, and
  * while it is busy the next group collects.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -27,6 +28,8 @@ export interface GroupCommit {
    * throws is what they are rejected with, and none of them runs.
    */
   alone(locks: readonly string[], queries: readonly CompiledQuery[], begin?: () => void): Promise<Written[]>;
+  /** Resolves when nobody copies the log: something long can wait for that, and what it added would be left to copy. */
+  room(): Promise<void>;
   /** Durable transactions committed so far: each is one fsync. */
   commits(): number;
 }
@@ -39,6 +42,12 @@ interface Waiting {
   resolve(written: Written[]): void;
   reject(error: unknown): void;
 }
+
+/** What another thread says of the log: 1 while it copies a long one into the file, after which it may begin again. */
+export const createLogState = () => new Int32Array(new SharedArrayBuffer(4));
+/** Looked at so often, and for so long: a thread that has ended must not stop anybody. */
+const ROOM_LOOK_MS = 5;
+const ROOM_WAIT_MS = 1_000;
 
 /** Statements kept ready for each connection. */
 const MAX_STATEMENTS = 400;
@@ -58,7 +67,7 @@ export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Wr
 }
 
 /** On a connection of `synchronous=NORMAL` that nobody else opens transactions on. */
-export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
+export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState()): GroupCommit {
   let waiting: Waiting[] = [];
   let commits = 0;
   const run = createRun(sqlite);
@@ -114,6 +123,10 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     intend: async (query) => (await write([query], true))[0]!,
     note: async (query) => (await write([query], false))[0]!,
     alone: (_locks, queries, begin) => write(queries, false, begin),
+    async room() {
+      const until = performance.now() + ROOM_WAIT_MS;
+      while (Atomics.load(log, 0) !== 0 && performance.now() < until) await sleep(ROOM_LOOK_MS);
+    },
     commits: () => commits,
   };
 }

@@ -170,6 +170,8 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       return written;
     },
     note: (query) => runOn(notes, query),
+    // Its log is written by a process of its own.
+    room: async () => undefined,
     async alone(locks, queries, begin) {
       const client = await locking.connect();
       let broken = false;

@@ -50,7 +50,11 @@ function commitEach(journal: Journal): Journal {
   const run = createRun(sqlite);
   const write = async (query: CompiledQuery) => run(query);
   const alone = async (_locks: readonly string[], queries: readonly CompiledQuery[]) => queries.map(run);
-  return createJournal({ intend: write, note: write, alone, commits: () => 0 }, db, journal.owner);
+  return createJournal(
+    { intend: write, note: write, alone, room: async () => {}, commits: () => 0 },
+    db,
+    journal.owner,
+  );
 }
 
 const relay = await startRelay({

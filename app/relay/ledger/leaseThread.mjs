@@ -6,10 +6,12 @@ import { fstatSync, openSync, readSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
-const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes } = workerData;
+const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes, logState } = workerData;
 /** How often the log is looked at, and how much more of it is worth another copying, which waits for the disk. */
 const LOOK_MS = 50;
 const COPIED_BYTES = 4 * 1024 * 1024;
+/** How often it is tried to leave nothing. */
+const COPYING_TURNS = 3;
 /** Of SQLite's file format. */
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_BYTES = 24;
@@ -44,11 +46,21 @@ function logBytes(file) {
 // The log is never removed while the ledger is open here.
 const log = openSync(`${path}-wal`, 'r');
 let copiedTo = 0;
+
+/** Returns whether nothing is left to copy: then the next write begins the log again. */
+function copy() {
+  const [{ log: frames, checkpointed }] = ledger.pragma('wal_checkpoint(PASSIVE)');
+  return frames === checkpointed;
+}
+
 setInterval(() => {
   const bytes = logBytes(log);
   // It was begun again.
   if (bytes < copiedTo) copiedTo = 0;
   if (bytes <= longLogBytes || bytes < copiedTo + COPIED_BYTES) return;
   copiedTo = bytes;
-  ledger.pragma('wal_checkpoint(PASSIVE)');
+  // What is long waits; what is short is written on, so that it may take more than once.
+  Atomics.store(logState, 0, 1);
+  for (let turn = 0; turn < COPYING_TURNS && !copy(); turn += 1);
+  Atomics.store(logState, 0, 0);
 }, LOOK_MS);

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
 import type { Logger } from 'pino';
+import { createLogState } from '../../database/groupCommit.ts';
 import { LockHeld, takeLock } from '../../database/lock.ts';
 
 /** How long a process counts as alive after it last said so; it does five times as often. */
@@ -30,7 +31,12 @@ export interface Leases {
 }
 
 /** The leases of the ledger at `path`, seen from the process that calls itself `owner`. */
-export function createLeases(ledger: Sqlite.Database, path: string, owner: string, leaseMs = LEASE_MS): Leases {
+export function createLeases(
+  ledger: Sqlite.Database,
+  path: string,
+  owner: string,
+  { leaseMs = LEASE_MS, log: logState = createLogState() } = {},
+): Leases {
   const folder = join(dirname(path), 'relays');
   const renew = ledger.prepare(RENEW);
   const selectOthers = ledger.prepare<[string], { owner: string; alive_until_ms: bigint }>(
@@ -58,6 +64,7 @@ export function createLeases(ledger: Sqlite.Database, path: string, owner: strin
           stalledMs: STALLED_MS,
           beat,
           longLogBytes: LONG_LOG_BYTES,
+          logState,
         };
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();

@@ -1,7 +1,7 @@
 /** Opens the ledger, and the index beside it: two SQLite files, or two schemas of one PostgreSQL. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
+import { createGroupCommit, createLogState, type GroupCommit } from '../../database/groupCommit.ts';
 import { type Lock, LockHeld, shareLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
 import { requireNotMoved } from '../../database/moved.ts';
@@ -65,11 +65,12 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
+    const log = createLogState();
     return {
-      writes: createGroupCommit(ledger.sqlite),
+      writes: createGroupCommit(ledger.sqlite, log),
       ledger,
       views,
-      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner),
+      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner, { log }),
       async close() {
         for (const database of [views, ledger]) database.close();
         lock.release();

@@ -66,6 +66,7 @@ export function createPieces({ writes, db, compile }: Writing) {
     const { token, bytes, row } = naming;
     await writes.note(begin(token));
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      await writes.room();
       await writes.note(write(token, BigInt(at / PIECE_BYTES), bytes.subarray(at, at + PIECE_BYTES)));
     }
     const [, named] = await writes.alone([], [hold(token), row, settle(naming)]);

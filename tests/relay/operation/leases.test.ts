@@ -1,9 +1,12 @@
 /** Which relays live, on a real ledger, with leases of a second. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { CompiledQuery } from 'kysely';
+import { createGroupCommit, createLogState } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
@@ -15,6 +18,7 @@ import { until } from '../../harness/edge/until.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const LEASE_MS = 1_000;
 const log = createLog('silent');
+const MIB = 1_024 * 1_024;
 
 describe('leases', function () {
   this.timeout(60_000);
@@ -28,7 +32,7 @@ describe('leases', function () {
     ledger.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const leasesOf = (owner: string) => createLeases(ledger.sqlite, path, owner, LEASE_MS);
+  const leasesOf = (owner: string) => createLeases(ledger.sqlite, path, owner, { leaseMs: LEASE_MS });
   const watcher = leasesOf('watcher');
   const aliveNow = async () => watcher.alive(Date.now());
 
@@ -39,7 +43,7 @@ describe('leases', function () {
       import { openDatabase } from './app/database/open.ts';
       import { createLog } from './app/relay/log.ts';
       const ledger = openDatabase(${JSON.stringify(path)});
-      createLeases(ledger.sqlite, ${JSON.stringify(path)}, ${JSON.stringify(owner)}, ${LEASE_MS}).keep(createLog('silent'));
+      createLeases(ledger.sqlite, ${JSON.stringify(path)}, ${JSON.stringify(owner)}, { leaseMs: ${LEASE_MS} }).keep(createLog('silent'));
       ${then}
       setInterval(() => {}, 1_000);`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
@@ -93,5 +97,36 @@ describe('leases', function () {
       .run(BigInt(Date.now() + 60_000));
     expect(await aliveNow()).to.deep.equal([]);
     await end();
+  });
+
+  it('its thread has long results wait until the log can begin again, so that nobody else copies it', async () => {
+    mkdirSync(join(folder, 'long'));
+    const long = openDatabase<LedgerTables>(ledgerPath(join(folder, 'long')));
+    migrate(long.sqlite, MIGRATIONS.ledger);
+    // As much as there is: nothing but the thread copies it.
+    long.sqlite.pragma('wal_autocheckpoint = 0');
+    const state = createLogState();
+    const writes = createGroupCommit(long.sqlite, state);
+    const longPath = ledgerPath(join(folder, 'long'));
+    const end = await createLeases(long.sqlite, longPath, 'long', { leaseMs: LEASE_MS, log: state }).keep(log);
+    const bytes = Buffer.alloc(MIB / 4, 1);
+    const places = Array.from({ length: 1_600 }, (_, place) => BigInt(place));
+    for (const place of places) {
+      await writes.room();
+      const values = ['a', place, bytes];
+      await writes.note(CompiledQuery.raw('INSERT INTO result_pieces (token, place, bytes) VALUES (?, ?, ?)', values));
+      await sleep(1);
+    }
+    expect(statSync(`${longPath}-wal`).size).to.be.below(200 * MIB);
+    const count = long.sqlite.prepare('SELECT count(*) FROM result_pieces WHERE length(bytes) = ?').pluck();
+    expect(count.get(bytes.length)).to.equal(BigInt(places.length));
+    await end();
+    long.close();
+  });
+
+  it('a thread that has ended has nobody wait for long', async () => {
+    const state = createLogState();
+    Atomics.store(state, 0, 1);
+    await createGroupCommit(ledger.sqlite, state).room();
   });
 });

@@ -135,9 +135,9 @@ describe('results in pieces', () => {
           left -= 1;
           return write(...given);
         };
-      const { intend, note, alone, commits } = opened.writes;
+      const { intend, note, alone, room, commits } = opened.writes;
       const killed = createJournal(
-        { intend: dying(intend), note: dying(note), alone: dying(alone), commits },
+        { intend: dying(intend), note: dying(note), alone: dying(alone), room, commits },
         opened.ledger,
         'mine',
       );

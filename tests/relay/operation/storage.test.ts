@@ -69,7 +69,8 @@ describe('room for the ledger', () => {
         if (fault) throw fault;
         return { changes: 1, rows: [] };
       };
-      const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], commits: () => 0 };
+      const rest = { room: async () => undefined, commits: () => 0 };
+      const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], ...rest };
       const heard = storage.listenTo(writes);
       for (const attempt of [heard.intend(query('')), heard.note(query('')), heard.alone([], [])]) {
         expect(await attempt.catch((error: unknown) => error)).to.equal(fault);
