@@ -28,11 +28,24 @@ export function retryAfterOf(response: Response): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** An answer that is no error of the marketplace's, such as one of a balancer. */
+/** The JSON of an answer. One that breaks off is none, and throws TypeError; one that is no JSON is not the marketplace's. */
+export async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unknownAnswer(response);
+  }
+}
+
+/** An answer that is not the marketplace's, such as one of a balancer. */
 export function unknownAnswer(response: Response): MarketplaceError {
-  const message = `${response.url} answered with status ${response.status} and no error that this client knows`;
+  const { url, status, ok } = response;
+  const message = ok
+    ? `${url} answered with status ${status} and no JSON: is it the address of a marketplace?`
+    : `${url} answered with status ${status} and no error that this client knows`;
   const requestId = response.headers.get('x-request-id');
-  return new MarketplaceError(response.status, 'unknown', message, null, requestId, null, retryAfterOf(response));
+  return new MarketplaceError(status, 'unknown', message, null, requestId, null, retryAfterOf(response));
 }
 
 /** The error of an answer by its body. */

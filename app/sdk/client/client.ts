@@ -20,7 +20,7 @@ import {
   Ready,
   type StartInput,
 } from '../wire/wire.ts';
-import { read, toError } from './answer.ts';
+import { read, readJson, toError } from './answer.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
 
 export interface ClientOptions {
@@ -95,8 +95,8 @@ export function createClient(options: ClientOptions) {
     const headers = new Headers(init.headers);
     if (token) headers.set('authorization', `Bearer ${token}`);
     const response = await send(baseUrl + path, { ...init, headers });
-    // An answer that breaks off is none, and says so; an error's body may be anything.
-    const body: unknown = response.ok ? await response.json() : await response.json().catch(() => null);
+    // An error's body may be anything.
+    const body = response.ok ? await readJson(response) : await response.json().catch(() => null);
     if (!response.ok && path !== '/ready') throw toError(response, body);
     return read(schema, body);
   }

@@ -1,19 +1,23 @@
 /** The procedures of /trpc, for those who manage keys and listings. */
 import { createTRPCUntypedClient, httpLink, TRPCClientError } from '@trpc/client';
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
-import { MarketplaceError, read, retryAfterOf, unknownAnswer } from './answer.ts';
+import { MarketplaceError, read, readJson, retryAfterOf, unknownAnswer } from './answer.ts';
 
 /**
  * The procedures of /trpc, by name: `call('keys.register', { ... })`. `session` is the token of `auth.verify`, for
  * those that need one. Throws MarketplaceError.
  */
 export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
+  const send = options.fetch ?? fetch;
   const client = createTRPCUntypedClient({
     links: [
       httpLink({
         url: `${options.baseUrl.replace(/\/+$/, '')}/trpc`,
         headers: options.session ? { authorization: `Bearer ${options.session}` } : {},
-        ...(options.fetch ? { fetch: options.fetch } : {}),
+        async fetch(...asked: Parameters<typeof fetch>) {
+          const response = await send(...asked);
+          return Object.assign(response, { json: () => readJson(response) });
+        },
       }),
     ],
   });

@@ -207,6 +207,19 @@ describe('sdk/client', () => {
     const proxy = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
     const error = await refusal(createClient({ baseUrl: world.url, fetch: proxy }).listAgents());
     expect(error).to.include({ status: 502, code: 'unknown' });
+    const managed = await refusal(createManagementClient({ baseUrl: world.url, fetch: proxy }).call('config.get'));
+    expect(managed).to.include({ status: 502, code: 'unknown' });
+    // As Caddy does for a name that it does not know.
+    const elsewhere = { baseUrl: world.url, fetch: async () => new Response('', { status: 200 }) };
+    for (const call of [
+      createClient(elsewhere).listAgents(),
+      createClient(elsewhere).execute(listing, { task: 'x' }),
+      createManagementClient(elsewhere).call('config.get'),
+    ]) {
+      const refused = await refusal(call);
+      expect(refused).to.include({ name: 'MarketplaceError', status: 200, code: 'unknown' });
+      expect(refused.message).to.include('answered with status 200 and no JSON: is it the address of a marketplace?');
+    }
     expect(await refusal(createClient({ baseUrl: 'http://127.0.0.1:1' }).listAgents())).to.be.instanceOf(TypeError);
   });
 });
