@@ -6,7 +6,7 @@ import { archiveOf } from '../../../app/relay/calls/archived.ts';
 import * as program from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
-import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
 import { eventually } from '../../indexer/harness.ts';
 import type { OpenedExecution } from '../../indexer/market.ts';
@@ -129,14 +129,19 @@ describe('the sweeper', function () {
     await second.end();
   });
 
-  it('a relay whose node fails leaves the sweeping to one whose node does not', async () => {
+  /** All is swept once, by a relay beside one whose node fails once that is so far. */
+  async function expectTakenOver(
+    node: Parameters<RpcProxy['onCall']>[0],
+    settings: Record<string, string>,
+    isSoFar: () => Promise<boolean>,
+  ): Promise<void> {
     const executions = await stage.settled(2);
     await stage.pass();
     const relay = await stage.lamports(stage.relay.publicKey);
     const proxy = await startRpcProxy(stage.node);
-    proxy.onCall(() => ({ status: 500 }));
-    const failing = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
-    await eventually('it has the place', async () => (await stage.place()).isTaken);
+    proxy.onCall(node);
+    const failing = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl, ...settings });
+    await eventually('it is so far', isSoFar);
     const sweeper = await stage.sweep();
     leaves += 2;
     await stage.followed(leaves);
@@ -144,24 +149,22 @@ describe('the sweeper', function () {
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - FEE);
     await Promise.all([failing.end(), sweeper.end()]);
     await proxy.close();
-  });
+  }
 
-  it('what a relay has signed whose node then falls silent is done by another, once', async () => {
-    const executions = await stage.settled(2);
-    await stage.pass();
-    const relay = await stage.lamports(stage.relay.publicKey);
-    const proxy = await startRpcProxy(stage.node);
+  it('a relay whose node fails leaves the sweeping to one whose node does not', () =>
+    expectTakenOver(
+      () => ({ status: 500 }),
+      {},
+      async () => (await stage.place()).isTaken,
+    ));
+
+  it('what a relay has signed whose node then falls silent is done by another, once', () => {
     const silent = ['sendTransaction', 'getSignatureStatuses'];
-    proxy.onCall(({ method }) => (silent.includes(method) ? { status: 500 } : null));
-    const failing = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl, PATIENCE_MS: '2000' });
-    await eventually('it has signed', async () => (await stage.place()).signature !== null);
-    const sweeper = await stage.sweep();
-    leaves += 2;
-    await stage.followed(leaves);
-    expect(await stage.recordsLeft(executions)).to.equal(0);
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - FEE);
-    await Promise.all([failing.end(), sweeper.end()]);
-    await proxy.close();
+    return expectTakenOver(
+      ({ method }) => (silent.includes(method) ? { status: 500 } : null),
+      { PATIENCE_MS: '2000' },
+      async () => (await stage.place()).signature !== null,
+    );
   });
 
   it('a stranger who archives first costs nothing, and is followed even where nothing is swept', async () => {
