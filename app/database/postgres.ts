@@ -244,10 +244,21 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
+/** Of a host with several addresses, such as localhost, none of which can be reached: the fault of one, which has words. */
+const single = (error: Error): Error => (error instanceof AggregateError ? error.errors[0] : error);
+
 /** A connection that keeps its statements prepared, and whose texts may hold U+0000. */
 class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT_MS });
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: with a callback or without, as pg has it
+  override connect(...[callback]: any[]): any {
+    if (callback) return super.connect((error: Error) => callback(error && single(error)));
+    return super.connect().catch((error) => {
+      throw single(error);
+    });
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg are many; strings with values are all that we send

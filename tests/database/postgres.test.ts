@@ -1,4 +1,6 @@
 /** PostgreSQL as this project opens it: values, writes that are durable or not, faults, migrations. */
+
+import dns from 'node:dns';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -218,6 +220,19 @@ describe('PostgreSQL', () => {
       const refused = openPostgres('postgres://postgres@127.0.0.1:1/none', { schema: SCHEMAS.ledger });
       expect(isTemporary(await thrown(refused.run(insert('a'))))).to.equal(true);
       await refused.close();
+      const { lookup } = dns;
+      dns.lookup = ((_host: string, _options: object, found: (error: null, addresses: object[]) => void) =>
+        found(null, [
+          { address: '127.0.0.1', family: 4 },
+          { address: '127.0.0.2', family: 4 },
+        ])) as typeof lookup;
+      const nowhere = openPostgres('postgres://postgres@two-addresses:1/none', { schema: SCHEMAS.ledger });
+      const fault = await thrown(nowhere.run(insert('a'))).finally(() => {
+        dns.lookup = lookup;
+      });
+      expect(fault).to.have.property('message', 'connect ECONNREFUSED 127.0.0.1:1');
+      expect(isTemporary(fault)).to.equal(true);
+      await nowhere.close();
       const slow = thrown(opened.pool.query('SET LOCAL statement_timeout = 1; SELECT pg_sleep(10)'));
       expect(isTemporary(await slow)).to.equal(true);
       const exhausted = (await sharedPostgres()).url('crowded');
