@@ -3,7 +3,7 @@
  * chain, carries on what a crash left, and only then takes new executions.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -145,6 +145,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { engine, leases, leadership, place, commits, endStanding } = assembleEngine(options, parts);
   const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
+  // Every revocation in flight listens to it.
+  setMaxListeners(0, stopping.signal);
   const keyUse = createKeyUse(files.ledger.db, log);
 
   const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
