@@ -70,11 +70,12 @@ export async function applyPage(
     });
   } catch (error) {
     if (isTold(error)) throw error;
-    // It names nobody: one by one, to find out whose fault it is.
+    // It names nobody: one by one and looking for everything, to find out whose fault it is.
     await db.transaction().execute(async (transaction) => {
       for (const [index, item] of page.entries()) {
         // They may have been replaced meanwhile, which the first time may have failed by.
-        await applyNew(transaction, [item], finalizedSlot, index === 0 ? after : undefined).catch((cause) => {
+        const last = index === 0 ? after : undefined;
+        await applyNew(transaction, [item], finalizedSlot, last, { isTrusting: false }).catch((cause) => {
           throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
@@ -101,7 +102,7 @@ export async function applyNew(
   page: readonly ChainTransaction[],
   finalizedSlot: bigint,
   after: string | null | undefined,
-  ahead?: Ahead,
+  { ahead, isTrusting = true }: { ahead?: Ahead; isTrusting?: boolean } = {},
 ): Promise<Unit> {
   const unit = new Unit(finalizedSlot, ahead?.before);
   await loadWhole(db, unit, 'cursor');
@@ -109,7 +110,7 @@ export async function applyNew(
   if (after !== undefined) requireCursor(cursor, after);
   const known = await readKnown(db, page);
   const isNew = (id: string) => !known.has(id) && !ahead?.before?.added.has(id);
-  await load(db, unit, page);
+  await load(db, unit, page, isTrusting);
   const raw = foldPage(unit, page, isNew);
   // Figures and revisions are counted on from what is there.
   await ahead?.begin(cursor?.signature ?? null);

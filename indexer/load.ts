@@ -50,12 +50,15 @@ interface Wanted {
   refunds: { record: string; caller: string }[];
 }
 
-/** Loads all that the page may read or change, but the cursor. */
-export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]): Promise<void> {
+/**
+ * Loads all that the page may read or change, but the cursor. `isTrusting`: without looking for executions that can hardly be
+ * there; one that is fails when it is saved.
+ */
+export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[], isTrusting: boolean): Promise<void> {
   const wanted = collect(page);
-  const opened = await readOpened(db);
+  const last = await readLastOpened(db);
   await loadWhole(db, unit, 'configs');
-  passOverNew(unit, wanted, opened);
+  if (isTrusting) passOverNew(unit, wanted, last);
   await loadKeyed(db, unit, 'executions', wanted.keys.executions);
   await loadKeyed(db, unit, 'disputes', wanted.keys.disputes);
   // A dispute that is gone is priced by its execution.
@@ -67,7 +70,7 @@ export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
   await loadDisputed(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
-  await loadOpened(db, unit, wanted.slots, opened);
+  await loadOpened(db, unit, wanted.slots, last);
 }
 
 export async function loadWhole<Table extends StoredName>(db: Db, unit: Unit, table: Table): Promise<void> {
@@ -113,30 +116,18 @@ async function loadUnread(db: Db, unit: Unit, { keys, configs, slots }: Wanted):
   }
 }
 
-interface Opened {
-  /** The last slot that has opened an execution of the tables; -1 for none. */
-  last: bigint;
-  /** An account has told of an execution whose opening was not seen. */
-  hasUnplaced: boolean;
-}
-
-async function readOpened(db: Db): Promise<Opened> {
-  const executions = db.selectFrom('executions');
-  const { last, unplaced } = await db
-    .selectNoFrom([
-      executions.select(({ fn }) => fn.max<bigint | null>('opened_slot').as('slot')).as('last'),
-      executions.select('record').where('opened_slot', 'is', null).limit(1).as('unplaced'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { last: last ?? -1n, hasUnplaced: unplaced !== null };
+/** The last slot that has opened an execution of the tables; -1 for none. */
+async function readLastOpened(db: Db): Promise<bigint> {
+  const query = db.selectFrom('executions').select(({ fn }) => fn.max<bigint | null>('opened_slot').as('slot'));
+  return (await query.executeTakeFirst())?.slot ?? -1n;
 }
 
 /**
- * What is opened after all that the tables have cannot be in them. Looking for it would cost more than all else that is read:
- * each has a place of its own in the largest unique key.
+ * Of what is opened after all that the tables have there is no row, unless a fork was dropped that had opened it before, or its
+ * account was read before. To look for it would cost more than all else that is read: each has a place of its own in the
+ * largest unique key, which says so where there is a row all the same.
  */
-function passOverNew({ rows }: Unit, wanted: Wanted, { last, hasUnplaced }: Opened): void {
-  if (hasUnplaced) return;
+function passOverNew({ rows }: Unit, wanted: Wanted, last: bigint): void {
   const later = [...wanted.opened].flatMap(([record, slot]) => (slot > last ? record : []));
   rows.executions.load(
     [],
@@ -145,7 +136,7 @@ function passOverNew({ rows }: Unit, wanted: Wanted, { last, hasUnplaced }: Open
 }
 
 /** How many executions the slots have opened so far; one after the last that opened any has none. */
-async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>, { last }: Opened): Promise<void> {
+async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>, last: bigint): Promise<void> {
   const begun = [...slots].filter((slot) => !unit.opened.has(slot) && slot <= last);
   if (begun.length === 0) return;
   const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');

@@ -45,10 +45,12 @@ export function createPageWriter(db: Db, fullPage: number): PageWriter {
 
   async function applyAhead({ db: ahead, begin, commit }: PageThread, page: Page): Promise<void> {
     const unit = await applyNew(ahead, page.transactions, page.finalizedSlot, page.after, {
-      before: before?.unit ?? null,
-      async begin(cursor) {
-        if (before && !(await before.isWritten)) throw new NotWritten();
-        begin(cursor);
+      ahead: {
+        before: before?.unit ?? null,
+        async begin(cursor) {
+          if (before && !(await before.isWritten)) throw new NotWritten();
+          begin(cursor);
+        },
       },
     });
     await page.keep(ahead);

@@ -156,6 +156,22 @@ describe('indexer, pages of a long backfill', () => {
     ]);
   });
 
+  it('know an execution that a fork had opened before the chain dropped it', async () => {
+    const history = randomHistory(15, LENGTH);
+    const db = await openOwn();
+    const at = history.findLastIndex(
+      ({ content }) => content.kind === 'events' && content.events.some(({ name }) => name === 'ExecutionOpened'),
+    );
+    await applyPage(db, history.slice(0, at + 1), 100n);
+    const newest = db.selectFrom('executions').selectAll().orderBy('opened_slot', 'desc').orderBy('open_index', 'desc');
+    const dropped = await newest.executeTakeFirstOrThrow();
+    const slot = history[at]!.slot + 7n;
+    await applyPage(db, [{ ...history[at]!, signature: 'again', slot }], 100n);
+    expect(await newest.executeTakeFirstOrThrow()).to.deep.equal({
+      ...{ ...dropped, open_signature: 'again', opened_slot: slot, open_index: 0n, slot },
+    });
+  });
+
   it('are written without the thread where it finds other tables than the page was made for', async () => {
     const history = randomHistory(13, LENGTH);
     const [one, many] = [await openOwn(), await openOwn()];
