@@ -55,7 +55,8 @@ describe('indexer, process', () => {
     const refused = await run({ SOLANA_RPC_URL: 'not a url' }).exited;
     expect(refused).to.deep.include({
       code: 1,
-      output: 'SOLANA_RPC_URL must be a URL: JSON-RPC address of the Solana node\n',
+      output:
+        'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several with commas between: JSON-RPC address of the Solana node\n',
     });
   });
 
