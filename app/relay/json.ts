@@ -209,7 +209,7 @@ export interface InParts<Value> {
 /** Up to here a text is written at once, in half a millisecond. */
 const SMALL_TEXT = 64 * 1024;
 
-const quoteInThread = bytesInThread('answers', import.meta.url, quoteNow);
+const quoteInThread = bytesInThread(import.meta.url, quoteNow);
 
 /** A text, given in UTF-8, as JSON. */
 export async function quoteText(utf8: Uint8Array): Promise<Uint8Array> {

@@ -3,10 +3,10 @@
  * it over takes a tenth of a millisecond. There are two pools, so that no stranger's request delays a paid answer. The
  * threads belong to the process, are started when they are first needed, and keep nobody from ending it.
  */
-import type { MessagePort } from 'node:worker_threads';
+import { concatBytes } from '@noble/hashes/utils.js';
 import { Piscina } from 'piscina';
 import { ApiError } from './errors.ts';
-import { type Body, createQueue, inOwnTurn, lengthOf, piecesOf } from './longBytes.ts';
+import { type Body, createQueue, inOwnTurn, piecesOf } from './longBytes.ts';
 
 /** Who waits: somebody who asks, or a paid execution for what its creator has answered. */
 type Purpose = 'requests' | 'answers';
@@ -81,43 +81,34 @@ export function inThread<Input, Output>(
   };
 }
 
-const inPreparation: Record<Purpose, ReturnType<typeof createQueue>> = {
-  requests: createQueue(PREPARED),
-  answers: createQueue(PREPARED),
-};
+const inPreparation = createQueue(PREPARED);
 
 /**
- * The same for bytes of any length, which the function is given first and in one: they are copied for the thread a piece
- * at a time, each in a turn of the event loop of its own. Whoever gives them keeps them.
+ * A function of answers like these whose bytes, of any length, are its first argument and come in one: they are copied for the
+ * thread a piece at a time, each in a turn of the event loop of its own. Whoever gives them keeps them.
  */
 export function bytesInThread<Input, Output>(
-  purpose: Purpose,
   moduleUrl: string,
   run: (bytes: Uint8Array, input: Input) => Output,
 ): (body: Body, input: Input) => Promise<Output> {
   return (body, input) =>
-    inPreparation[purpose](async () => {
+    inPreparation(async () => {
       const { port1, port2 } = new MessageChannel();
       try {
-        for (const piece of piecesOf(body)) await inOwnTurn(() => post(piece, port1));
-        const signal = AbortSignal.timeout(PATIENCE_MS[purpose]);
+        for (const piece of piecesOf(body)) {
+          await inOwnTurn(() => {
+            // A view would be sent with all that it is a view of.
+            const copy = concatBytes(...piece);
+            port1.postMessage(copy, [copy.buffer]);
+          });
+        }
+        const signal = AbortSignal.timeout(PATIENCE_MS.answers);
         const task = { moduleUrl, name: run.name, input, bytes: port2 };
-        return (await poolOf(purpose).run(task, { signal, transferList: [port2] })) as Output;
+        return (await poolOf('answers').run(task, { signal, transferList: [port2] })) as Output;
       } finally {
         port1.close();
       }
     });
-}
-
-/** A view is copied with all that it is a view of, so that what is sent is a copy of its own. */
-function post(piece: Body, port: MessagePort): void {
-  const copy = new Uint8Array(lengthOf(piece));
-  let at = 0;
-  for (const part of piece) {
-    copy.set(part, at);
-    at += part.length;
-  }
-  port.postMessage(copy, [copy.buffer]);
 }
 
 /** What the pool says of a full queue, and of a thread that has ended. */

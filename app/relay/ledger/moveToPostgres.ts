@@ -1,7 +1,7 @@
 /**
  * `npm run relay -- migrate-to-postgres`: copies ledger.db and index.db of a deployment that is stopped into the database
- * that DATABASE_URL names, and marks the files as moved. All of it is one transaction, at whose end every table is read again and compared: what is
- * there afterwards is the whole, or nothing. Where it is there already, nothing changes.
+ * that DATABASE_URL names, and marks the files as moved. All of it is one transaction, at whose end every table is read
+ * again and compared: what is there afterwards is the whole, or nothing. Where it is there already, nothing changes.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -31,7 +31,10 @@ export interface CreatorRequest {
   timeout_seconds: number;
 }
 
-/** What came back: a body in parts as they came, because to put a long one together holds everybody up, nothing in time, or something that is final and not an answer. */
+/**
+ * What came back: a body, nothing in time, or something that is final and not an answer. A body is in parts as they came: to
+ * put a long one together holds everybody up.
+ */
 export type CreatorAnswer =
   | { kind: 'body'; body: Body }
   | { kind: 'timeout'; message: string }

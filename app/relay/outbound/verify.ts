@@ -82,7 +82,7 @@ function readSteps(steps: unknown, maxBytes: number): string | null {
   return Buffer.byteLength(text) <= Math.min(maxBytes, MAX_STEPS_BYTES) ? text : null;
 }
 
-const judgeInThread = bytesInThread('answers', import.meta.url, judgeNow);
+const judgeInThread = bytesInThread(import.meta.url, judgeNow);
 
 /** Judges the body of an answer as it came; large ones elsewhere than in the thread that serves everybody. */
 export async function judgeAnswer(body: Body, expected: Expected): Promise<Judgement> {

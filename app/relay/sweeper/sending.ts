@@ -9,9 +9,6 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import type { SweepPlace } from '../ledger/archiveSweep.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 
-/** Well beyond the life of a transaction, and the finality that proves its end: the node is silent, and others may do better. */
-const PATIENCE_MS = 180_000;
-
 /**
  * The round ends here: the relay stops, another one sweeps now, or the node does not say what became of a transaction. What was
  * sent is followed by whoever sweeps next.
@@ -37,22 +34,18 @@ export function createSending(deps: {
   chain: Pick<RelayChain, 'sign' | 'simulate' | 'submit'>;
   place: SweepPlace;
   stop: AbortSignal;
-  patienceMs?: number;
+  /** How long a node may not say what became of a transaction. */
+  patienceMs: number;
 }): Sending {
-  const { chain, place, stop, patienceMs = PATIENCE_MS } = deps;
+  const { chain, place, stop, patienceMs } = deps;
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Fate, { kind: 'unknown' }>> {
     // What it is for can also be done by anybody else, so only its own status says what became of it.
-    const waiting = new AbortController();
-    const end = () => waiting.abort();
-    const patience = setTimeout(end, patienceMs);
-    stop.addEventListener('abort', end, { once: true });
+    const giveUp = new AbortController();
+    const patience = setTimeout(() => giveUp.abort(), patienceMs);
     const fate = await chain
-      .submit(signed, async () => false, waiting.signal)
-      .finally(() => {
-        clearTimeout(patience);
-        stop.removeEventListener('abort', end);
-      });
+      .submit(signed, async () => false, AbortSignal.any([giveUp.signal, stop]))
+      .finally(() => clearTimeout(patience));
     if (fate.kind === 'unknown') {
       throw new Interrupted(stop.aborted ? 'the relay stops' : 'the node does not say what became of a transaction');
     }

@@ -21,6 +21,8 @@ import { followTrees, type Mismatched } from './trees.ts';
 
 /** Between two rounds. One that finds nothing to do is a few statements in our own files. */
 const PAUSE_MS = 5_000;
+/** Well beyond the life of a transaction, and the finality that proves its end: the node is silent, and others may do better. */
+const PATIENCE_MS = 180_000;
 /** An ExecutionRecord with its discriminator. */
 const RECORD_BYTES = 294;
 
@@ -62,14 +64,11 @@ export interface Sweeper {
 }
 
 /** Sweeps from now on, until `end`; the options are for tests. */
-export function startSweeper(
-  deps: SweeperDeps,
-  { pauseMs = PAUSE_MS, patienceMs }: { pauseMs?: number; patienceMs?: number } = {},
-): Sweeper {
+export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs = PATIENCE_MS } = {}): Sweeper {
   const { chain, views, place, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const sending = createSending({ chain, place, stop, ...(patienceMs !== undefined && { patienceMs }) });
+  const sending = createSending({ chain, place, stop, patienceMs });
   const resting = createResting(Date.now);
   const mismatched: Mismatched = new Set();
   let returned = 0;

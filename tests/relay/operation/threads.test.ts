@@ -34,7 +34,7 @@ describe('work in threads', function () {
   });
 
   it('long bytes arrive whole, with turns of the event loop between their pieces, and stay with who gave them', async () => {
-    const ends = bytesInThread('answers', MODULE, work.ends);
+    const ends = bytesInThread(MODULE, work.ends);
     const bytes = Buffer.concat([Buffer.from([1]), Buffer.alloc(10 * PIECE_BYTES, 7), Buffer.from([9])]);
     // In parts of no particular length, as a connection brings them.
     const body: Body = [bytes.subarray(0, 5), bytes.subarray(5, PIECE_BYTES + 9), bytes.subarray(PIECE_BYTES + 9)];
@@ -48,7 +48,7 @@ describe('work in threads', function () {
     clearInterval(counting);
     expect(turns).to.be.at.least(10);
     expect(Buffer.concat(body).equals(bytes)).to.equal(true);
-    expect(await outcome(bytesInThread('answers', MODULE, work.die)(body, undefined))).to.match(/^Error: /);
+    expect(await outcome(bytesInThread(MODULE, work.die)(body, undefined))).to.match(/^Error: /);
     expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
