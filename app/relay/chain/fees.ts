@@ -23,8 +23,12 @@ const REFRESH_MS = 10_000;
 const MAX_UNITS = 1_400_000;
 /** Where a simulation says nothing; several times what any of ours takes. */
 const UNMEASURED_UNITS = 400_000;
-/** Addresses are found by trial, each 1,500 units, and not always at the first. */
 const SPARE_UNITS = 20_000;
+/**
+ * An open finds two addresses by trial, 1,500 units for each bump that gives none. Measured at an execution that needs no
+ * such trial, another has units for 29 of them; one of 100 million needs more.
+ */
+const SPARE_UNITS_TO_OPEN = 40_000;
 const MEASURE_AGAIN_AFTER = 200;
 /** How often the price of all is doubled at most while transactions are late, and how soon it is doubled or halved again. */
 const MAX_PRESSURE = 6;
@@ -158,7 +162,8 @@ export function createFees(options: {
   function knownLimit(kind: string): number {
     const measured = units.get(kind)?.most;
     if (measured === undefined) return UNIFORM.has(kind) ? UNMEASURED_UNITS : MAX_UNITS;
-    return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + SPARE_UNITS);
+    const spare = kind === OPEN ? SPARE_UNITS_TO_OPEN : SPARE_UNITS;
+    return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + spare);
   }
 
   /** Lamports, rounded up as the runtime does it. */

@@ -76,12 +76,12 @@ describe('the price of priority', () => {
 
   it('has a floor, and follows the market above it', async () => {
     const { fees, state } = await stand({ price: 3_000n, minPrice: 10_000n });
-    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 10_000n]);
-    expect(fees.quote()).to.deep.equal({ open: 800n, settle: 4_000n });
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 10_000n]);
+    expect(fees.quote()).to.deep.equal({ open: 1_000n, settle: 4_000n });
     state.price = 20_000n;
     await fees.refresh();
-    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 20_000n]);
-    expect(fees.quote()).to.deep.equal({ open: 1_600n, settle: 8_000n });
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 20_000n]);
+    expect(fees.quote()).to.deep.equal({ open: 2_000n, settle: 8_000n });
   });
 
   it('doubles for all that follows while transactions are late, at most once in five seconds, and sinks again', async () => {
@@ -107,17 +107,24 @@ describe('the price of priority', () => {
       fees.pace.late();
     }
     expect(await price()).to.equal(2_000n << 6n);
-    expect(read(await fees.instructionsFor([open], 0, 1_000n))).to.deep.equal([80_000, 12_500n]);
+    expect(read(await fees.instructionsFor([open], 0, 1_000n))).to.deep.equal([100_000, 10_000n]);
   });
 
   it('goes with a limit from simulation, measured once for calls and each time for what may differ', async () => {
     const units = [50_000, 1_000, 2_000];
     const { fees, calls } = await stand({ price: 2_000n, units: () => simulated(units.shift()!) });
-    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
-    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([80_000, 2_000n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 2_000n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 2_000n]);
     expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([21_200, 2_000n]);
     expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([22_400, 2_000n]);
     expect(calls.map(({ method }) => method)).to.deep.equal(Array(3).fill('simulateTransaction'));
+  });
+
+  it('leaves an open units for two addresses that are found late, measured at one that finds them at once', async () => {
+    const [trialUnits, leastOpenUnits] = [1_500, 20_000];
+    const { fees } = await stand({ price: 0n, units: () => simulated(leastOpenUnits) });
+    const [limit] = read(await fees.instructionsFor([open], 0, UNBOUNDED));
+    expect((limit - leastOpenUnits) / trialUnits).to.be.at.least(29);
   });
 
   it('has a generous limit where the simulation failed, and measures again next time', async () => {
@@ -125,7 +132,7 @@ describe('the price of priority', () => {
     const { fees, calls } = await stand({ price: 1n, units: () => answers.shift() });
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
-    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([32_000, 1n]);
+    expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([52_000, 1n]);
     expect(calls.length).to.equal(3);
   });
 
