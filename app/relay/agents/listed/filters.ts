@@ -1,7 +1,8 @@
 /**
- * What filters ask of agents, apart from the rest and without pointers, so that a walk over all touches little memory. Where
- * words or custom tags are asked for, only those that have them are walked over. A question allocates nothing of the
- * size of all agents: to collect that would take longer than to answer.
+ * What filters ask of agents, apart from the rest and without pointers: each thing that is asked is a walk over one column,
+ * with no branch, because about as many pass as do not. Where words or custom tags are asked for that few agents have, only
+ * those are looked at. A question allocates nothing of the size of all agents: to collect that would take longer than to
+ * answer.
  */
 
 /** Agents that there is room for at first; it doubles. */
@@ -45,9 +46,9 @@ export function createFilters() {
   let badges = new Uint8Array(room);
   /** 1 where the agent is in lists. */
   let shown = new Uint8Array(room);
-  /** Of the question that is being answered. */
+  /** Of the question that is being answered: 1 where the agent has passed, and where it meets one condition of it. */
   let marks = new Uint8Array(room);
-  let picked = new Uint32Array(room);
+  let met = new Uint8Array(room);
   /** One past the last agent. */
   let end = 0;
 
@@ -67,38 +68,48 @@ export function createFilters() {
     badges = enlarge(badges, new Uint8Array(room));
     shown = enlarge(shown, new Uint8Array(room));
     marks = new Uint8Array(room);
-    picked = new Uint32Array(room);
+    met = new Uint8Array(room);
   }
 
-  const clearMarks = () => marks.fill(0, 0, end);
+  function meet({ lists, mask }: Condition): void {
+    met.fill(0, 0, end);
+    for (const list of lists) add(met, list);
+    if (mask !== 0) addAny(met, masks, mask, end);
+  }
 
-  /** Picks those of the lists; returns how many they are. */
-  function pick(lists: Condition['lists']): number {
-    clearMarks();
-    let count = 0;
+  /** Leaves marked those that meet all of them. */
+  function keepMeeting(conditions: readonly Condition[]): void {
+    for (const condition of conditions) {
+      meet(condition);
+      keepBoth(marks, met, end);
+    }
+  }
+
+  /** As `mark`, looking at no agent but those of the lists. */
+  function markFew(lists: Condition['lists'], others: readonly Condition[], filter: Filter): number {
+    const { mask, leastExecutions, leastRate, isVerified, creator } = filter;
+    const passes = (at: number) =>
+      shown[at] === 1 &&
+      ((masks[at] as number) & mask) === mask &&
+      (creator === null || creators[at] === creator) &&
+      (totals[at] as number) >= leastExecutions &&
+      (rates[at] as number) >= leastRate &&
+      (!isVerified || badges[at] === 1);
+    let few: number[] = [];
+    marks.fill(0, 0, end);
     for (const list of lists) {
       for (const at of list) {
-        if (marks[at] === 1) continue;
+        if (marks[at] === 0 && passes(at)) few.push(at);
         marks[at] = 1;
-        picked[count] = at;
-        count += 1;
       }
     }
-    return count;
-  }
-
-  /** Leaves those that meet the condition, of the first `count` picked ones or of all. */
-  function narrow({ lists, mask }: Condition, count: number | null): number {
-    clearMarks();
-    for (const list of lists) for (const at of list) marks[at] = 1;
-    let kept = 0;
-    for (let index = 0; index < (count ?? end); index += 1) {
-      const at = count === null ? index : (picked[index] as number);
-      if (marks[at] === 0 && ((masks[at] as number) & mask) === 0) continue;
-      picked[kept] = at;
-      kept += 1;
+    for (const other of others) {
+      meet(other);
+      few = few.filter((at) => met[at] === 1);
     }
-    return kept;
+    marks.fill(0, 0, end);
+    for (const at of few) marks[at] = 1;
+    return few.length;
   }
 
   return {
@@ -121,37 +132,24 @@ export function createFilters() {
       for (let at = 0; at < end; at += 1) if (creators[at] === creator) found.push(at);
       return found;
     },
-    /** Those that meet all conditions, none where there are none; good until the next question. */
-    meeting(conditions: readonly Condition[]): Uint32Array {
-      // The fewer there are at first, the less is left to do.
-      const [first, ...others] = conditions.toSorted((one, other) => sizeOf(one) - sizeOf(other));
-      if (!first) return picked.subarray(0, 0);
-      // Few are picked one by one; many in the order of their memory.
-      let count = sizeOf(first) * FEW <= end ? pick(first.lists) : narrow(first, null);
-      for (const condition of others) count = narrow(condition, count);
-      return picked.subarray(0, count);
+    /** Marks those that meet all conditions, in lists or not. */
+    markMeeting(conditions: readonly Condition[]): void {
+      marks.fill(1, 0, end);
+      keepMeeting(conditions);
     },
-    /** Marks those, of all where none are named, that are in lists and pass; returns how many they are. */
-    mark(among: Uint32Array | null, filter: Filter): number {
+    /** Marks those in lists that meet all conditions and pass; returns how many they are. */
+    mark(conditions: readonly Condition[], filter: Filter): number {
+      const [first, ...others] = conditions.toSorted((one, other) => sizeOf(one) - sizeOf(other));
+      if (first && sizeOf(first) * FEW <= end) return markFew(first.lists, others, filter);
       const { mask, leastExecutions, leastRate, isVerified, creator } = filter;
-      clearMarks();
-      const needless = Number(!isVerified);
-      let total = 0;
-      const count = among ? among.length : end;
-      for (let index = 0; index < count; index += 1) {
-        const at = among ? (among[index] as number) : index;
-        if (((masks[at] as number) & mask) !== mask) continue;
-        if (creator !== null && creators[at] !== creator) continue;
-        // Without a branch, because about as many pass as do not.
-        const isAsked =
-          (shown[at] as number) &
-          Number((totals[at] as number) >= leastExecutions) &
-          Number((rates[at] as number) >= leastRate) &
-          ((badges[at] as number) | needless);
-        marks[at] = isAsked;
-        total += isAsked;
-      }
-      return total;
+      marks.set(shown.subarray(0, end));
+      keepMeeting(conditions);
+      if (mask !== 0) keepAll(marks, masks, mask, end);
+      if (creator !== null) keepEqual(marks, creators, creator, end);
+      if (leastExecutions > 0) keepLeast(marks, totals, leastExecutions, end);
+      if (leastRate > 0) keepLeast(marks, rates, leastRate, end);
+      if (isVerified) keepBoth(marks, badges, end);
+      return count(marks, end);
     },
     isMarked: (at: number): boolean => marks[at] === 1,
   };
@@ -160,4 +158,42 @@ export function createFilters() {
 /** The mask is looked for in all. */
 function sizeOf({ lists, mask }: Condition): number {
   return mask === 0 ? lists.reduce((sum, list) => sum + list.length, 0) : Number.POSITIVE_INFINITY;
+}
+
+// Columns are handed in, so that the compiler knows that they stay the same while it walks.
+
+function add(marks: Uint8Array, list: readonly number[]): void {
+  for (let index = 0; index < list.length; index += 1) marks[list[index] as number] = 1;
+}
+
+function addAny(marks: Uint8Array, masks: Uint32Array, mask: number, end: number): void {
+  for (let at = 0; at < end; at += 1) (marks[at] as number) |= Number(((masks[at] as number) & mask) !== 0);
+}
+
+function keepAll(marks: Uint8Array, masks: Uint32Array, mask: number, end: number): void {
+  for (let at = 0; at < end; at += 1) (marks[at] as number) &= Number(((masks[at] as number) & mask) === mask);
+}
+
+function keepEqual(marks: Uint8Array, values: Uint32Array, value: number, end: number): void {
+  for (let at = 0; at < end; at += 1) (marks[at] as number) &= Number(values[at] === value);
+}
+
+function keepLeast(marks: Uint8Array, values: Float64Array, least: number, end: number): void {
+  for (let at = 0; at < end; at += 1) (marks[at] as number) &= Number((values[at] as number) >= least);
+}
+
+/** Four marks at once: a column's room is a multiple of four. */
+const inFours = ({ buffer }: Uint8Array, end: number) => new Uint32Array(buffer, 0, Math.ceil(end / 4));
+
+function keepBoth(marks: Uint8Array, others: Uint8Array, end: number): void {
+  const [fours, otherFours] = [inFours(marks, end), inFours(others, end)];
+  for (let at = 0; at < fours.length; at += 1) (fours[at] as number) &= otherFours[at] as number;
+}
+
+/** Multiplied so, a number's four bytes are added up in the highest. */
+function count(marks: Uint8Array, end: number): number {
+  const fours = inFours(marks, end);
+  let total = 0;
+  for (let at = 0; at < fours.length; at += 1) total += Math.imul(fours[at] as number, 0x01_01_01_01) >>> 24;
+  return total;
 }

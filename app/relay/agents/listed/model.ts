@@ -189,7 +189,7 @@ export function createModel() {
       ...(q === undefined ? [] : conditionsOf(q)),
       ...custom.map((tag) => ({ lists: [customTags.having(tag)], mask: 0 })),
     ];
-    return filters.mark(conditions.length === 0 ? null : filters.meeting(conditions), {
+    return filters.mark(conditions, {
       mask,
       leastExecutions: least,
       leastRate: rate,
@@ -227,7 +227,9 @@ export function createModel() {
     /** Listings of whatever status by creators whose names have all these words. */
     ofCreatorsNamed(text: string): ListedAgent[] {
       const conditions = leaveLongest(wordsOf(text)).map((word) => ({ lists: creatorWords.beginning(word), mask: 0 }));
-      return [...filters.meeting(conditions).sort()].flatMap((at) => agents[at] ?? []);
+      if (conditions.length === 0) return [];
+      filters.markMeeting(conditions);
+      return agents.filter((agent, at): agent is ListedAgent => agent !== null && filters.isMarked(at));
     },
   };
 }
