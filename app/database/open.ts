@@ -15,7 +15,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { createRun, type Written } from './groupCommit.ts';
+import { createRun, prepare, type Written } from './groupCommit.ts';
 
 /** Statements kept ready for each connection. */
 const MAX_STATEMENTS = 200;
@@ -74,7 +74,7 @@ function preparedOnce(sqlite: Sqlite.Database): Pick<Sqlite.Database, 'prepare' 
       const known = statements.get(source);
       // A statement whose rows are still being read cannot be run a second time.
       if (known && !known.busy) return known;
-      const statement = sqlite.prepare(source);
+      const statement = prepare(sqlite, source);
       statements.set(source, statement);
       return statement;
     }) as Sqlite.Database['prepare'],

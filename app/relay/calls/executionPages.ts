@@ -218,10 +218,11 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
     async top(span, limit, offset = 0) {
       if (statuses.length === 0) return [];
       const order = sql`ORDER BY opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC`;
+      // In the text, because SQLite would prepare it anew for each value of what a partial index names.
       const ranges = statuses.map(
         (one) => sql`SELECT * FROM (
           SELECT execution_id, opened_at, opened_slot, open_index FROM chain.executions
-          WHERE ${here(span)} AND status = ${one}
+          WHERE ${here(span)} AND status = ${sql.lit(one)}
           ${order} LIMIT ${offset + limit}) AS ${sql.ref(one)}`,
       );
       const { rows } = await sql<{
