@@ -36,8 +36,9 @@ export function eventJson({ name, data }: MarketplaceEvent): string {
   const fields = data as Record<string, unknown>;
   const pieces = new Array<string>(2 * names.length + 1);
   for (let at = 0; at < names.length; at += 1) {
+    const value = fields[names[at] as string];
     pieces[2 * at] = between[at] as string;
-    pieces[2 * at + 1] = plain(fields[names[at] as string]) ?? json(fields[names[at] as string]);
+    pieces[2 * at + 1] = plain(value) ?? unquoted(value);
   }
   pieces[2 * names.length] = between[names.length] as string;
   return pieces.join('');
@@ -50,11 +51,14 @@ function plain(value: unknown): string | null {
   return value instanceof Uint8Array ? hex(value) : null;
 }
 
-function json(value: unknown): string {
-  const text = plain(value);
-  if (text !== null) return `"${text}"`;
+function unquoted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(json).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}:${json(one)}`);
   return `{${fields.join(',')}}`;
+}
+
+function json(value: unknown): string {
+  const text = plain(value);
+  return text === null ? unquoted(value) : `"${text}"`;
 }

@@ -53,22 +53,27 @@ const ROOM_WAIT_MS = 1_000;
 const MAX_STATEMENTS = 400;
 
 /**
- * Prepares a text. To a parameter that stands alone after LIMIT SQLite fits its plan, so that each value bound to it has the
- * whole statement prepared anew, whatever the value (since 3.46), which costs more than most take to run. A sum is left alone.
+ * Prepares each text once: that costs as much as running it. To a parameter that stands alone after LIMIT SQLite fits its
+ * plan, so that each value bound to it has the whole statement prepared anew, whatever the value (since 3.46). A sum is left
+ * alone.
  */
-export function prepare(sqlite: Sqlite.Database, text: string): Sqlite.Statement {
-  return sqlite.prepare(text.replace(/\blimit \?/gi, '$& + 0'));
+export function createPrepare(sqlite: Sqlite.Database): (text: string) => Sqlite.Statement {
+  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
+  return (text) => {
+    const known = statements.get(text);
+    // A statement whose rows are still being read cannot be run a second time.
+    if (known && !known.busy) return known;
+    const statement = sqlite.prepare(text.replace(/\blimit \?/gi, '$& + 0'));
+    statements.set(text, statement);
+    return statement;
+  };
 }
 
-/** Runs queries on a connection; each text is prepared once. */
+/** Runs queries on a connection. */
 export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Written {
-  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
+  const prepare = createPrepare(sqlite);
   return ({ sql, parameters }) => {
-    let statement = statements.get(sql);
-    if (!statement) {
-      statement = prepare(sqlite, sql);
-      statements.set(sql, statement);
-    }
+    const statement = prepare(sql);
     if (statement.reader) return { changes: 0, rows: statement.all(...parameters) };
     return { changes: statement.run(...parameters).changes, rows: [] };
   };

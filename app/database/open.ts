@@ -14,11 +14,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
-import { LRUCache } from 'lru-cache';
-import { createRun, prepare, type Written } from './groupCommit.ts';
-
-/** Statements kept ready for each connection. */
-const MAX_STATEMENTS = 200;
+import { createPrepare, createRun, type Written } from './groupCommit.ts';
 
 export interface OpenOptions {
   /** What every commit survives: `full` a power cut, `normal`, the default, a crash of the process. */
@@ -62,22 +58,8 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
   for (const [schema, file] of Object.entries(options.attach ?? {})) {
     sqlite.prepare(`ATTACH DATABASE ? AS "${schema}"`).run(file);
   }
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(sqlite) }) });
+  // Kysely prepares a text each time that it runs it.
+  const prepare = createPrepare(sqlite) as Sqlite.Database['prepare'];
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare, close: () => sqlite.close() } }) });
   return { db, sqlite, run: createRun(sqlite), close: () => void sqlite.close() };
-}
-
-/** Kysely prepares each statement again, which costs as much as running it; the same text gets the same statement here. */
-function preparedOnce(sqlite: Sqlite.Database): Pick<Sqlite.Database, 'prepare' | 'close'> {
-  const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
-  return {
-    prepare: ((source: string) => {
-      const known = statements.get(source);
-      // A statement whose rows are still being read cannot be run a second time.
-      if (known && !known.busy) return known;
-      const statement = prepare(sqlite, source);
-      statements.set(source, statement);
-      return statement;
-    }) as Sqlite.Database['prepare'],
-    close: () => sqlite.close(),
-  };
 }
