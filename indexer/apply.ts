@@ -10,7 +10,7 @@ import { isTemporary } from '../app/database/temporary.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';
-import { load, loadWhole } from './load.ts';
+import { load, loadWhole, readLastOpened } from './load.ts';
 import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
 import type { EventlessRow, EventRow, IndexDatabase } from './tables.ts';
@@ -66,7 +66,7 @@ export async function applyPage(
   if (page.length === 0) return;
   try {
     await db.transaction().execute(async (transaction) => {
-      await applyNew(transaction, page, finalizedSlot, after);
+      await applyNew(transaction, page, { finalizedSlot, after });
     });
   } catch (error) {
     if (isTold(error)) throw error;
@@ -75,7 +75,7 @@ export async function applyPage(
       for (const [index, item] of page.entries()) {
         // They may have been replaced meanwhile, which the first time may have failed by.
         const last = index === 0 ? after : undefined;
-        await applyNew(transaction, [item], finalizedSlot, last, { isTrusting: false }).catch((cause) => {
+        await applyNew(transaction, [item], { finalizedSlot, after: last, isTrusting: false }).catch((cause) => {
           throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
@@ -89,38 +89,63 @@ type Db = Kysely<IndexDatabase>;
 export const isTold = (error: unknown): boolean =>
   error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
 
-/** The page before, where it may still be on its way into the tables. */
-export interface Ahead {
-  before: Unit | null;
-  /** Waits until it is in the tables, before anything of this page is written after this transaction. */
-  begin(cursor: string | null): Promise<void>;
+export interface PageOptions {
+  finalizedSlot: bigint;
+  /** As `applyPage` has it. */
+  after?: string | null | undefined;
+  /** The page before, which may still be on its way into the tables until this one is saved. */
+  before?: Unit | null | undefined;
+  isTrusting?: boolean;
 }
 
-/** Applies new transactions inside a transaction, or one of its kind; what the rows are afterwards is in the unit of work. */
-export async function applyNew(
+/** A page in memory, which comes in parts. */
+export interface PageFold {
+  /** What the rows are by now. */
+  unit: Unit;
+  /** The last transaction applied before the page; null for none. */
+  cursor: string | null;
+  /** Applies new transactions in the order of the chain. Throws as `applyPage` does; what is in memory is of no use then. */
+  add(part: readonly ChainTransaction[]): Promise<void>;
+  /** Writes what has changed, counting figures and revisions on from what is in the tables. */
+  save(): Promise<void>;
+}
+
+/** Begins a page inside a transaction, or one of its kind. */
+export async function beginPage(
   db: Db,
-  page: readonly ChainTransaction[],
-  finalizedSlot: bigint,
-  after: string | null | undefined,
-  { ahead, isTrusting = true }: { ahead?: Ahead; isTrusting?: boolean } = {},
-): Promise<Unit> {
-  const unit = new Unit(finalizedSlot, ahead?.before);
+  { finalizedSlot, after, before, isTrusting = true }: PageOptions,
+): Promise<PageFold> {
+  const unit = new Unit(finalizedSlot, before);
   await loadWhole(db, unit, 'cursor');
+  await loadWhole(db, unit, 'configs');
   const cursor = unit.rows.cursor.any();
   if (after !== undefined) requireCursor(cursor, after);
-  const known = await readKnown(db, page);
-  const isNew = (id: string) => !known.has(id) && !ahead?.before?.added.has(id);
-  await load(db, unit, page, isTrusting);
-  const raw = foldPage(unit, page, isNew);
-  // Figures and revisions are counted on from what is there.
-  await ahead?.begin(cursor?.signature ?? null);
-  await saveRaw(db, raw);
-  await save(db, unit);
-  await saveUndo(db, unit);
-  await saveReadings(db, page);
-  const finalized = page.reduce((most, { slot }) => (slot <= finalizedSlot && slot > most ? slot : most), -1n);
-  await raiseFloor(db, finalized);
-  return unit;
+  const reached = await lastSlot(db);
+  const lastOpened = await readLastOpened(db);
+  let finalized = -1n;
+  return {
+    unit,
+    cursor: cursor?.signature ?? null,
+    async add(part) {
+      const known = await readKnown(db, part, reached);
+      const isNew = (id: string) => !known.has(id) && !before?.added.has(id);
+      await load(db, unit, part, { lastOpened, isTrusting });
+      await saveRaw(db, foldPart(unit, part, isNew));
+      await saveReadings(db, part);
+      for (const { slot } of part) if (slot <= finalizedSlot && slot > finalized) finalized = slot;
+    },
+    async save() {
+      await save(db, unit);
+      await saveUndo(db, unit);
+      await raiseFloor(db, finalized);
+    },
+  };
+}
+
+async function applyNew(db: Db, page: readonly ChainTransaction[], options: PageOptions): Promise<void> {
+  const { add, save: end } = await beginPage(db, options);
+  await add(page);
+  await end();
 }
 
 /** What goes into the tables beside the rows, in the order of their columns. */
@@ -134,8 +159,8 @@ const idOf = (signature: string, index: number) => (index === 0 ? signature : `$
 /** An eventless transaction's place. */
 const NO_EVENT = -1;
 
-/** Folds the page into the unit of work, transaction by transaction. `isNew`: the event is not in the tables yet. */
-function foldPage(unit: Unit, page: readonly ChainTransaction[], isNew: (id: string) => boolean): Raw {
+/** Folds transactions into the unit of work, transaction by transaction. `isNew`: the event is not in the tables yet. */
+function foldPart(unit: Unit, page: readonly ChainTransaction[], isNew: (id: string) => boolean): Raw {
   const raw: Raw = { events: [], eventless: [] };
   for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
@@ -182,10 +207,9 @@ function foldTransaction(
 }
 
 /** Which events of these transactions, and which transactions without events, are in the tables. */
-async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set<string>> {
+async function readKnown(db: Db, page: readonly ChainTransaction[], reached: bigint): Promise<Set<string>> {
   const known = new Set<string>();
   const slots = new Set<bigint>();
-  const reached = await lastSlot(db);
   for (const { slot } of page) if (slot <= reached) slots.add(slot);
   const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
   for (const { signature, event_index } of events) known.add(idOf(signature, Number(event_index)));

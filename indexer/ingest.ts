@@ -7,7 +7,7 @@ import type { History } from '../app/solana/helius.ts';
 import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
-import { deferIndexes, restoreIndexes } from './deferred.ts';
+import { restoreIndexes } from './deferred.ts';
 import {
   type Cursor,
   isOnChain,
@@ -18,7 +18,7 @@ import {
   requireNewer,
   splitUnfinished,
 } from './listing.ts';
-import { createPageWriter, type Page, type PageWriter } from './pages.ts';
+import { createPageWriter, NotWritten, type PageWriter } from './pages.ts';
 import type { IndexDatabase } from './tables.ts';
 import {
   type Listed,
@@ -104,59 +104,51 @@ async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: str
 /** Ends what an earlier pass, or an earlier process, has begun; begins with the history where there is nothing yet. */
 async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
   const { db, history } = deps;
-  let state = await backfill.readState(db);
-  if (!state && history && !(await readCursor(db))) {
+  if (history && !(await backfill.readState(db)) && !(await readCursor(db))) {
     await backfill.begin(db, 'history', await readFinalized(deps));
-    state = await backfill.readState(db);
   }
-  if (!state) return restoreIndexes(db);
+  for (;;) {
+    const state = await backfill.readState(db);
+    if (!state) return restoreIndexes(db);
+    try {
+      await goOn(deps, state);
+      await restoreIndexes(db);
+      return await backfill.end(db);
+    } catch (error) {
+      // Each time at least the first page is applied, or is told what is wrong with it.
+      if (!(error instanceof NotWritten)) throw error;
+    }
+  }
+}
+
+async function goOn(deps: IngestDeps, state: backfill.BackfillState): Promise<void> {
   if (state.state === 'history') {
-    if (history) await readHistory(deps, history, state);
-  } else {
-    if (state.state === 'listing') await listOlder(deps);
-    await applyList(deps, state.finalized_slot);
+    if (deps.history) await readHistory(deps, deps.history, state);
+    return;
   }
-  await restoreIndexes(db);
-  await backfill.end(db);
+  if (state.state === 'listing') await listOlder(deps);
+  await applyList(deps, state.finalized_slot);
 }
 
 /** The rest of the history, in the order of the chain. What comes twice, because a process ended in between, changes nothing. */
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
-  const { db, backfillPage = BACKFILL_PAGE } = deps;
   const { finalized_slot: finalizedSlot } = state;
-  const isFirst = !(await readCursor(db));
-  let page: ChainTransaction[] = [];
-  let token: string | null = null;
-  const writer = createPageWriter(db, backfillPage);
-  const applyRead = async () => {
-    const [transactions, upTo] = [page, token];
-    // Taken away first: what cannot be applied must not be passed over.
-    page = [];
-    token = null;
-    if (isFirst && transactions.length >= backfillPage) await deferIndexes(db);
-    const keep = async (to: Kysely<IndexDatabase>) => {
-      if (upTo !== null) await backfill.keepToken(to, upTo);
-    };
-    await applyAhead(deps, writer, { transactions, finalizedSlot, after: undefined, keep });
-  };
-  try {
+  const writer = createWriter(deps, finalizedSlot, await readCursor(deps.db), false);
+  await finishing(writer, async () => {
     for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
-      for (const { logs, slot, ...info } of transactions) {
-        const item = { ...info, slot: BigInt(slot) };
-        page.push(readHeard(deps, item, logs) ?? (await readFetched(deps, item, finalizedSlot)));
+      const read: ChainTransaction[] = [];
+      try {
+        for (const { signature, slot, hasFailed, logs } of transactions) {
+          const item = { signature, slot: BigInt(slot), hasFailed };
+          read.push(readHeard(deps, item, logs) ?? (await readFetched(deps, item, finalizedSlot)));
+        }
+      } catch (failure) {
+        await writer.add(read);
+        throw failure;
       }
-      token = next;
-      if (page.length >= backfillPage) await applyRead();
+      await writer.add(read, next === null ? undefined : (to) => backfill.keepToken(to, next));
     }
-  } finally {
-    try {
-      // Also where the history broke off: what it has given is not asked for again.
-      await applyRead();
-      await writer.settle();
-    } finally {
-      await writer.close();
-    }
-  }
+  });
 }
 
 /** Lists on, page by page, until there is nothing older: in constant memory, and never the same page twice. */
@@ -191,37 +183,57 @@ async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | und
 /** Applies the list on the disk, from where it was left. */
 async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void> {
   const { db, backfillPage = BACKFILL_PAGE } = deps;
-  let cursor = await readCursor(db);
-  const isFirst = !cursor;
+  const cursor = await readCursor(db);
   if (cursor) await backfill.dropApplied(db, cursor.signature);
-  const writer = createPageWriter(db, backfillPage);
+  const writer = createWriter(deps, finalizedSlot, cursor, true);
   try {
-    for (let after: bigint | null = null; ; ) {
-      const page = await backfill.readOldestPage(db, backfillPage, after);
-      if (page.length === 0) break;
-      if (isFirst && page.length === backfillPage) await deferIndexes(db);
-      const { read, failure } = await readAhead(deps, page, finalizedSlot);
-      const last = page[read.length - 1];
-      if (last) {
-        const keep = (to: Kysely<IndexDatabase>) => backfill.drop(to, last.position);
-        await applyAhead(deps, writer, { transactions: read, finalizedSlot, after: cursor?.signature ?? null, keep });
-        for (const { signature } of read) deps.notices.done(signature);
-        cursor = last;
-        after = last.position;
+    await finishing(writer, async () => {
+      for (let after: bigint | null = null; ; ) {
+        const page = await backfill.readOldestPage(db, backfillPage, after);
+        if (page.length === 0) break;
+        const { read, failure } = await readAhead(deps, page, finalizedSlot);
+        const last = page[read.length - 1];
+        if (last) {
+          await writer.add(read, (to) => backfill.drop(to, last.position));
+          for (const { signature } of read) deps.notices.done(signature);
+          after = last.position;
+        }
+        if (failure !== null) throw failure;
       }
-      if (failure !== null) {
-        await writer.settle();
-        throw failure;
-      }
-    }
-    await writer.settle();
+    });
   } catch (error) {
-    await writer.close();
     // What was not final when it was listed may be gone: then what is left of the list is not the chain's any more.
     if (error instanceof Vanished && error.slot > finalizedSlot) await backfill.end(db);
     throw error;
+  }
+}
+
+/** `isChained`: the pages follow one another and the cursor, with nobody else's in between. */
+function createWriter(
+  deps: IngestDeps,
+  finalizedSlot: bigint,
+  cursor: Cursor | undefined,
+  isChained: boolean,
+): PageWriter {
+  const { db, backfillPage: fullPage = BACKFILL_PAGE } = deps;
+  let after = isChained ? (cursor?.signature ?? null) : undefined;
+  const applyAlone = async (page: readonly ChainTransaction[]) => {
+    await applyWithSnapshots(deps, page, finalizedSlot, after);
+    if (isChained) after = page.at(-1)!.signature;
+  };
+  return createPageWriter({ db, fullPage, finalizedSlot: finalizedSlot - UNDO_SLOTS, isEmpty: !cursor, applyAlone });
+}
+
+/** What was read before something failed is written too: it is not asked for again. */
+async function finishing(writer: PageWriter, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
   } finally {
-    await writer.close();
+    try {
+      await writer.settle();
+    } finally {
+      await writer.close();
+    }
   }
 }
 
@@ -254,34 +266,16 @@ async function applyListed(
   }
 }
 
-function applyWithSnapshots(
-  deps: IngestDeps,
-  transactions: ChainTransaction[],
-  finalizedSlot: bigint,
-  after: string | null | undefined,
-): Promise<void> {
-  return withSnapshots(deps, transactions, finalizedSlot, () =>
-    applyPage(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after),
-  );
-}
-
-function applyAhead(deps: IngestDeps, writer: PageWriter, page: Page): Promise<void> {
-  const { transactions, finalizedSlot } = page;
-  return withSnapshots(deps, transactions, finalizedSlot, () =>
-    writer.apply({ ...page, finalizedSlot: finalizedSlot - UNDO_SLOTS }),
-  );
-}
-
 /** Applies transactions, with the accounts of those that are about something which the node has left out. */
-async function withSnapshots(
+async function applyWithSnapshots(
   deps: IngestDeps,
   transactions: readonly ChainTransaction[],
   finalizedSlot: bigint,
-  apply: () => Promise<void>,
+  after: string | null | undefined,
 ): Promise<void> {
   for (;;) {
     try {
-      return await apply();
+      return await applyPage(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after);
     } catch (error) {
       if (!(error instanceof SnapshotNeeded)) throw error;
       deps.onGap?.(error);

@@ -50,15 +50,22 @@ interface Wanted {
   refunds: { record: string; caller: string }[];
 }
 
-/**
- * Loads all that the page may read or change, but the cursor. `isTrusting`: without looking for executions that can hardly be
- * there; one that is fails when it is saved.
- */
-export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[], isTrusting: boolean): Promise<void> {
+interface LoadOptions {
+  /** As `readLastOpened` says. */
+  lastOpened: bigint;
+  /** Without looking for executions that can hardly be there; one that is fails when it is saved. */
+  isTrusting: boolean;
+}
+
+/** Loads all that these transactions may read or change, but the cursor and the configuration. */
+export async function load(
+  db: Db,
+  unit: Unit,
+  page: readonly ChainTransaction[],
+  { lastOpened, isTrusting }: LoadOptions,
+): Promise<void> {
   const wanted = collect(page);
-  const last = await readLastOpened(db);
-  await loadWhole(db, unit, 'configs');
-  if (isTrusting) passOverNew(unit, wanted, last);
+  if (isTrusting) passOverNew(unit, wanted, lastOpened);
   await loadKeyed(db, unit, 'executions', wanted.keys.executions);
   await loadKeyed(db, unit, 'disputes', wanted.keys.disputes);
   // A dispute that is gone is priced by its execution.
@@ -70,7 +77,7 @@ export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
   await loadDisputed(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
-  await loadOpened(db, unit, wanted.slots, last);
+  await loadOpened(db, unit, wanted.slots, lastOpened);
 }
 
 export async function loadWhole<Table extends StoredName>(db: Db, unit: Unit, table: Table): Promise<void> {
@@ -117,7 +124,7 @@ async function loadUnread(db: Db, unit: Unit, { keys, configs, slots }: Wanted):
 }
 
 /** The last slot that has opened an execution of the tables; -1 for none. */
-async function readLastOpened(db: Db): Promise<bigint> {
+export async function readLastOpened(db: Db): Promise<bigint> {
   const query = db.selectFrom('executions').select(({ fn }) => fn.max<bigint | null>('opened_slot').as('slot'));
   return (await query.executeTakeFirst())?.slot ?? -1n;
 }

@@ -1,5 +1,5 @@
 /** A thread with a connection of its own to index.db, which runs statements while this thread goes on. */
-import { once } from 'node:events';
+import { serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import {
   type CompiledQuery,
@@ -23,15 +23,14 @@ type Db = Kysely<IndexDatabase>;
 const PRAGMAS = [...INDEX_PRAGMAS, `cache_size = -${256 * 1_024}`, `wal_autocheckpoint = ${256 * 1_024}`];
 
 export interface PageThread {
-  /** Reads the tables at once, as they are, and hands what is to be written to the thread. */
+  /** Reads the tables at once, as they are, and keeps what is to be written. */
   db: Db;
-  /** Begins a transaction of the thread, if the last transaction applied is this one then. */
-  begin(cursor: string | null): void;
-  /** Between `begin` and `commit`. */
-  isBegun(): boolean;
-  /** Resolves to whether all of it was written. After one that was not, none is. */
-  commit(): Promise<boolean>;
-  /** What is not committed is taken back, and the log is copied into the file: nobody else should wait for so much of it. */
+  /**
+   * Hands what was kept to the thread, as one transaction, if the last transaction applied is this one then. Resolves to
+   * whether it was written. After one that was not, none is.
+   */
+  commit(cursor: string | null): Promise<boolean>;
+  /** Resolves when all pages are written and the log is copied into the file: nobody else should wait for so much of it. */
   end(): Promise<void>;
 }
 
@@ -46,25 +45,24 @@ export async function startPageThread(db: Db): Promise<PageThread | null> {
   const worker = new Worker(new URL('./pageWorker.mjs', import.meta.url), { workerData, execArgv: [], env: {} });
   // Told by the pages that it has not written.
   worker.on('error', () => undefined);
-  const ended = once(worker, 'exit').then(() => false);
-  let isBegun = false;
+  const ended = new Promise<false>((resolve) => worker.once('exit', () => resolve(false)));
+  let statements: Uint8Array[] = [];
   return {
-    db: divided(db, (text, values) => worker.postMessage({ kind: 'write', text, values })),
-    begin(cursor) {
-      isBegun = true;
-      worker.postMessage({ kind: 'begin', cursor });
-    },
-    isBegun: () => isBegun,
-    commit() {
-      isBegun = false;
+    // As bytes, which are handed over without a copy and are nothing to the collector.
+    db: divided(db, (text, values) => statements.push(serialize({ text, values }))),
+    commit(cursor) {
       const told = new Promise<boolean>((resolve) => {
         worker.once('message', ({ isWritten }) => resolve(isWritten));
       });
-      worker.postMessage({ kind: 'commit' });
+      worker.postMessage(
+        { cursor, statements },
+        statements.map(({ buffer }) => buffer as ArrayBuffer),
+      );
+      statements = [];
       return Promise.race([told, ended]);
     },
     async end() {
-      worker.postMessage({ kind: 'end' });
+      worker.postMessage(null);
       await ended;
     },
   };

@@ -1,4 +1,5 @@
-/** What the thread of pageThread.ts runs: statements come one by one, and those between `begin` and `commit` are a transaction. */
+/** What the thread of pageThread.ts runs: each message is a page, whose statements are a transaction; null ends it. */
+import { deserialize } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
@@ -29,22 +30,25 @@ function end() {
   parentPort.close();
 }
 
-const run = {
-  begin: ({ cursor }) => begin(cursor),
-  write: ({ text, values }) => prepare(text).run(values),
-  commit: () => sqlite.exec('COMMIT'),
-};
+function write({ cursor, statements }) {
+  begin(cursor);
+  for (const statement of statements) {
+    const { text, values } = deserialize(statement);
+    prepare(text).run(values);
+  }
+  sqlite.exec('COMMIT');
+}
 
-parentPort.on('message', (message) => {
-  if (message.kind === 'end') {
+parentPort.on('message', (page) => {
+  if (page === null) {
     end();
     return;
   }
   try {
-    if (failure === null) run[message.kind](message);
+    if (failure === null) write(page);
   } catch (error) {
     failure = error;
     if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
   }
-  if (message.kind === 'commit') parentPort.postMessage({ isWritten: failure === null });
+  parentPort.postMessage({ isWritten: failure === null });
 });

@@ -1,91 +1,132 @@
 /**
  * Writes the pages of a long backfill one behind the other: while SQLite takes one in a thread of its own, the next is read
- * from the chain and folded, with what the page before has changed in memory. Each page is one transaction, with how far the
- * backfill is by then. Where the thread cannot write a page it is applied without it, which says what is wrong.
+ * from the chain and folded, with what the page before has changed in memory. It is folded in small parts, of which nothing
+ * but the changed rows is kept. Each page is one transaction, with how far the backfill is by then.
  */
 import type { Kysely } from 'kysely';
-import { applyNew, applyPage, isTold } from './apply.ts';
+import { beginPage, isTold, type PageFold, SnapshotNeeded } from './apply.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
+import { deferIndexes } from './deferred.ts';
 import { type PageThread, startPageThread } from './pageThread.ts';
 import type { IndexDatabase } from './tables.ts';
 import type { Unit } from './unit.ts';
 
 type Db = Kysely<IndexDatabase>;
+/** Writes how far the backfill is. */
+type Keep = (db: Db) => Promise<void>;
 
-export interface Page {
-  transactions: readonly ChainTransaction[];
-  finalizedSlot: bigint;
+export interface PageWriterDeps {
+  db: Db;
+  /** So many transactions are a page. They show that there are many more, for which a thread is worth it. */
+  fullPage: number;
   /** As `applyPage` has it. */
-  after: string | null | undefined;
-  /** Writes how far the backfill is with this page. */
-  keep(db: Db): Promise<void>;
+  finalizedSlot: bigint;
+  /** There is nothing in the tables yet: where there is much to come, some of their indexes are made later. */
+  isEmpty: boolean;
+  /** Applies the first page, and all of them where there is no thread, as `applyPage` does. */
+  applyAlone(page: readonly ChainTransaction[]): Promise<void>;
 }
 
 export interface PageWriter {
-  /** Applies a page, at the latest while the next one is made. Throws as `applyPage` does, of this page or the one before. */
-  apply(page: Page): Promise<void>;
-  /** Resolves when all pages are in the tables. Throws as `applyPage` does. */
+  /**
+   * Takes the next transactions, in the chain's order, and what keeps that the backfill has come so far. Throws as
+   * `applyPage` does, of this page or the one before, or NotWritten; after that nothing more is taken.
+   */
+  add(part: readonly ChainTransaction[], keep?: Keep): Promise<void>;
+  /** Resolves when all that was taken is in the tables. Throws as `add` does. */
   settle(): Promise<void>;
-  /** Ends the thread; what it has not written, it does not write. */
+  /** Ends the thread, once it has written the pages that it was given. */
   close(): Promise<void>;
 }
 
-/** The thread has not written the page before. */
-class NotWritten extends Error {}
+/**
+ * The thread could not write a page, or it needs what the thread's pages do without. Whoever goes on from what is in the
+ * tables with another writer gets it applied alone, or is told what is wrong with it.
+ */
+export class NotWritten extends Error {}
 
-/** `fullPage`: so many transactions show that there are many more, for which a thread is worth it. */
-export function createPageWriter(db: Db, fullPage: number): PageWriter {
+/** Transactions that are folded at once: to read for more of them in one go saves little. */
+const PART = 500;
+
+export function createPageWriter({ db, fullPage, finalizedSlot, isEmpty, applyAlone }: PageWriterDeps): PageWriter {
   let thread: PageThread | null = null;
-  let before: { page: Page; unit: Unit; isWritten: Promise<boolean> } | null = null;
+  /** What is not folded yet; without a thread, the whole page. */
+  let taken: ChainTransaction[] = [];
+  /** Of the page at hand. */
+  let count = 0;
+  let keep: Keep | null = null;
+  let fold: PageFold | null = null;
+  let before: { unit: Unit; isWritten: Promise<boolean> } | null = null;
+  let hasFailed = false;
 
-  async function applyAlone({ transactions, finalizedSlot, after, keep }: Page): Promise<void> {
-    await applyPage(db, transactions, finalizedSlot, after);
-    await keep(db);
+  async function foldTaken(ahead: PageThread): Promise<PageFold> {
+    fold ??= await beginPage(ahead.db, { finalizedSlot, before: before?.unit });
+    const part = taken;
+    taken = [];
+    await fold.add(part);
+    return fold;
   }
 
-  async function applyAhead({ db: ahead, begin, commit }: PageThread, page: Page): Promise<void> {
-    const unit = await applyNew(ahead, page.transactions, page.finalizedSlot, page.after, {
-      ahead: {
-        before: before?.unit ?? null,
-        async begin(cursor) {
-          if (before && !(await before.isWritten)) throw new NotWritten();
-          begin(cursor);
-        },
-      },
-    });
-    await page.keep(ahead);
-    before = { page, unit, isWritten: commit() };
+  async function requireWritten(): Promise<void> {
+    if (before && !(await before.isWritten)) throw new NotWritten();
   }
 
-  async function close(): Promise<void> {
-    const ending = thread;
-    thread = null;
-    await ending?.end();
+  async function endAhead(ahead: PageThread): Promise<void> {
+    const { unit, cursor, save } = await foldTaken(ahead);
+    // What is saved is counted on from what the page before has left.
+    await requireWritten();
+    await save();
+    await keep?.(ahead.db);
+    before = { unit, isWritten: ahead.commit(cursor) };
+    fold = null;
   }
 
-  async function settle(): Promise<void> {
-    const last = before;
-    before = null;
-    if (!last || (await last.isWritten)) return;
-    await close();
-    await applyAlone(last.page);
+  async function endAlone(): Promise<void> {
+    const page = taken;
+    taken = [];
+    if (isEmpty && count >= fullPage) await deferIndexes(db);
+    isEmpty = false;
+    await applyAlone(page);
+    await keep?.(db);
+    if (count >= fullPage) thread = await startPageThread(db);
+  }
+
+  async function endPage(): Promise<void> {
+    await (thread ? endAhead(thread) : endAlone());
+    count = 0;
+    keep = null;
+  }
+
+  async function guard(run: () => Promise<void>): Promise<void> {
+    if (hasFailed) return;
+    try {
+      await run();
+    } catch (error) {
+      hasFailed = true;
+      if (thread && (!isTold(error) || error instanceof SnapshotNeeded)) throw new NotWritten('', { cause: error });
+      throw error;
+    }
   }
 
   return {
-    settle,
-    close,
-    async apply(page) {
-      if (page.transactions.length >= fullPage) thread ??= await startPageThread(db);
-      if (!thread) return applyAlone(page);
-      try {
-        await applyAhead(thread, page);
-      } catch (error) {
-        const isBegun = thread.isBegun();
-        await settle();
-        if (isBegun) await close();
-        if (isTold(error)) throw error;
-        await applyAlone(page);
-      }
+    add(part, keepPart) {
+      return guard(async () => {
+        for (const transaction of part) taken.push(transaction);
+        count += part.length;
+        keep = keepPart ?? keep;
+        if (count >= fullPage) await endPage();
+        else if (thread && taken.length >= PART) await foldTaken(thread);
+      });
+    },
+    settle() {
+      return guard(async () => {
+        if (count > 0) await endPage();
+        await requireWritten();
+      });
+    },
+    async close() {
+      await thread?.end();
+      thread = null;
     },
   };
 }

@@ -9,7 +9,7 @@ import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from '../../indexer/apply.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import { openIndex } from '../../indexer/open.ts';
-import { createPageWriter, type Page } from '../../indexer/pages.ts';
+import { createPageWriter, NotWritten } from '../../indexer/pages.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { randomHistory, randomOf } from './histories.ts';
@@ -40,11 +40,14 @@ describe('indexer, pages of a long backfill', () => {
 
   const cursorOf = (db: Kysely<IndexDatabase>) => db.selectFrom('cursor').select('signature').executeTakeFirst();
 
-  /** With the token that a history would go on by. */
-  function pageOf(transactions: ChainTransaction[], token: string, change: Partial<Page> = {}): Page {
-    const keep = async (db: Kysely<IndexDatabase>) => void (await db.updateTable('backfill').set({ token }).execute());
-    return { transactions, finalizedSlot: 100n, after: undefined, keep, ...change };
+  function writerOf(db: Kysely<IndexDatabase>, after?: string | null) {
+    const applyAlone = (page: readonly ChainTransaction[]) => applyPage(db, page, 100n, after);
+    return createPageWriter({ db, fullPage: 8, finalizedSlot: 100n, isEmpty: false, applyAlone });
   }
+
+  /** The token that a history would go on by. */
+  const keeps = (token: string) => async (db: Kysely<IndexDatabase>) =>
+    void (await db.updateTable('backfill').set({ token }).execute());
 
   /** What was kept of the pages' tokens. */
   async function beginBackfill(db: Kysely<IndexDatabase>) {
@@ -58,13 +61,13 @@ describe('indexer, pages of a long backfill', () => {
       const [one, many] = [await openOwn(), await openOwn()];
       const token = await beginBackfill(many);
       const random = randomOf(seed);
-      const writer = createPageWriter(many, 8);
+      const writer = writerOf(many);
       let after: string | null = null;
       for (let start = 0; start < history.length; ) {
         const transactions = history.slice(start, start + 1 + random(30));
         start += transactions.length;
         await applyPage(one, transactions, 100n, after);
-        await writer.apply(pageOf(transactions, String(start), { after }));
+        await writer.add(transactions, keeps(String(start)));
         after = transactions.at(-1)!.signature;
       }
       await writer.settle();
@@ -94,15 +97,16 @@ describe('indexer, pages of a long backfill', () => {
       ...history[at]!,
       content: { kind: 'events', events: [{ name: 'Unheard', data: {} } as never] },
     };
-    const writer = createPageWriter(many, 8);
-    await writer.apply(pageOf(good.slice(0, 30), '30'));
-    await writer.apply(pageOf(good.slice(30), '60'));
-    const error = await writer.apply(pageOf(bad, 'bad')).catch((cause) => cause);
+    const writer = writerOf(many);
+    await writer.add(good.slice(0, 30), keeps('30'));
+    await writer.add(good.slice(30), keeps('60'));
+    const error = await writer.add(bad, keeps('bad')).catch((cause) => cause);
+    await writer.settle();
+    await writer.close();
     expect(error).to.be.instanceOf(ApplyError);
     expect(error.signature).to.equal(signature);
     expect(await hashIndex(many)).to.equal(await hashIndex(one));
     expect(await token()).to.equal('60');
-    await writer.close();
   });
 
   it('need what the node left out, and go on with it', async () => {
@@ -119,14 +123,21 @@ describe('indexer, pages of a long backfill', () => {
     const isSettled = (record: string) => history.some((item) => recordOf(item, 'ExecutionSettled').includes(record));
     const at = history.findIndex((item, place) => place > 40 && recordOf(item, 'ExecutionOpened').some(isSettled));
     expect(at).to.be.greaterThan(40);
-    const writer = createPageWriter(many, 8);
-    await writer.apply(pageOf(history.slice(0, at), 'first'));
-    const error = await writer.apply(pageOf(history.slice(at + 1), 'second')).catch((cause) => cause);
-    expect(error).to.be.instanceOf(SnapshotNeeded);
-    expect(await token()).to.equal('first');
-    await writer.apply(pageOf(history.slice(at), 'second'));
-    await writer.settle();
+    const writer = writerOf(many);
+    await writer.add(history.slice(0, at), keeps('first'));
+    const error = await writer.add(history.slice(at + 1), keeps('second')).catch((cause) => cause);
+    // A thread's page does without snapshots: whoever applies it alone is told what is needed.
+    expect(error).to.be.instanceOf(onPostgres ? SnapshotNeeded : NotWritten);
     await writer.close();
+    expect(await token()).to.equal('first');
+    const alone = writerOf(many);
+    const reason = await alone.add(history.slice(at + 1), keeps('second')).catch((cause) => cause);
+    expect(reason).to.be.instanceOf(SnapshotNeeded);
+    await alone.close();
+    const again = writerOf(many);
+    await again.add(history.slice(at), keeps('second'));
+    await again.settle();
+    await again.close();
     expect(await token()).to.equal('second');
     expect(await hashIndex(many)).to.equal(await hashIndex(one));
   });
@@ -172,28 +183,37 @@ describe('indexer, pages of a long backfill', () => {
     });
   });
 
-  it('are written without the thread where it finds other tables than the page was made for', async () => {
+  it('are not written by the thread where it finds other tables than the page was made for', async () => {
     const history = randomHistory(13, LENGTH);
     const [one, many] = [await openOwn(), await openOwn()];
     await applyPage(one, history, 100n);
     await beginBackfill(many);
-    const writer = createPageWriter(many, 8);
     const pages = [history.slice(0, 80), history.slice(80, 160), history.slice(160)] as const;
-    await writer.apply(pageOf(pages[0], '1'));
-    while ((await cursorOf(many))?.signature !== pages[0].at(-1)!.signature) await delay(1);
+    const writer = writerOf(many);
+    await writer.add(pages[0]);
+    await writer.add(pages[1]);
+    while ((await cursorOf(many))?.signature !== pages[1].at(-1)!.signature) await delay(1);
     await many.updateTable('cursor').set({ signature: 'another' }).execute();
-    await writer.apply(pageOf(pages[1], '2'));
-    await writer.apply(pageOf(pages[2], '3'));
-    await writer.settle();
-    expect(await hashIndex(many)).to.equal(await hashIndex(one));
-
-    await many.updateTable('cursor').set({ signature: 'another' }).execute();
-    const after = pages[2].at(-1)!.signature;
     const error = await (async () => {
-      await writer.apply(pageOf(randomHistory(14, 20), '4', { after }));
+      await writer.add(pages[2]);
       await writer.settle();
-    })().catch((cause) => cause.message);
-    expect(error).to.equal(`the index is at another, not at ${after}`);
+    })().catch((cause) => cause);
     await writer.close();
+    // PostgreSQL's pages say after what they come, or ask for nothing.
+    if (!onPostgres) expect(error).to.be.instanceOf(NotWritten);
+    expect((await cursorOf(many))?.signature).to.equal(onPostgres ? pages[2].at(-1)!.signature : 'another');
+
+    const after = pages[2].at(-1)!.signature;
+    await many.updateTable('cursor').set({ signature: 'another' }).execute();
+    const chained = writerOf(many, after);
+    const moved = await chained.add(randomHistory(14, 20)).catch((cause) => cause.message);
+    expect(moved).to.equal(`the index is at another, not at ${after}`);
+    await chained.close();
+
+    const alone = writerOf(many);
+    await alone.add(pages[2]);
+    await alone.settle();
+    await alone.close();
+    expect(await hashIndex(many)).to.equal(await hashIndex(one));
   });
 });
