@@ -128,7 +128,8 @@ export async function beginPage(
     cursor: cursor?.signature ?? null,
     async add(part) {
       const known = await readKnown(db, part, reached);
-      const isNew = (id: string) => !known.has(id) && !before?.added.has(id);
+      const isNew = (id: string, slot: bigint) =>
+        !known.has(id) && !(before && slot <= before.slot && before.seen.has(id));
       await load(db, unit, part, { lastOpened, isTrusting });
       await saveRaw(db, foldPart(unit, part, isNew));
       await saveReadings(db, part);
@@ -156,11 +157,13 @@ interface Raw {
 
 /** Nearly all have one event. */
 const idOf = (signature: string, index: number) => (index === 0 ? signature : `${signature} ${index}`);
+/** Whether the tables do not have an event of a slot yet, by its id. */
+type IsNew = (id: string, slot: bigint) => boolean;
 /** An eventless transaction's place. */
 const NO_EVENT = -1;
 
-/** Folds transactions into the unit of work, transaction by transaction. `isNew`: the event is not in the tables yet. */
-function foldPart(unit: Unit, page: readonly ChainTransaction[], isNew: (id: string) => boolean): Raw {
+/** Folds transactions into the unit of work, transaction by transaction. */
+function foldPart(unit: Unit, page: readonly ChainTransaction[], isNew: IsNew): Raw {
   const raw: Raw = { events: [], eventless: [] };
   for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
@@ -177,19 +180,14 @@ function foldPart(unit: Unit, page: readonly ChainTransaction[], isNew: (id: str
   return raw;
 }
 
-function foldTransaction(
-  unit: Unit,
-  { signature, slot, content }: ChainTransaction,
-  raw: Raw,
-  isNew: (id: string) => boolean,
-): void {
+function foldTransaction(unit: Unit, { signature, slot, content }: ChainTransaction, raw: Raw, isNew: IsNew): void {
   if (content.kind === 'failed') return;
   const at = { signature, slot };
   const isAdded = (index: number): boolean => {
     const id = idOf(signature, index);
-    if (unit.added.has(id) || !isNew(id)) return false;
-    unit.added.add(id);
-    return true;
+    const count = unit.seen.size;
+    unit.seen.add(id);
+    return unit.seen.size > count && isNew(id, slot);
   };
   if (content.snapshot) writeSnapshot(unit, content.snapshot, at);
   if (content.kind === 'accounts' || content.events.length === 0) {

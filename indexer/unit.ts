@@ -109,10 +109,10 @@ export class Unit {
   readonly opened = new Map<bigint, bigint>();
   /** What this page has counted of them. */
   private readonly counted = new Map<bigint, bigint>();
-  /** Events, and transactions without any, that this page adds to the tables. */
-  readonly added = new Set<string>();
+  /** Events of this page, and transactions without any. */
+  readonly seen = new Set<string>();
   readonly undo = new Map<string, UndoImage>();
-  /** Of the transaction at hand. */
+  /** Of the transaction at hand; in the end the last one's. */
   slot = 0n;
   private readonly finalizedSlot: bigint;
 

@@ -65,14 +65,18 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
   // The listing, where no event said the version: one that was read later never says a later timeout.
   const shown = listing?.listing_version === row.listing_version ? listing.timeout_seconds : null;
   const timeout = version?.timeout_seconds ?? shown;
-  const disputes = [known?.dispute_count ?? 0n, row.dispute_count, unit.disputed.has(row.record) ? 1n : 0n];
+  const isDisputed = known?.dispute_count || row.dispute_count || unit.disputed.has(row.record);
+  const { open_signature, opened_slot, open_index } = placeOf(unit, known, row);
+  // Named one by one: to spread what changes into a copy costs many times as much.
   executions.put({
     ...base,
     reason: known?.reason ?? row.reason,
     end_signature: known?.end_signature ?? row.end_signature,
-    dispute_count: disputes.reduce((most, count) => (count > most ? count : most)),
+    dispute_count: isDisputed ? 1n : 0n,
     listing_timeout_seconds: known?.listing_timeout_seconds ?? timeout,
-    ...placeOf(unit, known, row),
+    open_signature,
+    opened_slot,
+    open_index,
   });
 }
 
@@ -109,12 +113,11 @@ export function endExecution(
   const known = executions.get(record);
   if (!known) requireKnown(unit, 'executions', record);
   else {
-    executions.put({
-      ...known,
-      ...(known.slot <= at.slot && { ...state, slot: at.slot }),
-      reason: known.reason ?? reason,
-      end_signature: known.end_signature ?? at.signature,
-    });
+    const row = { ...known };
+    if (known.slot <= at.slot) Object.assign(row, state, { slot: at.slot });
+    row.reason ??= reason;
+    row.end_signature ??= at.signature;
+    executions.put(row);
   }
   tellUnread(unit, record, { end_signature: at.signature });
 }

@@ -43,11 +43,15 @@ export class ByteReader {
     return taken;
   }
 
-  /** Goes on behind these bytes where they are the next ones. */
-  skip(bytes: Uint8Array): boolean {
-    if (bytes.length > this.left) return false;
-    for (let index = 0; index < bytes.length; index += 1) if (bytes[index] !== this.data[this.at + index]) return false;
-    this.at += bytes.length;
+  /** Goes on behind these bytes, some fours of them, where they are the next ones. */
+  skip(bytes: DataView): boolean {
+    const { at, view } = this;
+    const length = bytes.byteLength;
+    if (length > this.left) return false;
+    for (let index = 0; index < length; index += 4) {
+      if (bytes.getInt32(index) !== view.getInt32(at + index)) return false;
+    }
+    this.at += length;
     return true;
   }
 

@@ -3,15 +3,19 @@
  * like an event, and nodes cut logs at 10,000 bytes. So an event counts only where it was printed while the marketplace
  * itself was running, and the reader says whether the log is complete; where it is not, read the accounts.
  */
+
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
+import { Buffer } from 'buffer';
+import { LRUCache } from 'lru-cache';
 import { ByteReader, type Codec, structOf } from './borsh.ts';
 import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from './eventFields.ts';
 import { idl } from './idl/idl.ts';
 
-const NAME_BY_DISCRIMINATOR = new Map<string, EventName>(
+/** By the eight bytes that an event begins with, as one number. */
+const NAME_BY_DISCRIMINATOR = new Map<bigint, EventName>(
   idl.events.flatMap(({ name, discriminator }) =>
-    name in EVENT_FIELDS ? [[bytesToHex(Uint8Array.from(discriminator)), name as EventName]] : [],
+    name in EVENT_FIELDS ? [[new ByteReader(Uint8Array.from(discriminator)).takeBig(false), name as EventName]] : [],
   ),
 );
 
@@ -19,9 +23,32 @@ const CODECS = Object.fromEntries(
   Object.entries(EVENT_FIELDS).map(([name, fields]) => [name, structOf<Record<string, Codec<unknown>>>(name, fields)]),
 ) as Record<EventName, Codec<Record<string, unknown>>>;
 
-const INVOKE = /^Program ([1-9A-Za-z]{32,44}) invoke \[(\d+)\]$/;
-const END = /^Program ([1-9A-Za-z]{32,44}) (success|failed: .*)$/s;
+const STEP = /^Program ([1-9A-Za-z]{32,44}) (?:invoke \[(\d+)\]|(success)|failed: .*)$/s;
 const DATA = 'Program data: ';
+
+/** A program begins, or ends. */
+interface Step {
+  program: string;
+  /** Null where it ends. */
+  depth: number | null;
+  hasFailed: boolean;
+}
+
+/** By their lines, of which there are few: to match one costs several times what finding it does. */
+const steps = new LRUCache<string, Step>({ max: 1_000 });
+
+/** Matches the line whole: what programs print themselves always begins with "Program log: " or the like. */
+function readStep(line: string): Step | null {
+  if (!line.endsWith(']') && !line.endsWith(' success') && !line.includes(' failed: ')) return null;
+  const known = steps.get(line);
+  if (known) return known;
+  const [, program, depth, success] = STEP.exec(line) ?? [];
+  if (program === undefined) return null;
+  const step = { program, depth: depth === undefined ? null : Number(depth), hasFailed: !depth && !success };
+  // Why one has failed may be said at length, and differently each time.
+  if (!step.hasFailed) steps.set(line, step);
+  return step;
+}
 
 /**
  * Reads the marketplace's events from the log of a transaction that succeeded.
@@ -44,35 +71,33 @@ export function readEvents(
   const stack: { program: string | undefined; events: number; carries: boolean }[] = [];
   let carried = 0;
   for (const line of logs) {
-    // Each line is matched whole: what programs print themselves always begins with "Program log: " or the like.
     if (line === 'Log truncated') return { events, complete: false };
-    const invoke = line.endsWith(']') ? INVOKE.exec(line) : null;
-    if (invoke) {
-      if (Number(invoke[2]) !== stack.length + 1) return { events, complete: false };
-      const caller = stack.at(-1);
-      const carries = invoke[1] === ours && caller?.program === ours;
-      if (carries) {
-        const event = decodeEventInstruction(calls[carried] ?? new Uint8Array());
-        if (!event) return { events, complete: false };
-        events.push(event);
-        carried += 1;
-        caller.events += 1;
-      }
-      stack.push({ program: invoke[1], events: 0, carries });
-      continue;
-    }
     const frame = stack.at(-1);
     if (line.startsWith(DATA)) {
       if (frame?.program !== ours) continue;
       frame.events += 1;
-      events.push(decodeEvent(fromBase64(line.slice(DATA.length))));
+      events.push(decodeEvent(Buffer.from(line.slice(DATA.length), 'base64')));
       continue;
     }
-    const end = line.endsWith(' success') || line.includes(' failed: ') ? END.exec(line) : null;
-    if (!end) continue;
-    if (!frame || frame.program !== end[1] || end[2] !== 'success') return { events, complete: false };
-    if (frame.program === ours && frame.events !== (frame.carries ? 0 : 1)) return { events, complete: false };
-    stack.pop();
+    const step = readStep(line);
+    if (!step) continue;
+    const { program, depth, hasFailed } = step;
+    if (depth === null) {
+      if (frame?.program !== program || hasFailed) return { events, complete: false };
+      if (program === ours && frame.events !== (frame.carries ? 0 : 1)) return { events, complete: false };
+      stack.pop();
+      continue;
+    }
+    if (depth !== stack.length + 1) return { events, complete: false };
+    const carries = program === ours && frame?.program === ours;
+    if (carries) {
+      const event = decodeEventInstruction(calls[carried] ?? new Uint8Array());
+      if (!event) return { events, complete: false };
+      events.push(event);
+      carried += 1;
+      frame.events += 1;
+    }
+    stack.push({ program, events: 0, carries });
   }
   return { events, complete: stack.length === 0 && carried === calls.length };
 }
@@ -96,18 +121,10 @@ export function isEventInstruction(data: Uint8Array): boolean {
 
 /** Decodes one event from the bytes that `emit!` prints. Throws when it is none of the known ones, or malformed. */
 export function decodeEvent(data: Uint8Array): MarketplaceEvent {
-  const head = bytesToHex(data.subarray(0, 8));
-  const name = NAME_BY_DISCRIMINATOR.get(head);
-  if (!name) throw new RangeError(`unknown event ${head}`);
-  const bytes = new ByteReader(data, 8);
+  const bytes = new ByteReader(data);
+  const name = bytes.left < 8 ? undefined : NAME_BY_DISCRIMINATOR.get(bytes.takeBig(false));
+  if (!name) throw new RangeError(`unknown event ${bytesToHex(data.subarray(0, 8))}`);
   const values = CODECS[name].read(bytes);
   if (bytes.left > 0) throw new RangeError(`event ${name} has ${bytes.left} bytes too many`);
   return { name, data: values } as MarketplaceEvent;
-}
-
-function fromBase64(text: string): Uint8Array {
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let at = 0; at < bytes.length; at += 1) bytes[at] = letters.charCodeAt(at);
-  return bytes;
 }

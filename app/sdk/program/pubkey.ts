@@ -1,5 +1,5 @@
+import { toBase58 } from '@exodus/bytes/base58.js';
 import { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import type { ByteReader, Codec } from './borsh.ts';
 
 /** An address that remembers its text, which costs more to make than all else that is read of an event. */
@@ -14,7 +14,7 @@ class ReadKey extends PublicKey {
 
   override toBase58(): string {
     // web3.js keeps a number, from which it would make the bytes again.
-    this.#text ??= bs58.encode(this.#bytes);
+    this.#text ??= toBase58(this.#bytes);
     return this.#text;
   }
 }
@@ -26,7 +26,7 @@ const PLACES = 16_384;
  * Addresses recur, and to make one costs more than all else of an event. Each has one place here, by its first bytes, and the
  * last one read keeps it: whoever chooses addresses that share a place gains nothing but that they are made again.
  */
-const known: ({ bytes: Uint8Array; key: PublicKey } | undefined)[] = new Array(PLACES).fill(undefined);
+const known: ({ bytes: DataView; key: PublicKey } | undefined)[] = new Array(PLACES).fill(undefined);
 
 function readKey(from: ByteReader): PublicKey {
   const place = from.peek() & (PLACES - 1);
@@ -34,7 +34,7 @@ function readKey(from: ByteReader): PublicKey {
   if (there && from.skip(there.bytes)) return there.key;
   const bytes = from.take(32);
   const key = new ReadKey(bytes);
-  known[place] = { bytes, key };
+  known[place] = { bytes: new DataView(bytes.buffer), key };
   return key;
 }
 
