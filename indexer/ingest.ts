@@ -42,7 +42,7 @@ export interface IngestDeps extends ListingDeps, ReadDeps {
 
 /** Transactions per database transaction. */
 const APPLY_PAGE = 50;
-/** And of a backfill, where each costs the less the more there are: some 60 MB, of which there are two at once. */
+/** And of a backfill, where each costs the less the more there are: some 30 MB, of which there are two at once. */
 const BACKFILL_PAGE = 8_000;
 /**
  * What changes in so many slots before the finalized one can be taken back too: in these, transactions that the node left out

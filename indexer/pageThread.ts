@@ -1,4 +1,4 @@
-/** A thread with a connection of its own to index.db, which runs statements while this thread goes on. */
+/** A thread with a connection of its own to index.db, which runs statements while this thread goes on, and one for its log. */
 import { serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import {
@@ -18,9 +18,12 @@ type Db = Kysely<IndexDatabase>;
 
 /**
  * Each page changes nearly all leaves of two unique keys that come in no order, of 60 MB each at a million executions: they
- * stay in memory, and are copied from the log into the file once for many pages: each GiB of log, of pages of 4 KiB.
+ * stay in memory, and are copied from the log into the file once for many pages. Without the other thread that would be at
+ * each GiB of log, of pages of 4 KiB.
  */
 const PRAGMAS = [...INDEX_PRAGMAS, `cache_size = -${256 * 1_024}`, `wal_autocheckpoint = ${256 * 1_024}`];
+/** Some 700 MB of log at a million executions. */
+const COPY_EVERY = 16;
 
 export interface PageThread {
   /** Reads the tables at once, as they are, and keeps what is to be written. */
@@ -40,32 +43,43 @@ export async function startPageThread(db: Db): Promise<PageThread | null> {
   const files = await sql<{ name: string; file: string }>`PRAGMA database_list`.execute(db);
   const path = files.rows.find(({ name }) => name === 'main')?.file;
   if (!path) return null;
-  const workerData = { path, pragmas: PRAGMAS };
-  // A thread needs none of the settings, which hold secrets.
-  const worker = new Worker(new URL('./pageWorker.mjs', import.meta.url), { workerData, execArgv: [], env: {} });
-  // Told by the pages that it has not written.
-  worker.on('error', () => undefined);
-  const ended = new Promise<false>((resolve) => worker.once('exit', () => resolve(false)));
+  const writer = startWorker(path, PRAGMAS);
+  const copier = startWorker(path, INDEX_PRAGMAS);
+  // What was written meanwhile is copied between two pages, so that the log can begin anew with the next.
+  copier.worker.on('message', () => writer.worker.postMessage({ kind: 'copy', tells: false }));
   let statements: Uint8Array[] = [];
+  let pages = 0;
   return {
     // As bytes, which are handed over without a copy and are nothing to the collector.
     db: divided(db, (text, values) => statements.push(serialize({ text, values }))),
-    commit(cursor) {
+    async commit(cursor) {
       const told = new Promise<boolean>((resolve) => {
-        worker.once('message', ({ isWritten }) => resolve(isWritten));
+        writer.worker.once('message', ({ isWritten }) => resolve(isWritten));
       });
-      worker.postMessage(
-        { cursor, statements },
-        statements.map(({ buffer }) => buffer as ArrayBuffer),
-      );
+      const buffers = statements.map(({ buffer }) => buffer as ArrayBuffer);
+      writer.worker.postMessage({ kind: 'page', cursor, statements }, buffers);
       statements = [];
-      return Promise.race([told, ended]);
+      const isWritten = await Promise.race([told, writer.ended]);
+      pages += 1;
+      if (isWritten && pages % COPY_EVERY === 0) copier.worker.postMessage({ kind: 'copy', tells: true });
+      return isWritten;
     },
     async end() {
-      worker.postMessage(null);
-      await ended;
+      copier.worker.postMessage({ kind: 'end', truncate: false });
+      await copier.ended;
+      writer.worker.postMessage({ kind: 'end', truncate: true });
+      await writer.ended;
     },
   };
+}
+
+/** Why one ends is told by nobody but by what it leaves undone. */
+function startWorker(path: string, pragmas: readonly string[]): { worker: Worker; ended: Promise<false> } {
+  const workerData = { path, pragmas };
+  // A thread needs none of the settings, which hold secrets.
+  const worker = new Worker(new URL('./pageWorker.mjs', import.meta.url), { workerData, execArgv: [], env: {} });
+  worker.on('error', () => undefined);
+  return { worker, ended: new Promise((resolve) => worker.once('exit', () => resolve(false))) };
 }
 
 /** The same tables, read by the connection that there is and written by other means. */

@@ -1,4 +1,4 @@
-/** What the thread of pageThread.ts runs: each message is a page, whose statements are a transaction; null ends it. */
+/** What the threads of pageThread.ts run, each with a connection of its own: a message says what to do, and with what. */
 import { deserialize } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
@@ -22,14 +22,6 @@ function begin(cursor) {
   if (found !== cursor) throw new Error(`the index is at ${found}, not at ${cursor}`);
 }
 
-function end() {
-  if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
-  // Where somebody reads for long, the next one who writes goes on with it.
-  sqlite.pragma('wal_checkpoint(TRUNCATE)');
-  sqlite.close();
-  parentPort.close();
-}
-
 function write({ cursor, statements }) {
   begin(cursor);
   for (const statement of statements) {
@@ -39,16 +31,30 @@ function write({ cursor, statements }) {
   sqlite.exec('COMMIT');
 }
 
-parentPort.on('message', (page) => {
-  if (page === null) {
-    end();
-    return;
-  }
-  try {
-    if (failure === null) write(page);
-  } catch (error) {
-    failure = error;
-    if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
-  }
-  parentPort.postMessage({ isWritten: failure === null });
-});
+const run = {
+  /** A page: its statements are a transaction. */
+  page(page) {
+    try {
+      if (failure === null) write(page);
+    } catch (error) {
+      failure = error;
+      if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
+    }
+    parentPort.postMessage({ isWritten: failure === null });
+  },
+
+  /** Copies the log into the file; once all of it is copied and more is written, it begins anew. */
+  copy({ tells }) {
+    sqlite.pragma('wal_checkpoint(PASSIVE)');
+    if (tells) parentPort.postMessage({ isCopied: true });
+  },
+
+  end({ truncate }) {
+    // Where somebody reads for long, the next one who writes goes on with it.
+    if (truncate) sqlite.pragma('wal_checkpoint(TRUNCATE)');
+    sqlite.close();
+    parentPort.close();
+  },
+};
+
+parentPort.on('message', ({ kind, ...rest }) => run[kind](rest));
