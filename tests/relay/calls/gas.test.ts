@@ -82,7 +82,8 @@ describe('gas and rent', function () {
 
   it('a record is as large as the rent is counted for', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
-    const { body } = await execute(relay);
+    const { status, body, text } = await execute(relay);
+    expect(status, text).to.equal(200);
     const record = await market.node.connection.getAccountInfo(findExecution(parseUuid(body.execution_id)!));
     expect(record!.data.length).to.equal(RECORD_BYTES);
   });
