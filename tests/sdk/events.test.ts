@@ -249,4 +249,15 @@ describe('sdk/events', () => {
     const logs = [invoke(OURS, 1), `Program data: ${Buffer.from('unheard of').toString('base64')}`, success(OURS)];
     expect(() => readEvents(logs, OURS)).to.throw(RangeError, 'unknown event 756e686561726420');
   });
+
+  for (const [what, line] of [
+    ['letters that are none of it', `${data(settled)}!!!!`],
+    ['a letter too few', data(settled).slice(0, -1)],
+    ['the other alphabet', `${data(settled).slice(0, -4)}-_-_`],
+  ] as const) {
+    it(`rejects: data of ours that are not base64, ${what}`, () => {
+      const logs = [invoke(OURS, 1), line, success(OURS)];
+      expect(() => readEvents(logs, OURS)).to.throw(RangeError, 'the data of an event are not base64');
+    });
+  }
 });

@@ -76,7 +76,7 @@ export function readEvents(
     if (line.startsWith(DATA)) {
       if (frame?.program !== ours) continue;
       frame.events += 1;
-      events.push(decodeEvent(Buffer.from(line.slice(DATA.length), 'base64')));
+      events.push(decodeEvent(fromBase64(line.slice(DATA.length))));
       continue;
     }
     const step = readStep(line);
@@ -127,4 +127,12 @@ export function decodeEvent(data: Uint8Array): MarketplaceEvent {
   const values = CODECS[name].read(bytes);
   if (bytes.left > 0) throw new RangeError(`event ${name} has ${bytes.left} bytes too many`);
   return { name, data: values } as MarketplaceEvent;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Throws RangeError where the text is not base64, of which Buffer would pass over what it cannot read. */
+function fromBase64(text: string): Uint8Array {
+  if (text.length % 4 !== 0 || !BASE64.test(text)) throw new RangeError('the data of an event are not base64');
+  return Buffer.from(text, 'base64');
 }
