@@ -22,6 +22,7 @@ import {
   requestHash,
   signMessage,
   signResult,
+  takesNonceDay,
   verifyMessage,
   verifyResultSignature,
 } from '../../app/sdk/receipt/receipt.ts';
@@ -181,6 +182,13 @@ describe('sdk/receipt: nonces', () => {
         ]);
       }
     }
+  });
+
+  it('are taken on their day and the next, to the second', () => {
+    const midnight = 1_767_225_600n;
+    const day = Number(midnight / 86_400n);
+    const takenAt = (after: bigint) => takesNonceDay(day, midnight + after);
+    expect([-1n, 0n, 2n * 86_400n - 1n, 2n * 86_400n].map(takenAt)).to.deep.equal([false, true, true, false]);
   });
 });
 

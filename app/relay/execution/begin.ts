@@ -1,7 +1,7 @@
 /** How an execution begins here: its id is taken, its money checked, its open signed and stored. Nothing is sent yet. */
 import { isUndecided } from '../../database/temporary.ts';
 import { findEscrow, findExecution, parseAddress } from '../../sdk/program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid, takesNonceDay } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
@@ -248,10 +248,9 @@ function identify(wallet: string, { repeatable }: PaidCall, day: number): Identi
   return { executionId: idOf(nonce), nonce, rivals };
 }
 
-/** Whether the program takes this nonce: the clock runs on from its last reading, and may be a little off at midnight. */
+/** Whether the program takes this nonce as long as its open may land. It was made by a reading that can be old. */
 function hasOpenDay(nonce: Buffer, now: bigint): boolean {
-  const age = nonceDay(now) - nonce.readUInt32LE();
-  return age === 0 || age === 1;
+  return [now, now + OPEN_WINDOW_SECONDS].every((moment) => takesNonceDay(nonce.readUInt32LE(), moment));
 }
 
 /** The same nonce of another day. */

@@ -67,6 +67,12 @@ export function nonceDay(unixSeconds: bigint): number {
   return Number((unixSeconds - CLOCK_MARGIN_SECONDS) / SECONDS_PER_DAY);
 }
 
+/** Whether the program takes a nonce of this day while its clock is at `unixSeconds`: its own day's, or the day before's. */
+export function takesNonceDay(day: number, unixSeconds: bigint): boolean {
+  const age = Number(unixSeconds / SECONDS_PER_DAY) - day;
+  return age === 0 || age === 1;
+}
+
 /** The nonce of an open, 16 bytes: the day as a little-endian u32, then 12 bytes, random where none are given. */
 export function createNonce(day: number, tail: Uint8Array = randomBytes(12)): Uint8Array {
   const nonce = new Uint8Array(16);
