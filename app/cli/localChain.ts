@@ -23,8 +23,8 @@ const SLOT_SECONDS = 0.4;
 /** The first step of a journey is short, so that no node with longer slots goes too far by it. */
 const FIRST_STEP = 1 / 8;
 const MAX_STEPS = 8;
-/** A relay signs with a blockhash for up to two seconds, and those of before a journey are good for nothing after it. */
-const SETTLING_MS = 2_500;
+/** A relay signs with a blockhash for up to three seconds, and those of before a journey are good for nothing after it. */
+const SETTLING_MS = 4_000;
 
 interface RunningChain {
   rpcUrl: string;

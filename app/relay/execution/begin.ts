@@ -1,7 +1,14 @@
 /** How an execution begins here: its id is taken, its money checked, its open signed and stored. Nothing is sent yet. */
 import { isUndecided } from '../../database/temporary.ts';
 import { findEscrow, findExecution, parseAddress } from '../../sdk/program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid, nonceDay, parseUuid, takesNonceDay } from '../../sdk/receipt/receipt.ts';
+import {
+  createNonce,
+  deriveExecutionId,
+  formatUuid,
+  nonceDay,
+  parseUuid,
+  takesNonceDay,
+} from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
