@@ -46,7 +46,9 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
 
   it('calls of their own agent lock no more rent than is lent, and burn nothing', async () => {
     const { lost, burnt, out } = await siege.lossBy(async () => {
-      const answers = await Promise.all(attackers.flatMap((one) => [siege.call(one), siege.call(one)]));
+      const answers = await Promise.all(
+        attackers.flatMap((one) => [siege.callPatiently(one), siege.callPatiently(one)]),
+      );
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(2 * WALLETS).fill(200));
     });
     expect([lost, burnt]).to.deep.equal([out, 0]);
@@ -229,7 +231,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     for (const present of [20_000, 2_000_000]) {
       siege.setPrice(present);
       const { lost } = await siege.lossBy(async () => {
-        const answers = await Promise.all(attackers.map((attacker) => siege.call(attacker)));
+        const answers = await Promise.all(attackers.map((attacker) => siege.callPatiently(attacker)));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(WALLETS).fill(200));
       });
       expect(lost, String(present)).to.be.at.most(siege.lent);
