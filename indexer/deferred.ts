@@ -1,7 +1,7 @@
 /**
- * Lists of executions need indexes whose keys come in no order: to keep those up row by row costs more than all else of a row,
- * and ever more as they grow, to make them in the end of a long backfill a tenth. Until then nobody is shown these lists: the
- * index is behind.
+ * Lists of executions need indexes and totals whose keys come in no order: to keep those up row by row costs more than all else
+ * of a row, and ever more as they grow, to make them in the end of a long backfill a tenth. Until then nobody is shown these
+ * lists: the index is behind.
  */
 import { type Kysely, sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../app/database/migrate.ts';
@@ -11,28 +11,50 @@ import type { IndexDatabase } from './tables.ts';
 
 type Db = Kysely<IndexDatabase>;
 
-const DEFERRED = [
-  'executions_by_caller_status',
-  'executions_by_listing_caller',
-  'executions_ended_by_listing',
-] as const;
+/** Without it `caller_totals` are not kept either: it is made in one transaction with them. */
+const WITH_TOTALS = 'executions_by_caller_status';
+const DEFERRED = [WITH_TOTALS, 'executions_by_listing_caller', 'executions_ended_by_listing'] as const;
 
-/** Does without them until `restoreIndexes`. PostgreSQL keeps them: there others read the tables by their own means. */
-export async function deferIndexes(db: Db): Promise<void> {
+/** Does without them until `restoreLists`. PostgreSQL keeps them: there others read the tables by their own means. */
+export async function deferLists(db: Db): Promise<void> {
   if (isPostgres(db)) return;
   for (const name of DEFERRED) await sql`DROP INDEX IF EXISTS ${sql.ref(name)}`.execute(db);
 }
 
-/** Makes those that are missing, as the migrations have them. */
-export async function restoreIndexes(db: Db): Promise<void> {
+/** Whether the rows of `caller_totals` follow from the executions, and are to be kept so. */
+export async function keepsTotals(db: Db): Promise<boolean> {
+  return isPostgres(db) || !(await readMissing(db)).includes(WITH_TOTALS);
+}
+
+/** Makes what is missing, indexes as the migrations have them. */
+export async function restoreLists(db: Db): Promise<void> {
   if (isPostgres(db)) return;
-  const there = await sql<{
-    name: string;
-  }>`SELECT name FROM sqlite_master WHERE name IN (${sql.join(DEFERRED)})`.execute(db);
-  const missing = DEFERRED.filter((name) => !there.rows.some((row) => row.name === name));
+  const missing = await readMissing(db);
   if (missing.length === 0) return;
   const texts = readTexts();
-  for (const name of missing) await sql.raw(texts.get(name)!).execute(db);
+  for (const name of missing) {
+    await db.transaction().execute(async (transaction) => {
+      if (name === WITH_TOTALS) await makeTotals(transaction);
+      await sql.raw(texts.get(name)!).execute(transaction);
+    });
+  }
+}
+
+async function readMissing(db: Db): Promise<readonly string[]> {
+  const names = sql.join(DEFERRED);
+  const there = await sql<{ name: string }>`SELECT name FROM sqlite_master WHERE name IN (${names})`.execute(db);
+  return DEFERRED.filter((name) => !there.rows.some((row) => row.name === name));
+}
+
+/** In the order of their key, each listing's, then those of all listings. */
+async function makeTotals(db: Db): Promise<void> {
+  await db.deleteFrom('caller_totals').execute();
+  await sql`INSERT INTO caller_totals (caller, listing, status, hour, executions)
+    SELECT caller, listing, status, opened_at / 3600 AS hour, count(*) FROM executions
+    GROUP BY caller, listing, status, hour`.execute(db);
+  await sql`INSERT INTO caller_totals (caller, listing, status, hour, executions)
+    SELECT caller, '', status, hour, sum(executions) FROM caller_totals
+    GROUP BY caller, status, hour`.execute(db);
 }
 
 function readTexts(): Map<string, string> {

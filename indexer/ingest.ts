@@ -7,7 +7,7 @@ import type { History } from '../app/solana/helius.ts';
 import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
-import { restoreIndexes } from './deferred.ts';
+import { restoreLists } from './deferred.ts';
 import {
   type Cursor,
   isOnChain,
@@ -109,10 +109,10 @@ async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
   }
   for (;;) {
     const state = await backfill.readState(db);
-    if (!state) return restoreIndexes(db);
+    if (!state) return restoreLists(db);
     try {
       await goOn(deps, state);
-      await restoreIndexes(db);
+      await restoreLists(db);
       return await backfill.end(db);
     } catch (error) {
       // Each time at least the first page is applied, or is told what is wrong with it.

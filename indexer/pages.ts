@@ -6,7 +6,7 @@
 import type { Kysely } from 'kysely';
 import { beginPage, isTold, type PageFold, SnapshotNeeded } from './apply.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
-import { deferIndexes } from './deferred.ts';
+import { deferLists } from './deferred.ts';
 import { type PageThread, startPageThread } from './pageThread.ts';
 import type { IndexDatabase } from './tables.ts';
 import type { Unit } from './unit.ts';
@@ -46,7 +46,7 @@ export interface PageWriter {
 export class NotWritten extends Error {}
 
 /** Transactions that are folded at once: to read for more of them in one go saves little. */
-const PART = 500;
+const PART = 200;
 
 export function createPageWriter({ db, fullPage, finalizedSlot, isEmpty, applyAlone }: PageWriterDeps): PageWriter {
   let thread: PageThread | null = null;
@@ -84,7 +84,7 @@ export function createPageWriter({ db, fullPage, finalizedSlot, isEmpty, applyAl
   async function endAlone(): Promise<void> {
     const page = taken;
     taken = [];
-    if (isEmpty && count >= fullPage) await deferIndexes(db);
+    if (isEmpty && count >= fullPage) await deferLists(db);
     isEmpty = false;
     await applyAlone(page);
     await keep?.(db);

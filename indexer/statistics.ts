@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import { deleteRows, readRows, writeRows } from '../app/database/bulk.ts';
+import { keepsTotals } from './deferred.ts';
 import type { AgentStatisticsRow, CallerTotalRow, ExecutionRow, IndexDatabase } from './tables.ts';
 
 interface ExecutionChange {
@@ -33,12 +34,14 @@ export async function writeStatistics(
 ): Promise<Iterable<string>> {
   const listings = new Map<string, Sums>();
   const callers = new Map<string, CallerTotalRow>();
+  const hasTotals = await keepsTotals(db);
   for (const { before, after } of changes) {
     if (before) addEnd(listings, before, -1n);
     if (after) addEnd(listings, after, 1n);
     const isSame = before?.status === after?.status && before?.opened_at === after?.opened_at;
-    if (before && !isSame) addCalls(callers, before, -1n);
-    if (after && !isSame) addCalls(callers, after, 1n);
+    if (!hasTotals || isSame) continue;
+    if (before) addCalls(callers, before, -1n);
+    if (after) addCalls(callers, after, 1n);
   }
   for (const [listing, sums] of listings) if (SUMS.every((sum) => sums[sum] === 0n)) listings.delete(listing);
   await writeListings(db, listings);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { deferIndexes, restoreIndexes } from '../../indexer/deferred.ts';
+import { deferLists, restoreLists } from '../../indexer/deferred.ts';
 import { openIndex, openPlace } from '../../indexer/open.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 
@@ -20,8 +20,8 @@ describe('indexer/deferred', function () {
     const schema = (of: typeof opened) =>
       of.sqlite.prepare('SELECT name, sql FROM sqlite_master ORDER BY name').all() as { name: string }[];
     const whole = schema(opened);
-    await deferIndexes(opened.db);
-    await deferIndexes(opened.db);
+    await deferLists(opened.db);
+    await deferLists(opened.db);
     const without = schema(opened).map(({ name }) => name);
     expect(whole.map(({ name }) => name).filter((name) => !without.includes(name))).to.deep.equal([
       'executions_by_caller_status',
@@ -31,9 +31,9 @@ describe('indexer/deferred', function () {
     opened.close();
 
     const again = openIndex(path);
-    await restoreIndexes(again.db);
+    await restoreLists(again.db);
     expect(schema(again)).to.deep.equal(whole);
-    await restoreIndexes(again.db);
+    await restoreLists(again.db);
     expect(schema(again)).to.deep.equal(whole);
     again.close();
   });
@@ -45,9 +45,9 @@ describe('indexer/deferred', function () {
       (await sql`SELECT indexname FROM pg_indexes WHERE schemaname = 'chain' ORDER BY 1`.execute(db)).rows;
     const whole = await indexes();
     expect(whole).to.deep.include({ indexname: 'executions_by_caller_status' });
-    await deferIndexes(db);
+    await deferLists(db);
     expect(await indexes()).to.deep.equal(whole);
-    await restoreIndexes(db);
+    await restoreLists(db);
     expect(await indexes()).to.deep.equal(whole);
     await close();
   });

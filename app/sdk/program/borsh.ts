@@ -198,10 +198,11 @@ export function structOf<Codecs extends Record<string, Codec<unknown>>>(
   codecs: Codecs,
 ): Codec<{ [Key in keyof Codecs]: ValueOf<Codecs[Key]> }> {
   const fields = Object.entries(codecs);
+  const template: Record<string, unknown> = Object.fromEntries(fields.map(([key]) => [key, null]));
   return {
     type: { defined: { name } },
     read(from) {
-      const value: Record<string, unknown> = {};
+      const value: Record<string, unknown> = { ...template };
       for (const [key, codec] of fields) value[key] = codec.read(from);
       return value as { [Key in keyof Codecs]: ValueOf<Codecs[Key]> };
     },
