@@ -7,7 +7,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
 import { Buffer } from 'buffer';
-import { LRUCache } from 'lru-cache';
 import { ByteReader, type Codec, structOf } from './borsh.ts';
 import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from './eventFields.ts';
 import { idl } from './idl/idl.ts';
@@ -34,8 +33,9 @@ interface Step {
   hasFailed: boolean;
 }
 
-/** By their lines, of which there are few: to match one costs several times what finding it does. */
-const steps = new LRUCache<string, Step>({ max: 1_000 });
+/** By their lines, of which there are few: to match one costs several times what finding it does. Forgotten when there are many. */
+const steps = new Map<string, Step>();
+const MAX_STEPS = 1_000;
 
 /** Matches the line whole: what programs print themselves always begins with "Program log: " or the like. */
 function readStep(line: string): Step | null {
@@ -46,7 +46,10 @@ function readStep(line: string): Step | null {
   if (program === undefined) return null;
   const step = { program, depth: depth === undefined ? null : Number(depth), hasFailed: !depth && !success };
   // Why one has failed may be said at length, and differently each time.
-  if (!step.hasFailed) steps.set(line, step);
+  if (!step.hasFailed) {
+    if (steps.size >= MAX_STEPS) steps.clear();
+    steps.set(line, step);
+  }
   return step;
 }
 
