@@ -7,12 +7,11 @@ import { type Kysely, sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../app/database/migrate.ts';
 import { openDatabase } from '../app/database/open.ts';
 import { isPostgres } from '../app/database/portable.ts';
+import { WITH_TOTALS } from './read.ts';
 import type { IndexDatabase } from './tables.ts';
 
 type Db = Kysely<IndexDatabase>;
 
-/** Without it `caller_totals` are not kept either: it is made in one transaction with them. */
-const WITH_TOTALS = 'executions_by_caller_status';
 const DEFERRED = [WITH_TOTALS, 'executions_by_listing_caller', 'executions_ended_by_listing'] as const;
 
 /** Does without them until `restoreLists`. PostgreSQL keeps them: there others read the tables by their own means. */
@@ -21,15 +20,12 @@ export async function deferLists(db: Db): Promise<void> {
   for (const name of DEFERRED) await sql`DROP INDEX IF EXISTS ${sql.ref(name)}`.execute(db);
 }
 
-/** Whether the rows of `caller_totals` follow from the executions, and are to be kept so. */
-export async function keepsTotals(db: Db): Promise<boolean> {
-  return isPostgres(db) || !(await readMissing(db)).includes(WITH_TOTALS);
-}
-
 /** Makes what is missing, indexes as the migrations have them. */
 export async function restoreLists(db: Db): Promise<void> {
   if (isPostgres(db)) return;
-  const missing = await readMissing(db);
+  const names = sql.join(DEFERRED);
+  const there = await sql<{ name: string }>`SELECT name FROM sqlite_master WHERE name IN (${names})`.execute(db);
+  const missing = DEFERRED.filter((name) => !there.rows.some((row) => row.name === name));
   if (missing.length === 0) return;
   const texts = readTexts();
   for (const name of missing) {
@@ -38,12 +34,6 @@ export async function restoreLists(db: Db): Promise<void> {
       await sql.raw(texts.get(name)!).execute(transaction);
     });
   }
-}
-
-async function readMissing(db: Db): Promise<readonly string[]> {
-  const names = sql.join(DEFERRED);
-  const there = await sql<{ name: string }>`SELECT name FROM sqlite_master WHERE name IN (${names})`.execute(db);
-  return DEFERRED.filter((name) => !there.rows.some((row) => row.name === name));
 }
 
 /** In the order of their key, each listing's, then those of all listings. */

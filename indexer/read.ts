@@ -1,5 +1,6 @@
 /** Queries that the relay and others may ask of index.db. A connection that attached the file passes `attachedIndex`. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { isPostgres } from '../app/database/portable.ts';
 import type { AttachedIndex, IndexDatabase } from './tables.ts';
 
 export interface IndexProgress {
@@ -53,4 +54,14 @@ export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexSta
     finalizedSlot: progress?.finalized_slot ?? null,
     checkedAt: progress?.checked_at ?? null,
   };
+}
+
+/** The index without which `caller_totals` are not kept either: a long first backfill makes both last, in one transaction. */
+export const WITH_TOTALS = 'executions_by_caller_status';
+
+/** Whether `caller_totals` follow from the executions. `schema` is what SQLite has attached the file as. */
+export async function keepsTotals<Tables>(db: Kysely<Tables>, schema: 'main' | 'chain'): Promise<boolean> {
+  if (isPostgres(db)) return true;
+  const columns = await sql`SELECT name FROM pragma_index_info(${WITH_TOTALS}, ${schema})`.execute(db);
+  return columns.rows.length > 0;
 }

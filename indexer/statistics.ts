@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import { deleteRows, readRows, writeRows } from '../app/database/bulk.ts';
-import { keepsTotals } from './deferred.ts';
+import { keepsTotals } from './read.ts';
 import type { AgentStatisticsRow, CallerTotalRow, ExecutionRow, IndexDatabase } from './tables.ts';
 
 interface ExecutionChange {
@@ -34,7 +34,7 @@ export async function writeStatistics(
 ): Promise<Iterable<string>> {
   const listings = new Map<string, Sums>();
   const callers = new Map<string, CallerTotalRow>();
-  const hasTotals = await keepsTotals(db);
+  const hasTotals = await keepsTotals(db, 'main');
   for (const { before, after } of changes) {
     if (before) addEnd(listings, before, -1n);
     if (after) addEnd(listings, after, 1n);

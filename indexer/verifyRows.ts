@@ -1,4 +1,5 @@
 /** What follows from other rows: leaves from the executions that they are of, roots from leaves, figures from executions. */
+
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readTogether } from '../app/database/portable.ts';
@@ -11,6 +12,7 @@ import {
 } from '../app/sdk/program/archive.ts';
 import { constants } from '../app/sdk/program/program.ts';
 import { hex } from './columns.ts';
+import { keepsTotals } from './read.ts';
 import { recordOf } from './record.ts';
 import { callerKey, Figures } from './statistics.ts';
 import type { ArchiveRow, ExecutionRow, IndexDatabase } from './tables.ts';
@@ -136,9 +138,10 @@ export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
     }
     const statistics = await transaction.selectFrom('agent_statistics').selectAll().execute();
     const totals = await transaction.selectFrom('caller_totals').selectAll().execute();
+    const expected = (await keepsTotals(transaction, 'main')) ? figures.callerTotals() : new Map();
     const differences = [
       ...compare('agent_statistics', new Map(statistics.map((row) => [row.listing, row])), figures.agentStatistics()),
-      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callerTotals()),
+      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), expected),
     ];
     return { rows: statistics.length + totals.length, differences };
   });

@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Kysely } from 'kysely';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { ApplyError, applyPage, type ChainTransaction, SnapshotNeeded } from '../../indexer/apply.ts';
+import { ApplyError, applyPage, type ChainTransaction, rollbackTo, SnapshotNeeded } from '../../indexer/apply.ts';
+import { restoreLists } from '../../indexer/deferred.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import { openIndex } from '../../indexer/open.ts';
 import { createPageWriter, NotWritten } from '../../indexer/pages.ts';
@@ -40,9 +41,9 @@ describe('indexer, pages of a long backfill', () => {
 
   const cursorOf = (db: Kysely<IndexDatabase>) => db.selectFrom('cursor').select('signature').executeTakeFirst();
 
-  function writerOf(db: Kysely<IndexDatabase>, after?: string | null) {
+  function writerOf(db: Kysely<IndexDatabase>, { after, isEmpty = false }: { after?: string; isEmpty?: boolean } = {}) {
     const applyAlone = (page: readonly ChainTransaction[]) => applyPage(db, page, 100n, after);
-    return createPageWriter({ db, fullPage: 8, finalizedSlot: 100n, isEmpty: false, applyAlone });
+    return createPageWriter({ db, fullPage: 8, finalizedSlot: 100n, isEmpty, applyAlone });
   }
 
   /** The token that a history would go on by. */
@@ -80,6 +81,30 @@ describe('indexer, pages of a long backfill', () => {
         }));
       expect(await images(many), `seed ${seed}`).to.have.deep.members(await images(one));
       expect(await token()).to.equal(String(LENGTH));
+    }
+  });
+
+  it('leave totals to the end where the tables were empty, also where transactions are taken back before it', async () => {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const history = randomHistory(seed, LENGTH);
+      const [one, many] = [await openOwn(), await openOwn()];
+      await applyPage(one, history, 100n);
+      const writer = writerOf(many, { isEmpty: true });
+      await writer.add(history.slice(0, LENGTH / 2));
+      await writer.add(history.slice(LENGTH / 2));
+      await writer.settle();
+      await writer.close();
+      const totals = (db: Kysely<IndexDatabase>) => db.selectFrom('caller_totals').selectAll().execute();
+      expect(await totals(one)).to.not.deep.equal([]);
+      if (!onPostgres) expect(await totals(many)).to.deep.equal([]);
+      const slot = history[LENGTH - 20]!.slot;
+      for (const db of [one, many]) await rollbackTo(db, slot);
+      await restoreLists(many);
+      expect(await hashIndex(many), `seed ${seed}`).to.equal(await hashIndex(one));
+      // From here on they are kept with each page.
+      const again = history.filter((transaction) => transaction.slot > slot);
+      for (const db of [one, many]) await applyPage(db, again, 100n);
+      expect(await hashIndex(many), `seed ${seed}`).to.equal(await hashIndex(one));
     }
   });
 
@@ -205,7 +230,7 @@ describe('indexer, pages of a long backfill', () => {
 
     const after = pages[2].at(-1)!.signature;
     await many.updateTable('cursor').set({ signature: 'another' }).execute();
-    const chained = writerOf(many, after);
+    const chained = writerOf(many, { after });
     const moved = await chained.add(randomHistory(14, 20)).catch((cause) => cause.message);
     expect(moved).to.equal(`the index is at another, not at ${after}`);
     await chained.close();

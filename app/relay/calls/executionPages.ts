@@ -6,6 +6,7 @@
  * and `void`, what never reached the chain and never will.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { keepsTotals } from '../../../indexer/read.ts';
 import type { ExecutionStatusName } from '../../../indexer/tables.ts';
 import type { ExecutionStatus } from '../../sdk/wire/wire.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -69,7 +70,7 @@ const LATE_SECONDS = 120n;
  * whole hours are passed over by their counts.
  */
 export async function findPage(views: Views, query: PageQuery, near = NEAR): Promise<{ ids: string[]; total: number }> {
-  const ended = endedPart(views, query);
+  const ended = endedPart(views, query, await keepsTotals(views, 'chain'));
   const parts = [ended, await aheadPart(views, query), voidPart(views, query)];
   const span = { from: BigInt(query.from), to: BigInt(query.to) };
   const { offset, limit } = query;
@@ -168,17 +169,25 @@ const ENDED: Partial<Record<ExecutionStatus, ExecutionStatusName[]>> = {
 };
 const ALL_ENDED = Object.values(ENDED).flat();
 
-/** What the chain has ended: each status is one range of an index. */
-function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
+/** What the chain has ended: each status is one range of an index. Without totals, as an index fills, all of it is counted. */
+function endedPart(views: Views, { wallet, status, agentId }: PageQuery, hasTotals: boolean): Part {
   const statuses = status === undefined ? ALL_ENDED : (ENDED[status] ?? []);
   const here = (span: Span) => sql`caller = ${wallet} AND opened_at >= ${span.from} AND opened_at < ${span.to}
     ${agentId === undefined ? sql.raw('') : sql`AND listing = ${agentId}`}`;
 
+  const isEnded = (span: Span) => sql`${here(span)} AND status IN (${sql.join(statuses)})`;
+
   async function countExactly(span: Span): Promise<bigint> {
     const { rows } = await sql<{ total: bigint }>`
-      SELECT count(*) AS total FROM chain.executions
-      WHERE ${here(span)} AND status IN (${sql.join(statuses)})`.execute(views);
+      SELECT count(*) AS total FROM chain.executions WHERE ${isEnded(span)}`.execute(views);
     return rows[0]?.total ?? 0n;
+  }
+
+  async function listExactly(span: Span, hours: bigint): Promise<PeriodCount[]> {
+    const { rows } = await sql<PeriodCount>`
+      SELECT opened_at / ${hours * HOUR} AS period, count(*) AS executions FROM chain.executions
+      WHERE ${isEnded(span)} GROUP BY 1`.execute(views);
+    return rows;
   }
 
   /** Of whole hours, from the first up to and without the second. */
@@ -213,8 +222,11 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery): Part {
   }
 
   return {
-    periods: (span, hours) => cut(span, hours, listPeriods(hours)),
-    count: async (span) => (await cut(span, 1n, addHours)).reduce((sum, { executions }) => sum + executions, 0n),
+    periods: (span, hours) => (hasTotals ? cut(span, hours, listPeriods(hours)) : listExactly(span, hours)),
+    async count(span) {
+      if (!hasTotals) return countExactly(span);
+      return (await cut(span, 1n, addHours)).reduce((sum, { executions }) => sum + executions, 0n);
+    },
     async top(span, limit, offset = 0) {
       if (statuses.length === 0) return [];
       const order = sql`ORDER BY opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC`;
