@@ -1,7 +1,7 @@
 /**
  * Lists of executions need indexes and totals whose keys come in no order: to keep those up row by row costs more than all else
- * of a row, and ever more as they grow, to make them in the end of a long backfill a tenth. Until then nobody is shown these
- * lists: the index is behind.
+ * of a row, and ever more as they grow, to make them in the end of a long backfill a tenth. Until then the index is behind, and
+ * these lists read and count the executions themselves.
  */
 import { type Kysely, sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../app/database/migrate.ts';

@@ -1,5 +1,4 @@
 /** What follows from other rows: leaves from the executions that they are of, roots from leaves, figures from executions. */
-
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readTogether } from '../app/database/portable.ts';
