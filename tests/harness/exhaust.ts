@@ -9,7 +9,7 @@ export async function takeAllConnections(url: string, names: readonly string[]):
   const taken: pg.Client[] = [];
   async function takeWhatIsFree(): Promise<void> {
     for (;;) {
-      const client = new pg.Client({ connectionString: url });
+      const client = new pg.Client({ connectionString: url, application_name: 'exhaust' });
       client.on('error', () => {});
       try {
         await client.connect();
@@ -20,12 +20,22 @@ export async function takeAllConnections(url: string, names: readonly string[]):
       taken.push(client);
     }
   }
-  const others = async () => {
-    const cut = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE ANY ($1)';
-    return (await taken[0]!.query(cut, [names])).rowCount;
-  };
+  /** Ends theirs, and counts all that are not theirs; one that has no name yet, because it just begins, may become theirs. */
+  async function countTaken(): Promise<number> {
+    const client = taken[0]!;
+    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE ANY ($1)', [
+      names,
+    ]);
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+        WHERE backend_type = 'client backend' AND application_name <> '' AND NOT application_name LIKE ANY ($1)`,
+      [names],
+    );
+    return rows[0].count;
+  }
   await takeWhatIsFree();
-  while ((await others()) !== 0) await takeWhatIsFree();
+  const { rows } = await taken[0]!.query('SHOW max_connections');
+  while ((await countTaken()) < Number(rows[0].max_connections)) await takeWhatIsFree();
   return async () => {
     await Promise.all(taken.map((client) => client.end()));
   };
